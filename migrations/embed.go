@@ -1,0 +1,84 @@
+// Package migrations holds the schema as goose files, one purpose each, and
+// runs them. River's own tables are among them, so that a plain `goose up` makes
+// everything.
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver that goose runs on
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// FS holds the goose files, NNNNN_<module>_<what>.sql.
+//
+//go:embed *.sql
+var FS embed.FS
+
+// Status is one migration and whether the database has it.
+type Status struct {
+	Version int64
+	File    string
+	Applied bool
+}
+
+// Up brings the database to the newest version and returns how many migrations
+// it applied. Several processes may call it at once: a session lock lets one do
+// the work.
+func Up(ctx context.Context, databaseURL string) (int, error) {
+	applied := 0
+	err := with(ctx, databaseURL, func(p *goose.Provider) error {
+		results, err := p.Up(ctx)
+		applied = len(results)
+		return err
+	})
+	return applied, err
+}
+
+// Down takes back the newest migration and returns its file name.
+func Down(ctx context.Context, databaseURL string) (string, error) {
+	var file string
+	err := with(ctx, databaseURL, func(p *goose.Provider) error {
+		result, err := p.Down(ctx)
+		if err != nil {
+			return err
+		}
+		file = result.Source.Path
+		return nil
+	})
+	return file, err
+}
+
+// List returns every migration in order with its state.
+func List(ctx context.Context, databaseURL string) ([]Status, error) {
+	var all []Status
+	err := with(ctx, databaseURL, func(p *goose.Provider) error {
+		list, err := p.Status(ctx)
+		for _, s := range list {
+			all = append(all, Status{Version: s.Source.Version, File: s.Source.Path, Applied: s.State == goose.StateApplied})
+		}
+		return err
+	})
+	return all, err
+}
+
+func with(ctx context.Context, databaseURL string, f func(*goose.Provider) error) (err error) {
+	db, err := sql.Open("pgx", databaseURL)
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer db.Close()
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return fmt.Errorf("migration lock: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, FS, goose.WithSessionLocker(locker))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	return f(provider)
+}

@@ -1,0 +1,144 @@
+// Package fault is the one error type that services return to people. An error
+// carries a kind (which decides the HTTP status), a machine code, a sentence for
+// people, at times the field concerned, and a hidden cause that only the log
+// sees. httpapi renders it; nothing else writes a status.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind says what went wrong, in HTTP's terms but without HTTP.
+type Kind int
+
+// The kinds, each with the status that httpapi gives it.
+const (
+	Internal        Kind = iota // 500
+	BadRequest                  // 400
+	Unauthenticated             // 401
+	Forbidden                   // 403
+	Missing                     // 404
+	Conflicting                 // 409
+	Gone                        // 410
+	TooLarge                    // 413
+	Unsupported                 // 415
+	Invalid                     // 422
+	TooMany                     // 429
+	Unimplemented               // 501
+	Unavailable                 // 503
+)
+
+// The machine codes of the specification's error table.
+const (
+	CodeValidation         = "VALIDATION_ERROR"
+	CodeInvalidCredentials = "INVALID_CREDENTIALS"
+	CodeResetRequired      = "PASSWORD_RESET_REQUIRED"
+	CodeForbidden          = "FORBIDDEN"
+	CodeNotFound           = "NOT_FOUND"
+	CodeConflict           = "CONFLICT"
+	CodeDuplicateKey       = "DUPLICATE_KEY"
+	CodeRefundNotAllowed   = "REFUND_NOT_ALLOWED"
+	CodeRefundFailed       = "REFUND_FAILED"
+)
+
+// Issue is one finding of request validation: where it sits, such as
+// ["body", 0, "title"], and what is wrong.
+type Issue struct {
+	Loc  []any  `json:"loc"`
+	Msg  string `json:"msg"`
+	Type string `json:"type"`
+}
+
+// Error is an error fit to be shown. Code is empty for the errors that the
+// specification lists by message only.
+type Error struct {
+	Kind       Kind
+	Code       string
+	Message    string
+	Field      string
+	Issues     []Issue       // of request validation, shown as the detail list
+	RetryAfter time.Duration // of TooMany and Unavailable
+	cause      error
+}
+
+// Error returns the sentence and, for the log, the cause.
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %v", e.Message, e.cause)
+	}
+	return e.Message
+}
+
+// Unwrap returns the hidden cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// WithField names the field concerned.
+func (e *Error) WithField(field string) *Error { e.Field = field; return e }
+
+// WithCause keeps what only the log may see.
+func (e *Error) WithCause(err error) *Error { e.cause = err; return e }
+
+// Is reports whether err is a fault of the kind.
+func Is(err error, kind Kind) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == kind
+}
+
+// NotFound is 404 NOT_FOUND for the thing named, such as "Plan".
+func NotFound(thing string) *Error {
+	return &Error{Kind: Missing, Code: CodeNotFound, Message: thing + " not found."}
+}
+
+// Bad is 400 VALIDATION_ERROR: understood, but wrong in this state.
+func Bad(format string, args ...any) *Error {
+	return &Error{Kind: BadRequest, Code: CodeValidation, Message: fmt.Sprintf(format, args...)}
+}
+
+// BadDetail is 400 by message alone, as for wrong and expired codes.
+func BadDetail(format string, args ...any) *Error {
+	return &Error{Kind: BadRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// Conflict is 409 CONFLICT.
+func Conflict(format string, args ...any) *Error {
+	return &Error{Kind: Conflicting, Code: CodeConflict, Message: fmt.Sprintf(format, args...)}
+}
+
+// Denied is 403 FORBIDDEN.
+func Denied(format string, args ...any) *Error {
+	return &Error{Kind: Forbidden, Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
+}
+
+// Throttled is 429 with the wait, by message alone.
+func Throttled(wait time.Duration, format string, args ...any) *Error {
+	return &Error{Kind: TooMany, Message: fmt.Sprintf(format, args...), RetryAfter: wait}
+}
+
+// InvalidAt is 422 VALIDATION_ERROR for one place, such as
+// InvalidAt("has to be a known column", "body", 0, "status_id").
+func InvalidAt(msg string, loc ...any) *Error {
+	return &Error{
+		Kind: Invalid, Code: CodeValidation, Message: msg, Field: FieldOf(loc),
+		Issues: []Issue{{Loc: loc, Msg: msg, Type: "value_error"}},
+	}
+}
+
+// FieldOf names the field that a location points to: its dotted path behind the
+// part of the request and the array index, so ["body", 0, "address", "city"] is
+// "address.city".
+func FieldOf(loc []any) string {
+	field := ""
+	for i, step := range loc {
+		name, ok := step.(string)
+		if !ok || i == 0 {
+			continue
+		}
+		if field != "" {
+			field += "."
+		}
+		field += name
+	}
+	return field
+}

@@ -1,0 +1,44 @@
+package objectid_test
+
+import (
+	"sort"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/objectid"
+)
+
+func TestNewSortsByCreation(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_790_000_000, 0)
+	ids := make([]string, 1000)
+	for i := range ids {
+		ids[i] = objectid.At(at.Add(time.Duration(i) * time.Second)).String()
+	}
+	require.True(t, sort.StringsAreSorted(ids))
+	require.Equal(t, at.UTC(), objectid.ID(ids[0]).Time())
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	id, err := objectid.Parse("66F0A1B2C3D4E5F607182A01")
+	require.NoError(t, err)
+	require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a01"), id)
+	for _, bad := range []string{"", "66f0", "66f0a1b2c3d4e5f607182a0g", "66f0a1b2c3d4e5f607182a011", "66f0a1b2c3d4e5f60718 a01"} {
+		_, err := objectid.Parse(bad)
+		require.ErrorIs(t, err, objectid.ErrMalformed, bad)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("66f0a1b2c3d4e5f607182a01")
+	f.Add("`a1b2c3d4e5f607182a01xxxx")
+	f.Fuzz(func(t *testing.T, s string) {
+		id, err := objectid.Parse(s)
+		if err == nil && !objectid.Valid(id.String()) {
+			t.Fatalf("%q parsed to the invalid id %q", s, id)
+		}
+	})
+}

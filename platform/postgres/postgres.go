@@ -1,0 +1,103 @@
+// Package postgres opens the pool, runs transactions, and turns the names of
+// violated constraints into errors that services can tell apart.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// DB is what a query needs: a pool, a connection or a transaction. It is also
+// the interface that sqlc's generated code takes.
+type DB interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
+}
+
+// Options tune a pool; the zero value suits a server.
+type Options struct {
+	MaxConns         int32         // default 20
+	StatementTimeout time.Duration // server side; default none
+	ApplicationName  string
+}
+
+// NewPool opens a pool whose sessions speak UTC and know the arrays of object
+// ids. It fails when the database does not answer.
+func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL is not a Postgres connection string") // the cause may hold the password
+	}
+	cfg.MaxConns = 20
+	if o.MaxConns > 0 {
+		cfg.MaxConns = o.MaxConns
+	}
+	params := cfg.ConnConfig.RuntimeParams
+	params["timezone"] = "UTC"
+	params["jit"] = "off" // long OR lists of client filters otherwise pay for compilation
+	if o.ApplicationName != "" {
+		params["application_name"] = o.ApplicationName
+	}
+	if o.StatementTimeout > 0 {
+		params["statement_timeout"] = fmt.Sprint(o.StatementTimeout.Milliseconds())
+	}
+	cfg.AfterConnect = loadTypes
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open pool: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("the database does not answer: %w", err)
+	}
+	return pool, nil
+}
+
+// loadTypes registers platform.object_id and its array, once the migrations
+// have made them; a session opened before works without the array.
+func loadTypes(ctx context.Context, conn *pgx.Conn) error {
+	types, err := conn.LoadTypes(ctx, []string{"platform.object_id", "platform._object_id"})
+	if err != nil {
+		return nil //nolint:nilerr // before the first migration the domain is not there yet
+	}
+	conn.TypeMap().RegisterTypes(types)
+	return nil
+}
+
+// Beginner starts transactions: a pool, a connection, or a transaction (then a
+// savepoint).
+type Beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+// InTx runs f in a transaction, committed when f returns nil.
+func InTx(ctx context.Context, db Beginner, f func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, db, f)
+}
+
+// Constraint returns the name of the constraint that err violates, or "".
+func Constraint(err error) string {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) && pgErr.Code[:2] == "23" {
+		return pgErr.ConstraintName
+	}
+	return ""
+}
+
+// IsNoRows reports whether err says that a row was not there.
+func IsNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+
+// IsTimeout reports whether a statement was cancelled because it ran too long.
+func IsTimeout(err error) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == "57014" || errors.Is(err, context.DeadlineExceeded)
+}

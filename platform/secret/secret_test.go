@@ -1,0 +1,35 @@
+package secret_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/secret"
+)
+
+func TestTextNeverShows(t *testing.T) {
+	t.Parallel()
+	type card struct{ Number secret.Text }
+	c := card{secret.NewText("4242424242424242")}
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("paying", "card", c.Number, "all", c)
+	for _, out := range []string{fmt.Sprint(c), fmt.Sprintf("%+v %#v %s %q", c, c, c.Number, c.Number), log.String()} {
+		require.NotContains(t, out, "4242")
+	}
+	_, err := json.Marshal(c)
+	require.Error(t, err)
+	require.NoError(t, json.Unmarshal([]byte(`{"Number":"4111"}`), &c))
+	require.Equal(t, "4111", c.Number.Reveal())
+}
+
+func TestMACSeparatesParts(t *testing.T) {
+	t.Parallel()
+	key := secret.Derive([]byte("master"), "codes")
+	require.NotEqual(t, secret.MAC(key, "a", "bc"), secret.MAC(key, "ab", "c"))
+	require.NotEqual(t, key, secret.Derive([]byte("master"), "files"))
+}
