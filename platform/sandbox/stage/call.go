@@ -1,0 +1,212 @@
+package stage
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// earlyLimit bounds how long an answer waits for the events that EarlyNext sends before it.
+const earlyLimit = 10 * time.Second
+
+// call is one request of the client while it is served.
+type call struct {
+	deliveries []int64
+	fault      *Fault
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// FaultOf is the status fault that the gateway itself has to answer in this call (Options.OwnStatusFaults), or nil.
+func FaultOf(ctx context.Context) *Fault {
+	if c := callOf(ctx); c != nil && c.fault != nil && (c.fault.Kind == FaultStatus || c.fault.Kind == FaultStatusAfter) {
+		return c.fault
+	}
+	return nil
+}
+
+// Handler serves the controls below /_sandbox and hands everything else to the gateway's routes, with planned faults, one line in the
+// journal a call, the state saved before the answer and the call's events sent after it.
+func (s *Stage) Handler(routes http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == controlRoot || strings.HasPrefix(r.URL.Path, controlRoot+"/") {
+			s.serveControl(w, r)
+			return
+		}
+		s.serveCall(w, r, routes)
+	})
+}
+
+func (s *Stage) serveCall(w http.ResponseWriter, r *http.Request, routes http.Handler) {
+	c := &call{fault: s.Faults.take(r)}
+	entry := Entry{Kind: EntryCall, Method: r.Method, Path: r.URL.Path, IdempotencyKey: r.Header.Get("Idempotency-Key")}
+	if c.fault != nil {
+		entry.Fault = string(c.fault.Kind)
+	}
+	ans := &answer{header: http.Header{}}
+	sent := false
+	defer func() {
+		if sent {
+			entry.Status = ans.status
+		}
+		s.Journal.Record(entry)
+		s.Webhooks.answered(c.deliveries)
+	}()
+
+	if !s.faultBefore(w, r, c.fault, ans) {
+		routes.ServeHTTP(ans, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+		if err := s.Flush(); err != nil {
+			s.log.Error("sandbox state not saved", "error", err)
+		}
+		s.faultAfter(w, r, c, ans)
+	}
+	s.sendEarly(r.Context(), c)
+	sent = true
+	ans.send(w)
+}
+
+// sendEarly lets the call's events overtake its answer when EarlyNext is on.
+func (s *Stage) sendEarly(ctx context.Context, c *call) {
+	if len(c.deliveries) == 0 || !s.Webhooks.takeEarly() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, earlyLimit)
+	defer cancel()
+	s.Webhooks.answered(c.deliveries)
+	s.Webhooks.attempted(ctx, c.deliveries)
+}
+
+// faultBefore carries out what comes before the effect; true means that the answer is complete without it.
+func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, f *Fault, ans *answer) bool {
+	if f == nil {
+		return false
+	}
+	if f.Delay > 0 {
+		s.sleep(r.Context(), time.Duration(f.Delay))
+	}
+	switch f.Kind {
+	case FaultTimeoutBefore:
+		s.hang(r)
+	case FaultResetBefore:
+		reset(w)
+	case FaultBadGateway:
+		ans.header.Set("Content-Type", "text/html")
+		ans.status = http.StatusBadGateway
+		ans.body.WriteString(badGatewayPage)
+		return true
+	case FaultStatus:
+		if !s.opts.OwnStatusFaults {
+			s.WriteFault(ans, f)
+			return true
+		}
+	}
+	return false
+}
+
+// faultAfter carries out what comes after the effect. Where no answer comes, the events don't wait for it.
+func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans *answer) {
+	f := c.fault
+	if f == nil {
+		return
+	}
+	switch f.Kind {
+	case FaultTimeoutAfter:
+		s.Webhooks.answered(c.deliveries)
+		s.hang(r)
+	case FaultResetAfter:
+		reset(w)
+	case FaultStatusAfter:
+		if !s.opts.OwnStatusFaults {
+			ans.header, ans.status = http.Header{}, 0
+			ans.body.Reset()
+			s.WriteFault(ans, f)
+		}
+	}
+}
+
+// WriteFault answers a status fault.
+func (s *Stage) WriteFault(w http.ResponseWriter, f *Fault) {
+	body := []byte(f.Body)
+	if len(body) == 0 && s.opts.FaultBody != nil {
+		body = s.opts.FaultBody(f.Status)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	for k, v := range f.Header {
+		w.Header().Set(k, v)
+	}
+	w.WriteHeader(f.Status)
+	_, _ = w.Write(body)
+}
+
+// hang gives no answer until the caller hangs up or the stage closes. The server notices a hang-up only once the body is read.
+func (s *Stage) hang(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	select {
+	case <-r.Context().Done():
+	case <-s.ctx.Done():
+	}
+	panic(http.ErrAbortHandler)
+}
+
+func (s *Stage) sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-s.ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// reset closes the connection with RST rather than FIN, so that the caller sees "connection reset by peer".
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// answer is a response held back until the stage lets it go.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(p)
+}
+
+func (a *answer) send(w http.ResponseWriter) {
+	a.WriteHeader(http.StatusOK)
+	for k, v := range a.header {
+		w.Header()[k] = v
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body.Bytes())
+	_ = http.NewResponseController(w).Flush()
+}

@@ -1,0 +1,151 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Options of a stage.
+type Options struct {
+	Name     string // the gateway's short name, for the log and the page of controls
+	Webhooks WebhookOptions
+	// StateFile keeps objects, clock and waiting deliveries over restarts. Empty: memory only.
+	StateFile string
+	// Snapshot returns the gateway's objects as JSON for the state file; called with the stage locked. It must hold no card number.
+	Snapshot func() (json.RawMessage, error)
+	// FaultBody is the gateway's error document for an injected status without a body. nil: "{}".
+	FaultBody func(status int) []byte
+	// OwnStatusFaults leaves status faults to the gateway, which asks FaultOf; else the stage answers them.
+	OwnStatusFaults bool
+	Logger          *slog.Logger // nil: silent
+}
+
+// Stage is the machinery below one gateway. Its lock guards the gateway's objects.
+type Stage struct {
+	Clock    *Clock
+	Webhooks *Webhooks
+	Faults   *Faults
+	Journal  *Journal
+
+	opts     Options
+	log      *slog.Logger
+	objects  sync.Mutex
+	controls []Control
+	mux      *http.ServeMux
+	saver    *saver
+	restored json.RawMessage
+	ctx      context.Context
+	stop     context.CancelFunc
+	work     sync.WaitGroup
+}
+
+// New makes a stage and reads the state file when there is one. Nothing runs before Start. A state file that can't be read is an error
+// that names it, so that nobody's objects are thrown away silently.
+func New(o Options) (*Stage, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Stage{opts: o, log: o.Logger.With("sandbox", o.Name), mux: http.NewServeMux()}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.saver = newSaver(o.StateFile, s.snapshot, s.log)
+	s.Clock = newClock(&s.objects, s.Changed)
+	s.Journal = &Journal{now: s.Clock.Now}
+	s.Faults = &Faults{}
+	s.Webhooks = newWebhooks(o.Name, o.Webhooks, s.Clock, s.Journal, s.Changed)
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	s.registerControls()
+	return s, nil
+}
+
+// Restored is what Snapshot returned in the last run, nil when there is none.
+func (s *Stage) Restored() json.RawMessage { return s.restored }
+
+// Lock guards the gateway's objects; clock jobs and Snapshot run with it held.
+func (s *Stage) Lock() { s.objects.Lock() }
+
+// Unlock ends Lock.
+func (s *Stage) Unlock() { s.objects.Unlock() }
+
+// Changed marks the state as worth saving; cheap, may be called with the stage locked.
+func (s *Stage) Changed() { s.saver.mark() }
+
+// Flush waits until everything changed so far is in the state file. Without a state file it returns at once.
+func (s *Stage) Flush() error { return s.saver.flush() }
+
+// Start begins to run clock jobs, deliveries and saving. All job kinds must be handled by now.
+func (s *Stage) Start() error {
+	if kind := s.Clock.unknownKind(); kind != "" {
+		return fmt.Errorf("state file %s schedules %q, which this version does not know", s.opts.StateFile, kind)
+	}
+	s.work.Add(3)
+	go func() { defer s.work.Done(); s.Clock.alarm(s.ctx.Done()) }()
+	go func() { defer s.work.Done(); s.Webhooks.work(s.ctx) }()
+	go func() { defer s.work.Done(); s.saver.run(s.ctx.Done()) }()
+	return nil
+}
+
+// Close stops everything, hanging calls too, and saves a last time.
+func (s *Stage) Close() error {
+	s.stop()
+	s.work.Wait()
+	return s.saver.save()
+}
+
+// Emit puts an event into the webhook queue. With the context of a call it is sent after that call's answer; with any other context at
+// once.
+func (s *Stage) Emit(ctx context.Context, ev Event) {
+	c := callOf(ctx)
+	ids := s.Webhooks.enqueue(ev, c != nil)
+	if c != nil {
+		c.deliveries = append(c.deliveries, ids...)
+	}
+}
+
+type stateFile struct {
+	Version  int             `json:"version"`
+	SavedAt  time.Time       `json:"saved_at"`
+	Clock    clockState      `json:"clock"`
+	Webhooks webhookState    `json:"webhooks"`
+	Gateway  json.RawMessage `json:"gateway"`
+}
+
+const stateVersion = 1
+
+func (s *Stage) snapshot() ([]byte, error) {
+	s.Lock()
+	defer s.Unlock()
+	f := stateFile{Version: stateVersion, SavedAt: time.Now().UTC(), Clock: s.Clock.state(), Webhooks: s.Webhooks.state()}
+	if s.opts.Snapshot != nil {
+		raw, err := s.opts.Snapshot()
+		if err != nil {
+			return nil, err
+		}
+		f.Gateway = raw
+	}
+	return json.Marshal(f)
+}
+
+func (s *Stage) load() error {
+	raw, err := s.saver.read()
+	if err != nil || raw == nil {
+		return err
+	}
+	var f stateFile
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return fmt.Errorf("sandbox state file %s: %w (delete it to start afresh)", s.opts.StateFile, err)
+	}
+	if f.Version != stateVersion {
+		return fmt.Errorf("sandbox state file %s has version %d, want %d (delete it to start afresh)", s.opts.StateFile, f.Version, stateVersion)
+	}
+	s.Clock.restore(f.Clock)
+	s.Webhooks.restore(f.Webhooks)
+	s.restored = f.Gateway
+	return nil
+}
