@@ -1,0 +1,84 @@
+package localpg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// createCluster runs initdb beside the cluster's place and renames the result into it, so
+// that an interrupted initdb leaves nothing that looks like a cluster.
+func (d *dataDir) createCluster(ctx context.Context, bin Binaries, sync bool) error {
+	password, err := d.password()
+	if err != nil {
+		return fmt.Errorf("make the database password: %w", err)
+	}
+	// Locales come with the operating system. Both sort by code point; the first also knows
+	// letters outside ASCII, which upper(), lower() and the text search need.
+	for _, locale := range []string{"C.UTF-8", "C"} {
+		if err = d.initdb(ctx, bin, password, locale, sync); err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale string, sync bool) error {
+	fresh := d.file("postgres.new")
+	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700), d.account.own(fresh)); err != nil {
+		return err
+	}
+	defer os.RemoveAll(fresh)
+	passwordFile, err := d.lendPassword(password)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(passwordFile)
+
+	log, err := d.rotateLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	args := []string{
+		"--pgdata=" + fresh, "--username=postgres", "--pwfile=" + passwordFile,
+		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=" + locale,
+	}
+	if !sync {
+		args = append(args, "--no-sync")
+	}
+	p, err := startProcess(filepath.Join(bin.Dir, "initdb"), args, d.account, log, syscall.SIGKILL)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+		<-p.done
+		return ctx.Err()
+	}
+	if p.err != nil {
+		return fmt.Errorf("initdb with %s: %w: %s", bin.Dir, p.err, strings.ReplaceAll(d.logTail(), "\n", "; "))
+	}
+	return os.Rename(fresh, d.cluster())
+}
+
+// lendPassword writes the password where initdb's account can read it, for the moment.
+func (d *dataDir) lendPassword(password string) (string, error) {
+	path := d.file("password.initdb")
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
+		return "", err
+	}
+	return path, d.account.own(path)
+}
