@@ -1,0 +1,219 @@
+// Package httpapi sets up the HTTP side of the platform: the chi router, huma's
+// typed operations, authentication by route, error bodies, limits, the OpenAPI
+// document, /routes and /health. Modules register their operations with Route,
+// one line each.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/cors"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Prefix stands before every path but the webhooks'.
+const Prefix = "/api/v1"
+
+// Config is what New needs.
+type Config struct {
+	Version        string
+	PublicURL      string // scheme and host under which clients reach the service; no slash at the end
+	Auth           Authenticator
+	Log            *slog.Logger
+	Metrics        prometheus.Registerer
+	TrustedProxies []netip.Prefix // peers whose X-Forwarded-For is believed
+	CORSOrigins    []string       // default: any origin, without credentials
+	RequestTimeout time.Duration  // default 90 s: a gateway may take a minute for a card
+	NoThrottle     bool           // lifts the limits per address, for load and end-to-end tests
+	DocsPage       []byte         // HTML of GET /docs
+}
+
+// API is the router with its operations. Build it once, register every module,
+// then serve Handler.
+type API struct {
+	cfg    Config
+	mux    *chi.Mux
+	huma   huma.API
+	routes []RouteInfo
+	checks map[string]Check
+}
+
+// New makes an API without operations of modules, but with health, routes,
+// OpenAPI and docs.
+func New(cfg Config) *API {
+	if cfg.RequestTimeout == 0 {
+		cfg.RequestTimeout = 90 * time.Second
+	}
+	if len(cfg.CORSOrigins) == 0 {
+		cfg.CORSOrigins = []string{"*"}
+	}
+	a := &API{cfg: cfg, mux: chi.NewMux(), checks: map[string]Check{}}
+	a.mux.Use(
+		a.identify,
+		newMetrics(cfg.Metrics).observe,
+		a.logRequests,
+		a.recoverPanics,
+		securityHeaders,
+		cors.Handler(cors.Options{
+			AllowedOrigins: cfg.CORSOrigins,
+			AllowedMethods: []string{"GET", "POST", "PUT", "DELETE", "OPTIONS"},
+			AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"},
+			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Content-Disposition"},
+			MaxAge:         600,
+		}),
+		a.timeout,
+		refuseNUL,
+	)
+	a.mux.NotFound(plainError(http.StatusNotFound))
+	a.mux.MethodNotAllowed(plainError(http.StatusMethodNotAllowed))
+	a.huma = humachi.New(a.mux, humaConfig(cfg))
+	a.registerOwn()
+	return a
+}
+
+func humaConfig(cfg Config) huma.Config {
+	hc := huma.DefaultConfig("Marquee", cfg.Version)
+	hc.CreateHooks = nil // no $schema links in answers
+	hc.OpenAPIPath, hc.DocsPath, hc.SchemasPath = "", "", ""
+	hc.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
+	hc.DefaultFormat = "application/json"
+	hc.Info.Description = "Backend of a video streaming platform with paid subscriptions and event tickets."
+	hc.Servers = []*huma.Server{{URL: cfg.PublicURL}}
+	hc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {
+			Type: "oauth2", Description: "Log in at POST /token, then send `Authorization: Bearer <access_token>`.",
+			Flows: &huma.OAuthFlows{Password: &huma.OAuthFlow{TokenURL: Prefix + "/token", Scopes: map[string]string{}}},
+		},
+	}
+	return hc
+}
+
+// Handler serves everything that is registered.
+func (a *API) Handler() http.Handler { return a.mux }
+
+// Mount registers a plain handler, for what is no JSON operation: webhooks and
+// file bytes. The path is taken as it stands, without the prefix.
+func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc) {
+	a.routes = append(a.routes, RouteInfo{Method: method, Path: path, Name: name, Auth: auth})
+	a.mux.Method(method, path, h)
+}
+
+// Routes lists what is registered, ordered by path and method.
+func (a *API) Routes() []RouteInfo {
+	return slices.SortedFunc(slices.Values(a.routes), func(x, y RouteInfo) int {
+		return compareStrings(x.Path, y.Path, x.Method, y.Method)
+	})
+}
+
+// OpenAPI returns the document that describes the registered operations.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.huma.OpenAPI() }
+
+// RouteInfo is one row of GET /routes.
+type RouteInfo struct {
+	Method     string `json:"method"`
+	Path       string `json:"path"`
+	Name       string `json:"name" doc:"Handler name, also the operation id"`
+	Auth       Auth   `json:"auth"`
+	Permission string `json:"permission" doc:"Handler name that a profile has to hold; empty when none is needed"`
+}
+
+// Option changes one operation.
+type Option func(*operation)
+
+type operation struct {
+	huma.Operation
+	auth         Auth
+	permission   bool
+	tokenInQuery bool
+	form         bool
+	perMinute    int
+}
+
+// Status sets the status of a success; default 200.
+func Status(code int) Option { return func(o *operation) { o.DefaultStatus = code } }
+
+// MaxBody bounds the request body in bytes; default 1 MiB. Over it: 413.
+func MaxBody(bytes int64) Option { return func(o *operation) { o.MaxBodyBytes = bytes } }
+
+// Permission demands that the caller's profiles hold the operation's own name.
+func Permission() Option { return func(o *operation) { o.permission = true } }
+
+// TokenInQuery accepts the access token in the query parameter token as well.
+func TokenInQuery() Option { return func(o *operation) { o.tokenInQuery = true } }
+
+// PerMinute throttles the operation by client address, in memory, against
+// floods; cooldowns of codes live in Postgres.
+func PerMinute(n int) Option { return func(o *operation) { o.perMinute = n } }
+
+// Summary is the operation's line in the documentation.
+func Summary(text string) Option { return func(o *operation) { o.Operation.Summary = text } }
+
+// ResponseSchema states the schema of an answer that the handler gives as bytes.
+func ResponseSchema(s *huma.Schema) Option {
+	return func(o *operation) {
+		o.Responses = map[string]*huma.Response{"200": {
+			Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: s}},
+		}}
+	}
+}
+
+// BodySchema states the schema of a request body that the handler reads as bytes.
+func BodySchema(s *huma.Schema) Option {
+	return func(o *operation) {
+		o.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
+	}
+}
+
+// Form makes the body a form of the named required text fields; read it with
+// RawBody and ParseForm.
+func Form(fields ...string) Option {
+	return func(o *operation) {
+		o.form = true
+		props := map[string]*huma.Schema{}
+		for _, f := range fields {
+			props[f] = &huma.Schema{Type: "string"}
+		}
+		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			formType: {Schema: &huma.Schema{Type: "object", Properties: props, Required: fields}},
+		}}
+	}
+}
+
+// Route registers one operation under Prefix. The name is the handler name that
+// /routes shows and that profiles may hold, and the OpenAPI operation id. The
+// handler returns a value, or a *fault.Error; any other error becomes a 500 with
+// a fixed sentence and a log line.
+func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error), options ...Option) {
+	op := operation{auth: auth}
+	op.Method, op.Path, op.OperationID = method, Prefix+path, name
+	op.MaxBodyBytes = 1 << 20
+	for _, set := range options {
+		set(&op)
+	}
+	op.Tags = []string{tagOf(path)}
+	if auth != Public && auth != Gateway {
+		op.Security = []map[string][]string{{"bearer": {}}}
+	}
+	info := RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth}
+	if op.permission {
+		info.Permission = name
+	}
+	a.routes = append(a.routes, info)
+	op.Extensions = map[string]any{"x-auth": string(auth)}
+	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op)}
+	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handler(ctx, in)
+		if err != nil {
+			return nil, a.rendered(ctx, err)
+		}
+		return out, nil
+	})
+}

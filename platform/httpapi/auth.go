@@ -1,0 +1,189 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+)
+
+// Auth says who may call an operation; every route states one.
+type Auth string
+
+// The kinds of routes.tsv.
+const (
+	Public          Auth = "none"
+	Optional        Auth = "optional"       // anyone; a Bearer header has to be good all the same
+	SignedIn        Auth = "jwt"            // any user
+	Customer        Auth = "customer"       // customers alone
+	CustomerOrAdmin Auth = "customer|admin" // the handler tells them apart
+	Admin           Auth = "admin"          // admins, root among them
+	Root            Auth = "root"           // root alone
+	Subscriber      Auth = "subscriber"     // token verified; the handler checks user and subscription in its own statement
+	Gateway         Auth = "gateway"        // by the gateway's token or signature, in the handler
+)
+
+// User types of the specification.
+const (
+	TypeAdmin    = "admin"
+	TypeCustomer = "customer"
+)
+
+// Claims is what a verified access token says; nothing is read from the
+// database for it.
+type Claims struct {
+	UserID   objectid.ID
+	IssuedAt time.Time
+	TokenID  string
+}
+
+// Caller is the user behind a request, read live.
+type Caller struct {
+	ID       objectid.ID
+	Username string
+	Type     string // TypeAdmin or TypeCustomer
+	Root     bool
+	Profiles []objectid.ID // ids of users_type
+	Handlers []string      // handler names that the profiles hold
+	Claims   Claims
+}
+
+// IsAdmin reports whether the caller is an admin; root is one.
+func (c Caller) IsAdmin() bool { return c.Type == TypeAdmin }
+
+// Authenticator knows tokens and users. The module accounts fills it.
+type Authenticator interface {
+	// Verify checks signature, kind and expiry of an access token.
+	Verify(token string) (Claims, error)
+	// Caller reads the user that the claims name. It fails when the user is
+	// gone, disabled, or has ended tokens of that age.
+	Caller(ctx context.Context, claims Claims) (Caller, error)
+}
+
+// Sentences of the specification, Authentication 7.
+var (
+	errNoCredentials = &fault.Error{Kind: fault.Unauthenticated, Message: "Not authenticated"}
+	errBadToken      = &fault.Error{Kind: fault.Forbidden, Message: "Access Denied: Could not validate token."}
+)
+
+// ErrBadToken is 403 "Access Denied: Could not validate token.", the answer to a
+// token that is malformed, expired, of the wrong kind, or of a user who is gone.
+func ErrBadToken() *fault.Error { e := *errBadToken; return &e }
+
+type ctxKey int
+
+const (
+	callerKey ctxKey = iota
+	claimsKey
+	requestKey
+)
+
+// CallerOf returns the user behind the request; the zero value on public routes
+// and on Subscriber routes.
+func CallerOf(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey).(Caller)
+	return c
+}
+
+// ClaimsOf returns what the request's token says.
+func ClaimsOf(ctx context.Context) Claims {
+	c, _ := ctx.Value(claimsKey).(Claims)
+	return c
+}
+
+// authorized checks the route's Auth before the body is read.
+func (a *API) authorized(op operation) func(huma.Context, func(huma.Context)) {
+	return func(hc huma.Context, next func(huma.Context)) {
+		ctx, err := a.admit(hc, op)
+		if err != nil {
+			a.write(hc, err)
+			return
+		}
+		next(huma.WithContext(hc, ctx))
+	}
+}
+
+func (a *API) admit(hc huma.Context, op operation) (context.Context, error) {
+	ctx := hc.Context()
+	if op.auth == Public || op.auth == Gateway {
+		return ctx, nil
+	}
+	token, given := bearer(hc.Header("Authorization"))
+	if !given && op.tokenInQuery {
+		token = hc.Query("token")
+		given = token != ""
+	}
+	if !given {
+		if op.auth == Optional {
+			return ctx, nil
+		}
+		return nil, errNoCredentials
+	}
+	claims, err := a.cfg.Auth.Verify(token)
+	if err != nil {
+		return nil, errBadToken
+	}
+	ctx = context.WithValue(ctx, claimsKey, claims)
+	if op.auth == Subscriber {
+		return ctx, nil
+	}
+	caller, err := a.cfg.Auth.Caller(ctx, claims)
+	if err != nil {
+		return nil, err
+	}
+	if err := allowed(caller, op); err != nil {
+		return nil, err
+	}
+	return context.WithValue(ctx, callerKey, caller), nil
+}
+
+// bearer returns the token of an Authorization header; given is false without
+// the header or its Bearer prefix.
+func bearer(header string) (token string, given bool) {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(token), true
+}
+
+func allowed(c Caller, op operation) error {
+	switch op.auth {
+	case Customer:
+		if c.Type != TypeCustomer {
+			return fault.Denied("This route is for customers.")
+		}
+	case Admin:
+		if !c.IsAdmin() {
+			return fault.Denied("This route is for administrators.")
+		}
+	case Root:
+		if !c.Root {
+			return fault.Denied("This route is for root users.")
+		}
+	}
+	if op.permission && !c.Root && !slices.Contains(c.Handlers, op.OperationID) {
+		return &fault.Error{Kind: fault.Unauthenticated, Message: "The user has no permission for the handler " + op.OperationID + "."}
+	}
+	return nil
+}
+
+// Authenticate is authorized for plain handlers that Mount registers: it returns
+// the caller for a bearer token, or the error to write with WriteError.
+func (a *API) Authenticate(r *http.Request) (Caller, error) {
+	token, given := bearer(r.Header.Get("Authorization"))
+	if !given {
+		return Caller{}, errNoCredentials
+	}
+	claims, err := a.cfg.Auth.Verify(token)
+	if err != nil {
+		return Caller{}, errBadToken
+	}
+	return a.cfg.Auth.Caller(r.Context(), claims)
+}

@@ -1,0 +1,236 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/platform/fault"
+)
+
+// ErrorBody is every error answer: detail always, error when there is a code
+// (open-shapes, section 1).
+type ErrorBody struct {
+	Detail any         `json:"detail"`
+	Coded  *ErrorCoded `json:"error,omitempty"`
+	status int
+}
+
+// ErrorCoded is the machine-readable half of an error answer.
+type ErrorCoded struct {
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Timestamp string `json:"timestamp" format:"date-time"`
+	Field     string `json:"field,omitempty"`
+}
+
+// Error returns the sentence.
+func (e *ErrorBody) Error() string {
+	if e.Coded != nil {
+		return e.Coded.Message
+	}
+	s, _ := e.Detail.(string)
+	return s
+}
+
+// GetStatus returns the HTTP status.
+func (e *ErrorBody) GetStatus() int { return e.status }
+
+// Schema describes the body for OpenAPI: detail is a sentence or a list.
+func (e *ErrorBody) Schema(huma.Registry) *huma.Schema {
+	text := &huma.Schema{Type: "string"}
+	issue := &huma.Schema{Type: "object", Required: []string{"loc", "msg", "type"}, Properties: map[string]*huma.Schema{
+		"loc":  {Type: "array", Items: &huma.Schema{OneOf: []*huma.Schema{{Type: "string"}, {Type: "integer"}}}},
+		"msg":  text,
+		"type": text,
+	}}
+	return &huma.Schema{Type: "object", Required: []string{"detail"}, Properties: map[string]*huma.Schema{
+		"detail": {OneOf: []*huma.Schema{text, {Type: "array", Items: issue}}},
+		"error": {Type: "object", Required: []string{"code", "message", "timestamp"}, Properties: map[string]*huma.Schema{
+			"code": text, "message": text, "timestamp": {Type: "string", Format: "date-time"}, "field": text,
+		}},
+	}}
+}
+
+var statuses = map[fault.Kind]int{
+	fault.Internal:        http.StatusInternalServerError,
+	fault.BadRequest:      http.StatusBadRequest,
+	fault.Unauthenticated: http.StatusUnauthorized,
+	fault.Forbidden:       http.StatusForbidden,
+	fault.Missing:         http.StatusNotFound,
+	fault.Conflicting:     http.StatusConflict,
+	fault.Gone:            http.StatusGone,
+	fault.TooLarge:        http.StatusRequestEntityTooLarge,
+	fault.Unsupported:     http.StatusUnsupportedMediaType,
+	fault.Invalid:         http.StatusUnprocessableEntity,
+	fault.TooMany:         http.StatusTooManyRequests,
+	fault.Unimplemented:   http.StatusNotImplemented,
+	fault.Unavailable:     http.StatusServiceUnavailable,
+}
+
+const (
+	internalSentence = "Internal Server Error"
+	timeoutSentence  = "The request took too long."
+)
+
+// huma has one constructor of errors for the whole process; ours gives the
+// contract's bodies.
+func init() {
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return bodyOf(faultOf(status, msg, errs))
+	}
+	huma.NewErrorWithContext = func(_ huma.Context, status int, msg string, errs ...error) huma.StatusError {
+		return huma.NewError(status, msg, errs...)
+	}
+}
+
+// faultOf turns huma's own findings into a fault.
+func faultOf(status int, msg string, errs []error) *fault.Error {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+	case http.StatusRequestEntityTooLarge:
+		return &fault.Error{Kind: fault.TooLarge, Message: "The body is too large."}
+	case http.StatusUnsupportedMediaType:
+		return &fault.Error{Kind: fault.Unsupported, Message: "The body has to be sent with Content-Type: application/json."}
+	case http.StatusRequestTimeout:
+		return &fault.Error{Kind: fault.Unavailable, Message: "The body took too long to arrive."}
+	default:
+		return &fault.Error{Kind: fault.Internal, Message: msg}
+	}
+	f := &fault.Error{Kind: fault.Invalid, Code: fault.CodeValidation, Message: msg}
+	for _, err := range errs {
+		f.Issues = append(f.Issues, issueOf(err))
+	}
+	if len(f.Issues) == 0 {
+		f.Issues = []fault.Issue{{Loc: []any{"body"}, Msg: msg, Type: "value_error"}}
+	}
+	f.Field = fault.FieldOf(f.Issues[0].Loc)
+	f.Message = f.Issues[0].Msg
+	return f
+}
+
+func issueOf(err error) fault.Issue {
+	var d *huma.ErrorDetail
+	if !errors.As(err, &d) {
+		return fault.Issue{Loc: []any{"body"}, Msg: err.Error(), Type: "value_error"}
+	}
+	loc := steps(d.Location)
+	kind := "value_error"
+	if name, ok := strings.CutPrefix(d.Message, "expected required property "); ok {
+		kind = "missing"
+		loc = append(loc, strings.TrimSuffix(name, " to be present"))
+		return fault.Issue{Loc: loc, Msg: "is required", Type: kind}
+	}
+	if d.Message == "unexpected property" {
+		return fault.Issue{Loc: loc, Msg: "is not a known field", Type: "extra_forbidden"}
+	}
+	return fault.Issue{Loc: loc, Msg: d.Message, Type: kind}
+}
+
+// steps splits a location such as "body[0].address.city" into its parts.
+func steps(location string) []any {
+	loc := []any{}
+	for _, part := range strings.Split(location, ".") {
+		name, rest, _ := strings.Cut(part, "[")
+		if name != "" {
+			loc = append(loc, name)
+		}
+		for rest != "" {
+			index, more, _ := strings.Cut(rest, "]")
+			if n, err := strconv.Atoi(index); err == nil {
+				loc = append(loc, n)
+			} else {
+				loc = append(loc, index)
+			}
+			rest = strings.TrimPrefix(more, "[")
+		}
+	}
+	if len(loc) == 0 {
+		loc = append(loc, "body")
+	}
+	return loc
+}
+
+func bodyOf(f *fault.Error) *ErrorBody {
+	body := &ErrorBody{status: statuses[f.Kind], Detail: f.Message}
+	if f.Kind == fault.Internal && f.Code == "" {
+		body.Detail = internalSentence
+		return body
+	}
+	if len(f.Issues) > 0 {
+		body.Detail = f.Issues
+	}
+	if f.Code != "" {
+		body.Coded = &ErrorCoded{Code: f.Code, Message: f.Message, Timestamp: Time(time.Now()).String(), Field: f.Field}
+	}
+	return body
+}
+
+// rendered turns any error of a handler into the answer's body, and logs what
+// people are not told.
+func (a *API) rendered(ctx context.Context, err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		if errors.Is(err, context.DeadlineExceeded) {
+			f = &fault.Error{Kind: fault.Unavailable, Message: timeoutSentence}
+		} else {
+			f = &fault.Error{Kind: fault.Internal}
+		}
+		a.cfg.Log.ErrorContext(ctx, "request failed", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
+	} else if cause := f.Unwrap(); cause != nil {
+		a.cfg.Log.WarnContext(ctx, "request refused", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
+	}
+	return huma.ErrorWithHeaders(bodyOf(f), headersOf(f))
+}
+
+func headersOf(f *fault.Error) http.Header {
+	h := http.Header{}
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
+	}
+	if f.Kind == fault.Unauthenticated && f.Code == "" {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	return h
+}
+
+// write answers a huma request with an error before its handler runs.
+func (a *API) write(hc huma.Context, err error) {
+	_, w := unwrap(hc)
+	a.WriteError(hc.Context(), w, err)
+}
+
+// WriteError answers with an error from a plain handler.
+func (a *API) WriteError(ctx context.Context, w http.ResponseWriter, err error) {
+	err = a.rendered(ctx, err)
+	var headers huma.HeadersError
+	if errors.As(err, &headers) {
+		for name, values := range headers.GetHeaders() {
+			w.Header()[name] = values
+		}
+	}
+	var body *ErrorBody
+	errors.As(err, &body)
+	WriteJSON(w, body.status, body)
+}
+
+// WriteJSON answers with a JSON value from a plain handler.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone; there is nobody to tell
+}
+
+func plainError(status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		WriteJSON(w, status, &ErrorBody{Detail: http.StatusText(status)})
+	}
+}

@@ -1,0 +1,196 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/httprate"
+
+	"marquee/platform/fault"
+)
+
+const (
+	formType = "application/x-www-form-urlencoded"
+	maxDepth = 32 // JSON containers inside one another
+)
+
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	},
+	Unmarshal: func(data []byte, v any) error {
+		if err := CheckJSON(data); err != nil {
+			return err
+		}
+		return json.Unmarshal(data, v)
+	},
+}
+
+// CheckJSON refuses what no body of the API may hold: containers nested deeper
+// than 32, and the character U+0000, which Postgres cannot store.
+func CheckJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	for depth := 0; ; {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errors.New("is not valid JSON")
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			if depth > maxDepth {
+				return errors.New("is nested too deeply")
+			}
+		case string:
+			if strings.ContainsRune(t, 0) {
+				return errors.New("holds the character U+0000")
+			}
+		}
+	}
+}
+
+// ParseForm reads an urlencoded body.
+func ParseForm(raw []byte) (url.Values, error) {
+	form, err := url.ParseQuery(string(raw))
+	if err != nil || bytes.ContainsRune(raw, 0) || strings.Contains(strings.ToLower(string(raw)), "%00") {
+		return nil, fault.InvalidAt("is not a valid form", "body")
+	}
+	return form, nil
+}
+
+// typed refuses a body whose content type is not the route's: 415.
+func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
+	want, sentence := "application/json", "The body has to be sent with Content-Type: application/json."
+	if form {
+		want, sentence = formType, "The body has to be sent with Content-Type: "+formType+"."
+	}
+	return func(hc huma.Context, next func(huma.Context)) {
+		r, _ := unwrap(hc)
+		body := hc.Operation().RequestBody
+		if body == nil || r.ContentLength == 0 {
+			next(hc)
+			return
+		}
+		given, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if _, declared := body.Content[given]; err != nil || (given != want && !declared) {
+			a.write(hc, &fault.Error{Kind: fault.Unsupported, Message: sentence})
+			return
+		}
+		next(hc)
+	}
+}
+
+// throttled bounds the calls of one address to one operation.
+func (a *API) throttled(perMinute int) func(huma.Context, func(huma.Context)) {
+	if perMinute == 0 || a.cfg.NoThrottle {
+		return func(hc huma.Context, next func(huma.Context)) { next(hc) }
+	}
+	limiter := httprate.NewRateLimiter(perMinute, time.Minute)
+	return func(hc huma.Context, next func(huma.Context)) {
+		_, w := unwrap(hc)
+		if limiter.OnLimit(w, mustRequest(hc), ClientIP(hc.Context())) {
+			wait := time.Minute
+			if s, err := strconv.Atoi(w.Header().Get("Retry-After")); err == nil && s > 0 {
+				wait = time.Duration(s) * time.Second
+			}
+			a.write(hc, fault.Throttled(wait, "Too many requests. Try again in %d seconds.", int(wait.Seconds())))
+			return
+		}
+		next(hc)
+	}
+}
+
+func mustRequest(hc huma.Context) *http.Request { r, _ := unwrap(hc); return r }
+
+func (a *API) timeout(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), a.cfg.RequestTimeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// refuseNUL keeps U+0000 in a path or query away from Postgres, which cannot
+// hold it.
+func refuseNUL(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.RawQuery, "%00") || strings.ContainsRune(r.URL.Path, 0) {
+			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt("holds the character U+0000", "query")))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func securityHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *API) recoverPanics(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler { //nolint:errorlint // the documented sentinel is compared by identity
+				panic(v)
+			}
+			a.cfg.Log.ErrorContext(r.Context(), "panic", slog.String("request_id", RequestID(r.Context())),
+				slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+			WriteJSON(w, http.StatusInternalServerError, &ErrorBody{Detail: internalSentence})
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+func typeFor[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+func compareStrings(pairs ...string) int {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if c := strings.Compare(pairs[i], pairs[i+1]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func tagOf(path string) string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	if parts[0] == "admin" && len(parts) > 1 {
+		return "admin " + parts[1]
+	}
+	return parts[0]
+}

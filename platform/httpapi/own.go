@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Check probes one thing that the service cannot do without.
+type Check func(context.Context) error
+
+// AddCheck makes GET /health ask check under the name.
+func (a *API) AddCheck(name string, check Check) { a.checks[name] = check }
+
+type healthBody struct {
+	Status  string            `json:"status" enum:"ok,degraded"`
+	Version string            `json:"version"`
+	Checks  map[string]string `json:"checks"`
+}
+
+type routesBody struct {
+	Routes []RouteInfo `json:"routes"`
+}
+
+// registerOwn adds the routes that belong to no module.
+func (a *API) registerOwn() {
+	Route(a, http.MethodGet, "/routes", "route_list", SignedIn, func(context.Context, *struct{}) (*Output[routesBody], error) {
+		return OK(routesBody{Routes: a.Routes()})
+	})
+	Route(a, http.MethodGet, "/health", "health_get", Public, a.health)
+	a.Mount(http.MethodGet, Prefix+"/openapi.json", "openapi_get", Public, a.openAPIDocument())
+	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, a.docs)
+}
+
+type healthOutput struct {
+	Status int
+	Body   healthBody
+}
+
+func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	out := &healthOutput{Status: http.StatusOK, Body: healthBody{Status: "ok", Version: a.cfg.Version, Checks: map[string]string{}}}
+	for name, check := range a.checks {
+		out.Body.Checks[name] = "ok"
+		if err := check(ctx); err != nil {
+			a.cfg.Log.ErrorContext(ctx, "health check failed", slog.String("check", name), slog.Any("error", err))
+			out.Status, out.Body.Status, out.Body.Checks[name] = http.StatusServiceUnavailable, "degraded", "failing"
+		}
+	}
+	return out, nil
+}
+
+// openAPIDocument renders the document once, at the first request: by then
+// every module has registered.
+func (a *API) openAPIDocument() http.HandlerFunc {
+	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) })
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := document()
+		if err != nil {
+			a.WriteError(r.Context(), w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	}
+}
+
+func (a *API) docs(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	// The page carries its own script and style and asks only for openapi.json.
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; frame-ancestors 'none'")
+	_, _ = w.Write(a.cfg.DocsPage)
+}

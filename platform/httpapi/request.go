@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"marquee/platform/objectid"
+)
+
+// request is what the rest of the way may ask about the HTTP request.
+type request struct {
+	id     string
+	addr   netip.Addr
+	public string
+	url    *url.URL
+}
+
+func requestOf(ctx context.Context) request {
+	r, _ := ctx.Value(requestKey).(request)
+	return r
+}
+
+// RequestID returns the id that the answer carries as X-Request-Id.
+func RequestID(ctx context.Context) string { return requestOf(ctx).id }
+
+// ClientIP returns the caller's address; behind a trusted proxy, the one that
+// the proxy saw.
+func ClientIP(ctx context.Context) string {
+	addr := requestOf(ctx).addr
+	if !addr.IsValid() {
+		return ""
+	}
+	return addr.String()
+}
+
+// SelfURL returns the address of the request as clients see it.
+func SelfURL(ctx context.Context) string {
+	r := requestOf(ctx)
+	if r.url == nil {
+		return ""
+	}
+	return r.public + r.url.RequestURI()
+}
+
+// RequestURL returns a copy of the path and query of the request, as clients see
+// it, for links to other pages of a list.
+func RequestURL(ctx context.Context) *url.URL {
+	r := requestOf(ctx)
+	u, err := url.Parse(r.public)
+	if err != nil || r.url == nil {
+		return &url.URL{}
+	}
+	u.Path, u.RawPath, u.RawQuery = r.url.Path, r.url.RawPath, r.url.RawQuery
+	return u
+}
+
+// PublicURL returns the scheme and host under which clients reach the service.
+func (a *API) PublicURL() string { return a.cfg.PublicURL }
+
+// identify gives the request an id and an address. A caller's own id is kept
+// when it looks like one, so that a trace crosses services.
+func (a *API) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("X-Request-Id")
+		if !plausibleID(id) {
+			id = objectid.New().String()
+		}
+		w.Header().Set("X-Request-Id", id)
+		req := request{id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
+	})
+}
+
+func plausibleID(id string) bool {
+	if len(id) < 8 || len(id) > 64 {
+		return false
+	}
+	return strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
+}
+
+// clientAddr walks X-Forwarded-For from the right, past the trusted proxies.
+func (a *API) clientAddr(r *http.Request) netip.Addr {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	addr, _ := netip.ParseAddr(host)
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && a.trusted(addr); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		addr = hop
+	}
+	return addr.Unmap()
+}
+
+func (a *API) trusted(addr netip.Addr) bool {
+	for _, p := range a.cfg.TrustedProxies {
+		if p.Contains(addr.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+func unwrap(hc huma.Context) (*http.Request, http.ResponseWriter) { return humachi.Unwrap(hc) }

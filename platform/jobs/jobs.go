@@ -1,0 +1,76 @@
+// Package jobs sets up River: work that must follow a commit is a job inserted
+// in that commit, and every job may run more than once.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// Schema is where River's tables live.
+const Schema = "jobs"
+
+// Client inserts jobs, and works them when it was made with workers.
+type Client = river.Client[pgx.Tx]
+
+// Queues, each with its own number of workers, so that slow gateways never hold
+// up mails.
+const (
+	QueueDefault = river.QueueDefault
+	QueueMail    = "mail"
+	QueueGateway = "gateway"
+)
+
+// Options say what a client works; without Workers it only inserts.
+type Options struct {
+	Workers  *river.Workers
+	Periodic []*river.PeriodicJob
+	Log      *slog.Logger
+	// PollOnly does without LISTEN, for databases behind PgBouncer.
+	PollOnly bool
+}
+
+// New makes a client on the pool.
+func New(pool *pgxpool.Pool, o Options) (*Client, error) {
+	cfg := &river.Config{Schema: Schema, Logger: o.Log, PollOnly: o.PollOnly}
+	if o.Workers != nil {
+		cfg.Workers = o.Workers
+		cfg.PeriodicJobs = o.Periodic
+		cfg.ErrorHandler = &errorHandler{log: o.Log}
+		cfg.JobTimeout = 2 * time.Minute // a gateway may take one for a card
+		cfg.FetchCooldown = 50 * time.Millisecond
+		cfg.FetchPollInterval = 500 * time.Millisecond
+		cfg.Queues = map[string]river.QueueConfig{
+			QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8},
+		}
+	}
+	client, err := river.NewClient(riverpgxv5.New(pool), cfg)
+	if err != nil {
+		return nil, fmt.Errorf("job client: %w", err)
+	}
+	return client, nil
+}
+
+// errorHandler logs failures by kind and attempt; River keeps and retries the
+// job. Arguments are not logged.
+type errorHandler struct{ log *slog.Logger }
+
+func (h *errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	h.log.WarnContext(ctx, "job failed", slog.String("kind", job.Kind), slog.Int64("job_id", job.ID),
+		slog.Int("attempt", job.Attempt), slog.Int("max_attempts", job.MaxAttempts), slog.Any("error", err))
+	return nil
+}
+
+func (h *errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, panicked any, trace string) *river.ErrorHandlerResult {
+	h.log.ErrorContext(ctx, "job panicked", slog.String("kind", job.Kind), slog.Int64("job_id", job.ID),
+		slog.Any("panic", panicked), slog.String("stack", trace))
+	return nil
+}
