@@ -1,0 +1,245 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/secret"
+)
+
+// GatewayName tells the two gateways apart wherever a gateway is named: paths,
+// fields, enumerated values.
+type GatewayName string
+
+// The two gateways.
+const (
+	GWA GatewayName = "gwa" // speaks the Asaas API v3
+	GWB GatewayName = "gwb" // speaks the Stripe API
+)
+
+// Gateway is what the modules above need of a payment gateway, without any type
+// of a provider. Every call that makes something carries the id of a local row
+// that is already committed; calling again with the same id makes nothing twice.
+// No call may be made inside a database transaction.
+//
+// Errors: *Declined when the payer's bank or the gateway refused the payment;
+// *Rejected when the gateway found the request wrong (nothing was made);
+// ErrUnavailable when the gateway certainly did nothing; ErrOutcomeUnknown when
+// it may or may not have acted (time-out, 5xx): ask again with Find.
+type Gateway interface {
+	Name() GatewayName
+
+	// EnsureCustomer returns the payer's id at the gateway, made when the payer
+	// has none yet.
+	EnsureCustomer(ctx context.Context, p Payer) (string, error)
+
+	// SyncPlan makes or finds the plan's product and price. Gateway A keeps no
+	// plans and returns the zero value.
+	SyncPlan(ctx context.Context, p PlanTerms) (PlanIDs, error)
+
+	// Subscribe starts a card subscription and charges it at once (after the
+	// trial when there is one).
+	Subscribe(ctx context.Context, t SubscriptionTerms) (RemoteSubscription, error)
+	// FindSubscription looks for what Subscribe may have made for the local id;
+	// ok is false when there is nothing.
+	FindSubscription(ctx context.Context, t SubscriptionTerms) (s RemoteSubscription, ok bool, err error)
+	// ReadSubscription reads a subscription live by its gateway id.
+	ReadSubscription(ctx context.Context, gatewayID string) (RemoteSubscription, error)
+	// CancelSubscription ends it now. Ending what is gone already is no error.
+	CancelSubscription(ctx context.Context, gatewayID string) error
+
+	// CreatePix makes one PIX payment and its QR code.
+	CreatePix(ctx context.Context, t PixTerms) (PixCharge, error)
+	// FindPix looks for what CreatePix may have made for the reference; ok is
+	// false when there is nothing.
+	FindPix(ctx context.Context, t PixTerms) (c PixCharge, ok bool, err error)
+	// ReadPix reads the payment and, while it can be paid, its QR code.
+	ReadPix(ctx context.Context, paymentID string) (PixCharge, error)
+	// CancelPix makes an open PIX payment unpayable. Cancelling what is gone is
+	// no error; when it has been paid meanwhile the error is ErrAlreadyPaid.
+	CancelPix(ctx context.Context, paymentID string) error
+}
+
+// Payer is the customer as a gateway needs to know him.
+type Payer struct {
+	CustomerID objectid.ID
+	GatewayID  string // id at this gateway; empty when not made yet
+	Name       string
+	Email      string
+	Phone      string
+	TaxID      string // CPF or CNPJ, digits; gateway A refuses without
+}
+
+// Card is a card in the clear on its way to gateway A. It cannot be printed,
+// logged, marshalled or queued.
+type Card struct {
+	HolderName, Number, ExpiryMonth, ExpiryYear, CCV secret.Text
+}
+
+// CardHolder is the address data that gateway A wants with a card.
+type CardHolder struct {
+	Name, Email, TaxID, PostalCode, AddressNumber, Phone string
+}
+
+// Instrument is how a payer pays by card: a token made by gateway B's client
+// library, or a card for gateway A.
+type Instrument struct {
+	PaymentMethodID string      // gateway B
+	Card            *Card       // gateway A
+	Holder          *CardHolder // gateway A
+	RemoteIP        string      // the payer's address, which gateway A demands
+}
+
+// PlanTerms is a plan to be known at a gateway.
+type PlanTerms struct {
+	PlanID       string // the text id, such as "plus"
+	Name         string
+	Amount       money.Cents // a month
+	IntervalUnit string      // MONTH
+	ProductID    string      // known ids; empty before the first synchronisation
+	PriceID      string
+	PriceAmount  money.Cents // the amount that PriceID stands for
+}
+
+// PlanIDs are a plan's ids at a gateway.
+type PlanIDs struct{ ProductID, PriceID string }
+
+// SubscriptionTerms is a card subscription to be started.
+type SubscriptionTerms struct {
+	SubscriptionID objectid.ID // the local row: idempotency key and reference
+	Payer          Payer       // with GatewayID
+	PlanID         string
+	PlanName       string
+	PriceID        string      // gateway B
+	Amount         money.Cents // a month
+	TrialDays      int
+	FirstDue       time.Time // the day of the first charge, in REPORT_TZ at gateway A
+	Instrument     Instrument
+}
+
+// Outcome is info.payment_status of the subscribe routes.
+type Outcome string
+
+// The outcomes of the specification; gateway A adds its own words, such as
+// PENDING, in RemoteSubscription.PaymentStatus.
+const (
+	Succeeded             Outcome = "succeeded"
+	RequiresAction        Outcome = "requires_action"
+	RequiresPaymentMethod Outcome = "requires_payment_method"
+	OutcomeUnknown        Outcome = "unknown"
+)
+
+// RemoteStatus is a subscription's status at a gateway, in gateway B's words,
+// which gateway A's are mapped to.
+type RemoteStatus string
+
+// The statuses of the specification's mapping table.
+const (
+	RemoteActive            RemoteStatus = "active"
+	RemoteTrialing          RemoteStatus = "trialing"
+	RemotePastDue           RemoteStatus = "past_due"
+	RemoteUnpaid            RemoteStatus = "unpaid"
+	RemotePaused            RemoteStatus = "paused"
+	RemoteCanceled          RemoteStatus = "canceled"
+	RemoteIncomplete        RemoteStatus = "incomplete"
+	RemoteIncompleteExpired RemoteStatus = "incomplete_expired"
+)
+
+// RemoteSubscription is a subscription as its gateway tells it.
+type RemoteSubscription struct {
+	GatewayID         string
+	CustomerGatewayID string
+	PriceID           string
+	Status            RemoteStatus
+	Outcome           Outcome
+	PaymentStatus     string      // as info.payment_status shows it
+	ClientSecret      secret.Text // only while the client has to authenticate
+	NextBilling       *time.Time  // end of the paid period, next due date
+	CreatedAt         time.Time
+	CancelAtPeriodEnd bool
+	LatestPayment     *Payment // the newest payment of the subscription, when known
+}
+
+// PaymentStatus is a payment's state in neutral words.
+type PaymentStatus string
+
+// The states of a payment.
+const (
+	PaymentPending PaymentStatus = "pending"
+	PaymentSettled PaymentStatus = "settled" // approved or received: the money counts
+	PaymentFailed  PaymentStatus = "failed"
+	PaymentGone    PaymentStatus = "gone" // deleted, cancelled or run out
+)
+
+// Method is payment_method of the specification.
+type Method string
+
+// The methods.
+const (
+	MethodCard   Method = "credit_card"
+	MethodPix    Method = "pix"
+	MethodBoleto Method = "boleto"
+)
+
+// Payment is one gateway payment: a row of the ledger once it is settled.
+type Payment struct {
+	ID           string // gateway A: pay_…; gateway B: the payment intent pi_…, else the invoice in_…
+	InvoiceID    string // gateway B
+	Status       PaymentStatus
+	NativeStatus string // CONFIRMED, RECEIVED, succeeded, …
+	Method       Method
+	Amount       money.Cents
+	SettledAt    *time.Time // when the money counted, by the gateway's word
+	DueDate      *time.Time
+}
+
+// PixTerms is a PIX payment to be made.
+type PixTerms struct {
+	Reference   objectid.ID // the local row: subscription or order
+	Kind        string      // "subscription_pix" or "ticket_order", told to gateway B as metadata
+	Payer       Payer
+	Amount      money.Cents
+	Description string
+	DueDate     time.Time     // the day it is to be paid, in REPORT_TZ
+	ExpiresIn   time.Duration // of the QR code; gateway A ignores it
+}
+
+// PixCharge is a PIX payment with its QR code.
+type PixCharge struct {
+	Payment      Payment
+	Payload      string      // copy-and-paste text
+	EncodedImage string      // PNG of the QR code in base64, without a data: prefix
+	ExpiresAt    *time.Time  // of the code
+	ClientSecret secret.Text // gateway B
+	Expired      bool        // the code can no longer be paid
+}
+
+// Declined says that the payment was refused. Message is fit for the card
+// holder.
+type Declined struct {
+	Code    string
+	Message string
+	// Remote is what the gateway made all the same and what has to be ended there.
+	Remote *RemoteSubscription
+}
+
+func (e *Declined) Error() string { return "payment declined: " + e.Code }
+
+// Rejected says that the gateway found the request wrong and made nothing.
+// Message is the gateway's own and only for the log.
+type Rejected struct{ Code, Message string }
+
+func (e *Rejected) Error() string {
+	return "gateway rejected the request: " + e.Code + ": " + e.Message
+}
+
+// Errors without details.
+var (
+	ErrUnavailable    = errors.New("payments: the gateway is not available")
+	ErrOutcomeUnknown = errors.New("payments: the gateway may have acted")
+	ErrAlreadyPaid    = errors.New("payments: the payment has been made meanwhile")
+	ErrGatewayMissing = errors.New("payments: the object is not known at the gateway")
+)

@@ -1,0 +1,6 @@
+//go:build !faultpoints
+
+package faultpoint
+
+// Hit does nothing in this build.
+func Hit(string) {}
