@@ -1,0 +1,80 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// clone makes a database from the template and returns its URL.
+func (s *server) clone(ctx context.Context) (string, error) {
+	name := fmt.Sprintf("%s%s_%d", databasePrefix, s.run, s.made.Add(1))
+	address, err := s.databaseURL(name)
+	if err != nil {
+		return "", err
+	}
+	_, err = s.admin.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+pgx.Identifier{s.template}.Sanitize()+s.copySQL)
+	if err != nil {
+		return "", fmt.Errorf("copy the template: %w", err)
+	}
+	return address, nil
+}
+
+// claim takes the lock that keeps others from sweeping our databases. The server gives it
+// back when our session ends, which it does with this process, however that ends.
+func (s *server) claim(ctx context.Context) error {
+	_, err := s.session.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey(s.run))
+	return err
+}
+
+// sweep drops what ended processes left: their databases, and templates of migrations that
+// nobody tests any more. It runs beside the tests; what it does not get done, or fails at,
+// the next process's does.
+func (s *server) sweep(ctx context.Context) {
+	conn, err := s.admin.Acquire(ctx)
+	if err != nil {
+		return
+	}
+	defer conn.Release()
+	rows, _ := conn.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1) OR starts_with(datname, $2)", databasePrefix, templatePrefix)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if err := dropUnclaimed(ctx, conn.Conn(), name); err != nil {
+			return
+		}
+	}
+}
+
+// dropUnclaimed drops the database unless a living process holds the lock on it.
+func dropUnclaimed(ctx context.Context, conn *pgx.Conn, name string) error {
+	key := lockKey(claimName(name))
+	var free bool
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", key).Scan(&free); err != nil || !free {
+		return err
+	}
+	defer func() { _, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", key) }()
+	quoted := pgx.Identifier{name}.Sanitize()
+	if strings.HasPrefix(name, templatePrefix) {
+		if _, err := conn.Exec(ctx, "ALTER DATABASE "+quoted+" WITH IS_TEMPLATE false"); err != nil {
+			return nil //nolint:nilerr // another process was faster
+		}
+	}
+	_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted+" WITH (FORCE)")
+	return err
+}
+
+// claimName is what the lock of a database is named by: a template by itself, a test's
+// database by the run of its process.
+func claimName(database string) string {
+	run, ok := strings.CutPrefix(database, databasePrefix)
+	if !ok {
+		return database
+	}
+	run, _, _ = strings.Cut(run, "_")
+	return run
+}

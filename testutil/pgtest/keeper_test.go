@@ -1,0 +1,139 @@
+package pgtest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/localpg"
+)
+
+// place is a meeting place apart from the one that the tests themselves use.
+func place(t *testing.T) meeting {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pgtest")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	m, err := openMeeting(dir)
+	require.NoError(t, err)
+	return m
+}
+
+func arrive(t *testing.T, m meeting) (leave func()) {
+	t.Helper()
+	share, err := flock(m.file("users.lock"), syscall.LOCK_SH)
+	require.NoError(t, err)
+	return func() { _ = share.Close() }
+}
+
+func TestTheServerStopsWhenItsLastUserHasLeft(t *testing.T) {
+	t.Parallel()
+	m := place(t)
+	one, other := arrive(t, m), arrive(t, m)
+	ended := make(chan error, 1)
+	go func() { ended <- keep(t.Context(), m, 300*time.Millisecond) }()
+	require.Eventually(t, func() bool { _, ok := m.running(t.Context()); return ok }, 30*time.Second, 20*time.Millisecond)
+
+	one()
+	select {
+	case err := <-ended:
+		require.FailNow(t, "the server stopped under its user", "%v", err)
+	case <-time.After(700 * time.Millisecond): // more than the idle time
+	}
+	other()
+	require.NoError(t, <-ended)
+	_, ok := m.running(t.Context())
+	require.False(t, ok)
+	require.NoDirExists(t, m.file("server"))
+	require.NoFileExists(t, m.file("url"))
+}
+
+func TestAKilledKeeperTakesItsServerAlongAndTheNextStartIsClean(t *testing.T) {
+	t.Parallel()
+	m := place(t)
+	_, err := m.startKeeper(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { killKeeper(t, m) })
+	server := pidIn(t, m.file("server/postgres/postmaster.pid"))
+	killKeeper(t, m)
+	require.Eventually(t, func() bool { return gone(server) }, 10*time.Second, 10*time.Millisecond)
+	_, ok := m.running(t.Context())
+	require.False(t, ok)
+
+	_, err = m.startKeeper(t.Context())
+	require.NoError(t, err)
+	require.NotEqual(t, server, pidIn(t, m.file("server/postgres/postmaster.pid")))
+	_, ok = m.running(t.Context())
+	require.True(t, ok)
+}
+
+// killKeeper is kill -9 of the process that owns the server.
+func killKeeper(t *testing.T, m meeting) {
+	t.Helper()
+	keeper := pidIn(t, m.file("server/lock"))
+	require.NotEqual(t, os.Getpid(), keeper)
+	_ = syscall.Kill(keeper, syscall.SIGKILL)
+	require.Eventually(t, func() bool { return gone(keeper) }, 10*time.Second, 10*time.Millisecond)
+}
+
+func pidIn(t *testing.T, path string) int {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	line, _, _ := strings.Cut(string(raw), "\n")
+	pid, err := strconv.Atoi(line)
+	require.NoError(t, err)
+	return pid
+}
+
+func gone(pid int) bool {
+	_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func TestAKeeperThatCannotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+	m := place(t)
+	// Another owner of the data that stays is the one thing a keeper cannot get around.
+	s, err := localpg.Start(t.Context(), localpg.Options{DataDir: m.file("server"), Ephemeral: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Stop(t.Context()) })
+	_, err = m.startKeeper(t.Context())
+	require.ErrorContains(t, err, "already running")
+}
+
+func TestAMeetingPlaceOfSomebodyElseIsRefused(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "marquee-pgtest")
+	require.NoError(t, os.Symlink(t.TempDir(), link))
+	_, err := openMeeting(link)
+	require.ErrorContains(t, err, "not a directory of ours")
+}
+
+func TestOnlyALivingEngineIsTakenForOne(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "docker.sock")
+	require.False(t, ping(t.Context(), "unix://"+socket), "no socket")
+	listener, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	engine := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/_ping" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})}
+	go func() { _ = engine.Serve(listener) }()
+	t.Cleanup(func() { _ = engine.Close() })
+	require.True(t, ping(t.Context(), "unix://"+socket))
+	require.False(t, ping(t.Context(), "ssh://somewhere"))
+}

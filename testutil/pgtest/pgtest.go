@@ -1,0 +1,88 @@
+package pgtest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/platform/postgres"
+)
+
+// poolSize bounds the connections of one test: many tests share one server.
+const poolSize = 4
+
+// DB is a pool of 4 connections on a new, migrated, otherwise empty database. The pool is
+// closed at the end of the test, which fails when it kept a connection.
+func DB(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.NewPool(t.Context(), URL(t), postgres.Options{MaxConns: poolSize, ApplicationName: "pgtest"})
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() { closePool(t, pool) })
+	return pool
+}
+
+// closePool does not let a leaked connection hang the test binary until its time is up.
+func closePool(t testing.TB, pool *pgxpool.Pool) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		pool.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Errorf("pgtest: %d connections were not given back to the pool (rows not closed, a transaction left open?)", pool.Stat().AcquiredConns())
+	}
+}
+
+// URL is the connection URL of a new, migrated, otherwise empty database, with all rights.
+func URL(t testing.TB) string {
+	t.Helper()
+	s, err := shared()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	url, err := s.clone(t.Context())
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	return url
+}
+
+// Tx is a transaction on a migrated database that is shared with the other transactions of
+// the test process. It is rolled back at the end of the test: nothing in it is ever committed,
+// and nobody else sees it. Where commits, locks or several sessions matter, use DB.
+func Tx(t testing.TB) pgx.Tx {
+	t.Helper()
+	pool, err := sharedPool()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatalf("pgtest: begin: %v", err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	return tx
+}
+
+// sharedPool lives as long as the test process. It is wide because a test holds its
+// connection to the end, also while it waits for its turn among parallel ones.
+var sharedPool = sync.OnceValues(func() (*pgxpool.Pool, error) {
+	ctx := context.Background()
+	s, err := shared()
+	if err != nil {
+		return nil, err
+	}
+	url, err := s.clone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return postgres.NewPool(ctx, url, postgres.Options{MaxConns: 32, ApplicationName: "pgtest"})
+})
