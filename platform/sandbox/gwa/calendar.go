@@ -1,0 +1,113 @@
+package gwa
+
+import (
+	"errors"
+	"time"
+	_ "time/tzdata" // the gateway lives in São Paulo also on machines without a zone database
+)
+
+// saoPaulo is the gateway's zone: "today", due dates and all times without a zone are meant in it (section 10).
+var saoPaulo = mustLoad("America/Sao_Paulo")
+
+func mustLoad(name string) *time.Location {
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		panic(err)
+	}
+	return loc
+}
+
+// The four date forms of section 10.
+const (
+	isoDay        = "2006-01-02"
+	isoSecond     = "2006-01-02 15:04:05"
+	slashedDay    = "02/01/2006"
+	slashedSecond = "02/01/2006 15:04:05"
+)
+
+// day is a date in São Paulo, written 2026-11-20, so that comparing strings compares dates.
+type day string
+
+var errDay = errors.New("not a date of the form yyyy-MM-dd")
+
+func parseDay(s string) (day, error) {
+	t, err := time.ParseInLocation(isoDay, s, saoPaulo)
+	if err != nil {
+		return "", errDay
+	}
+	return dayOf(t), nil
+}
+
+func dayOf(t time.Time) day { return day(t.In(saoPaulo).Format(isoDay)) }
+
+// at is the moment hour:minute of the day in São Paulo. The zero day is the zero time.
+func (d day) at(hour, minute int) time.Time {
+	t, err := time.ParseInLocation(isoDay, string(d), saoPaulo)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Date(t.Year(), t.Month(), t.Day(), hour, minute, 0, 0, saoPaulo)
+}
+
+func (d day) add(days int) day { return dayOf(d.at(12, 0).AddDate(0, 0, days)) }
+
+func (d day) slashed() string { return d.at(12, 0).Format(slashedDay) }
+
+func (d day) weekend() bool {
+	w := d.at(12, 0).Weekday()
+	return w == time.Saturday || w == time.Sunday
+}
+
+// business is the day itself, or the Monday after it at weekends. Holidays are not modelled.
+func (d day) business() day {
+	for d.weekend() {
+		d = d.add(1)
+	}
+	return d
+}
+
+// addBusiness goes n business days on.
+func (d day) addBusiness(n int) day {
+	for range n {
+		d = d.add(1).business()
+	}
+	return d
+}
+
+// addMonths goes n months on to the day of month anchor, or to the last day of a shorter month.
+func (d day) addMonths(n, anchor int) day {
+	t := d.at(12, 0)
+	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, 12, 0, 0, 0, saoPaulo)
+	last := first.AddDate(0, 1, -1).Day()
+	return dayOf(first.AddDate(0, 0, min(anchor, last)-1))
+}
+
+func (d day) dayOfMonth() int { return d.at(12, 0).Day() }
+
+// overdueAt is when the gateway calls an unpaid charge overdue: about 03:00 of the business day after its due date,
+// where a due date at a weekend counts as the Monday after it (sections 10 and 11, sample PAYMENT_OVERDUE).
+func (d day) overdueAt() time.Time { return d.business().addBusiness(1).at(3, 1) }
+
+// settledOn is the day on which the money of a card payment confirmed on d arrives: 32 days later, on a business day
+// (section 5).
+func (d day) settledOn() day { return d.add(32).business() }
+
+func isoTime(t time.Time) string { return t.In(saoPaulo).Format(isoSecond) }
+
+func slashedTime(t time.Time) string { return t.In(saoPaulo).Format(slashedSecond) }
+
+// cycleMonths holds the length of the cycles that go by months; cycleDays of those that go by days (section 4).
+var (
+	cycleMonths = map[string]int{"MONTHLY": 1, "BIMONTHLY": 2, "QUARTERLY": 3, "SEMIANNUALLY": 6, "YEARLY": 12}
+	cycleDays   = map[string]int{"WEEKLY": 7, "BIWEEKLY": 14}
+)
+
+func knownCycle(cycle string) bool { return cycleMonths[cycle] > 0 || cycleDays[cycle] > 0 }
+
+// next is the due date one cycle on; anchor is the day of month on which the subscription began.
+func (d day) next(cycle string, anchor int) day {
+	if n, ok := cycleDays[cycle]; ok {
+		return d.add(n)
+	}
+	return d.addMonths(cycleMonths[cycle], anchor)
+}

@@ -1,0 +1,17 @@
+// Package gwa is gateway A (the Asaas API, version 3) in miniature: real HTTP, real webhooks, no money.
+//
+// It serves the development command and the tests. It owns the gateway's side of the story: customers, cards as
+// tokens, subscriptions with their charges, payments, PIX codes, automatic PIX, refunds, chargebacks, the webhook
+// queues and a clock of its own. It knows nothing of the platform's modules, and card numbers and security codes are
+// gone once a request has been checked: what stays is the last four digits, the brand and a token.
+//
+// Bodies, ids, status codes, error codes and date forms follow the project's page on gateway A
+// (docs: gateways/gateway-a.md); "section N" in comments of this package means that page. What that page marks as
+// unverified is marked "unverified" here too, and is a switch where the difference matters (see Settings).
+//
+// The API stands under /v3, the controls under /_sandbox; GET /_sandbox lists them. Each control is also a method of
+// Gateway.
+//
+// Words: a charge is a payment that a subscription made; an authorization is the payer's consent to automatic PIX; an
+// instruction is one debit ordered under it; "today" is the date in America/Sao_Paulo.
+package gwa

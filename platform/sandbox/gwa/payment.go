@@ -1,0 +1,353 @@
+package gwa
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// minimumPIX is the least value of a PIX or boleto charge (section 5).
+const minimumPIX Cents = 500
+
+// maxDescription is the longest description of a payment or subscription.
+const maxDescription = 500
+
+// Payment is one charge (section 5). Zero values of optional fields print as null or are left out, see view.
+type Payment struct {
+	ID                string `json:"id"`
+	Order             int64  `json:"order"`
+	Customer          string `json:"customer"`
+	Subscription      string `json:"subscription,omitempty"`
+	Authorization     string `json:"authorization,omitempty"`
+	Created           day    `json:"created"`
+	Value             Cents  `json:"value"`
+	Description       string `json:"description,omitempty"`
+	ExternalReference string `json:"externalReference,omitempty"`
+	BillingType       string `json:"billingType"`
+	Status            string `json:"status"`
+	Due               day    `json:"due"`
+	OriginalDue       day    `json:"originalDue"`
+	PaymentDate       day    `json:"paymentDate,omitempty"`
+	ClientPaymentDate day    `json:"clientPaymentDate,omitempty"`
+	ConfirmedDate     day    `json:"confirmedDate,omitempty"`
+	CreditDate        day    `json:"creditDate,omitempty"`
+	InvoiceNumber     string `json:"invoiceNumber"`
+	Receipt           string `json:"receipt,omitempty"`
+	Deleted           bool   `json:"deleted,omitempty"`
+	// CardToken is the card to charge. CardShown says that the answers name it: not before the charge is under way
+	// and not after it failed (samples PAYMENT_DELETED and PAYMENT_OVERDUE).
+	CardToken string `json:"cardToken,omitempty"`
+	CardShown bool   `json:"cardShown,omitempty"`
+	// FailNext makes the next charge or debit of this payment be refused; only controls set it.
+	FailNext bool `json:"failNext,omitempty"`
+	// QRLocation is the address inside the BR code, QRCodeID the identifier by which a paid PIX is matched, and
+	// PixTransaction the paid transaction, gone again after a refund.
+	QRLocation     string      `json:"qrLocation,omitempty"`
+	QRExpired      bool        `json:"qrExpired,omitempty"`
+	QRCodeID       string      `json:"qrCodeId,omitempty"`
+	PixTransaction string      `json:"pixTransaction,omitempty"`
+	Chargeback     *Chargeback `json:"chargeback,omitempty"`
+	Refunds        []Refund    `json:"refunds,omitempty"`
+	// Before is the status to which a won chargeback or a denied refund goes back.
+	Before string `json:"before,omitempty"`
+}
+
+// Chargeback is the cardholder's objection to a payment.
+type Chargeback struct {
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+}
+
+func (p *Payment) created() (int64, bool) { return p.Order, p.Deleted }
+
+// open tells whether the payment can still be paid or removed.
+func (p *Payment) open() bool {
+	return !p.Deleted && (p.Status == statusPending || p.Status == statusOverdue)
+}
+
+type paymentInput struct {
+	Customer                    string `json:"customer"`
+	BillingType                 string `json:"billingType"`
+	Value                       *Cents `json:"value"`
+	DueDate                     string `json:"dueDate"`
+	Description                 string `json:"description"`
+	ExternalReference           text   `json:"externalReference"`
+	PixAutomaticAuthorizationID string `json:"pixAutomaticAuthorizationId"`
+	Discount                    struct {
+		Value Cents  `json:"value"`
+		Type  string `json:"type"`
+	} `json:"discount"`
+	cardFields
+}
+
+// createPayment makes a one-off payment. A card is decided within the call: a refused one leaves no payment behind.
+func (g *Gateway) createPayment(in paymentInput, now time.Time) (*Payment, *apiError) {
+	if _, err := g.liveCustomer(in.Customer); err != nil {
+		return nil, err
+	}
+	value, due, err := in.check(g.Settings, now)
+	if err != nil {
+		return nil, err
+	}
+	if in.PixAutomaticAuthorizationID != "" {
+		if err := g.checkDebit(in, now, due); err != nil {
+			return nil, err
+		}
+	}
+	var card *Card
+	if in.BillingType == billingCard && (in.CreditCard != nil || in.CreditCardToken != "") {
+		if card, err = g.card(in.cardFields, in.Customer, now); err != nil {
+			return nil, err
+		}
+	}
+	p := g.addPayment(&Payment{
+		Customer: in.Customer, Value: value, Description: in.Description, BillingType: in.BillingType, Due: due,
+		ExternalReference: string(in.ExternalReference), Authorization: in.PixAutomaticAuthorizationID,
+	}, now)
+	switch {
+	case card == nil:
+		g.emitPayment(now, "PAYMENT_CREATED", p)
+	case g.Settings.RiskAnalysis:
+		p.CardToken, p.CardShown, p.Status = card.Token, true, statusRiskAnalysis
+		g.emitPayment(now, "PAYMENT_CREATED", p)
+		g.emitPayment(now, "PAYMENT_AWAITING_RISK_ANALYSIS", p)
+	default:
+		p.CardToken, p.CardShown = card.Token, true
+		g.markConfirmed(p, now)
+		g.emitPayment(now, "PAYMENT_CREATED", p)
+		g.emitPayment(now, "PAYMENT_CONFIRMED", p)
+	}
+	if p.Authorization != "" {
+		g.createInstruction(p, now)
+	}
+	return p, nil
+}
+
+func (in paymentInput) check(settings Settings, now time.Time) (Cents, day, *apiError) {
+	if err := checkBilling(in.BillingType, settings); err != nil {
+		return 0, "", err
+	}
+	if in.Value == nil || *in.Value <= 0 {
+		return 0, "", badRequest("invalid_value", "O campo value deve ser informado e maior que zero.")
+	}
+	if err := checkMinimum(in.BillingType, *in.Value, in.discount()); err != nil {
+		return 0, "", err
+	}
+	due, err := parseDay(in.DueDate)
+	if err != nil {
+		return 0, "", badRequest("invalid_dueDate", "O campo dueDate deve ser informado.")
+	}
+	if due < dayOf(now) {
+		return 0, "", badRequest("invalid_dueDate", "Não é permitido data de vencimento inferior a hoje.")
+	}
+	if len([]rune(in.Description)) > maxDescription {
+		return 0, "", errObject("A descrição não pode ter mais de 500 caracteres.")
+	}
+	return *in.Value, due, nil
+}
+
+// discount is the part of the value that paying in time saves.
+func (in paymentInput) discount() Cents {
+	if in.Discount.Type == "PERCENTAGE" && in.Value != nil {
+		return Cents((int64(*in.Value)*int64(in.Discount.Value) + 5000) / 10000)
+	}
+	return in.Discount.Value
+}
+
+func checkBilling(billingType string, settings Settings) *apiError {
+	switch billingType {
+	case billingPIX, billingBoleto, billingUndefined:
+		return nil
+	case billingCard:
+		if !settings.CardsApproved {
+			return badRequest("invalid_billingType", "Sua conta não está aprovada para receber pagamentos via cartão de crédito.")
+		}
+		return nil
+	}
+	return badRequest("invalid_billingType", "O campo billingType deve ser informado.")
+}
+
+func checkMinimum(billingType string, value, discount Cents) *apiError {
+	if billingType != billingPIX && billingType != billingBoleto || value-discount >= minimumPIX {
+		return nil
+	}
+	return errObject(fmt.Sprintf("O valor da cobrança (%s) menos o valor do desconto (%s) não pode ser menor que %s.",
+		value.reais(), discount.reais(), minimumPIX.reais()))
+}
+
+// addPayment numbers and keeps a pending payment and enters the moment at which it becomes overdue.
+func (g *Gateway) addPayment(p *Payment, now time.Time) *Payment {
+	p.ID, p.Order, p.Created = objectID("pay_"), g.order(), dayOf(now)
+	p.Status, p.OriginalDue = statusPending, p.Due
+	p.InvoiceNumber = fmt.Sprintf("%010d", g.next("invoice", 114500231))
+	if p.BillingType == billingPIX || p.BillingType == billingUndefined {
+		p.QRLocation, p.QRCodeID = uuid.NewString(), conciliation(g.next("qrCode", 123456))
+	}
+	g.Payments[p.ID] = p
+	g.stage.Clock.At(p.Due.overdueAt(), jobOverdue, p.ID)
+	return p
+}
+
+// livePayment finds a payment that was not removed.
+func (s *state) livePayment(id string) (*Payment, *apiError) {
+	p, ok := s.Payments[id]
+	if !ok || p.Deleted {
+		return nil, notFound()
+	}
+	return p, nil
+}
+
+// deletePayment removes an open payment: it keeps its status, with deleted true.
+func (g *Gateway) deletePayment(id string, now time.Time) *apiError {
+	p, err := g.livePayment(id)
+	if err != nil {
+		return err
+	}
+	if !p.open() && p.Status != statusRiskAnalysis {
+		return errAction("Não é possível remover uma cobrança que já foi paga.")
+	}
+	g.removePayment(p, now)
+	return nil
+}
+
+func (g *Gateway) removePayment(p *Payment, now time.Time) {
+	p.Deleted = true
+	g.emitPayment(now, "PAYMENT_DELETED", p)
+	g.cancelInstructions(p, now)
+}
+
+// receipt gives a paid payment its receipt.
+func (s *state) receipt(p *Payment) {
+	if p.Receipt == "" {
+		p.Receipt = fmt.Sprintf("https://sandbox.asaas.com/comprovantes/%016d", s.next("receipt", 1))
+	}
+}
+
+// markConfirmed is the approved card: the money comes 32 days later.
+func (g *Gateway) markConfirmed(p *Payment, at time.Time) {
+	today := dayOf(at)
+	p.Status, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate = statusConfirmed, today, today, ""
+	p.CreditDate = today.settledOn()
+	g.receipt(p)
+	g.stage.Clock.At(p.CreditDate.at(3, 12), jobSettle, p.ID)
+}
+
+// markReceived is the money that has arrived.
+func (s *state) markReceived(p *Payment, at time.Time) {
+	today := dayOf(at)
+	p.Status, p.PaymentDate = statusReceived, today
+	if p.BillingType != billingCard {
+		p.ConfirmedDate, p.ClientPaymentDate, p.CreditDate = today, today, today
+	}
+	s.receipt(p)
+	s.Balance += net(p.Value, p.BillingType)
+}
+
+type cardView struct {
+	CreditCardNumber *string `json:"creditCardNumber"`
+	CreditCardBrand  *string `json:"creditCardBrand"`
+	CreditCardToken  string  `json:"creditCardToken,omitempty"`
+}
+
+func (c *Card) view() *cardView {
+	return &cardView{&c.Last4, &c.Brand, c.Token}
+}
+
+type termsView struct {
+	Value int    `json:"value"`
+	Type  string `json:"type"`
+}
+
+type discountView struct {
+	Value            int    `json:"value"`
+	LimitDate        null   `json:"limitDate"`
+	DueDateLimitDays int    `json:"dueDateLimitDays"`
+	Type             string `json:"type"`
+}
+
+var (
+	noFine     = termsView{0, "FIXED"}
+	noInterest = termsView{0, "PERCENTAGE"}
+	noDiscount = discountView{Type: "FIXED"}
+)
+
+type paymentView struct {
+	Object                string       `json:"object"`
+	ID                    string       `json:"id"`
+	DateCreated           day          `json:"dateCreated"`
+	Customer              string       `json:"customer"`
+	Subscription          string       `json:"subscription,omitempty"`
+	CheckoutSession       null         `json:"checkoutSession"`
+	PaymentLink           null         `json:"paymentLink"`
+	Value                 Cents        `json:"value"`
+	NetValue              Cents        `json:"netValue"`
+	OriginalValue         null         `json:"originalValue"`
+	InterestValue         null         `json:"interestValue"`
+	Description           *string      `json:"description"`
+	BillingType           string       `json:"billingType"`
+	ConfirmedDate         day          `json:"confirmedDate,omitempty"`
+	CreditCard            *cardView    `json:"creditCard,omitempty"`
+	CanBePaidAfterDueDate *bool        `json:"canBePaidAfterDueDate,omitempty"`
+	PixTransaction        *string      `json:"pixTransaction"`
+	PixQRCodeID           string       `json:"pixQrCodeId,omitempty"`
+	PixAuthorization      string       `json:"pixAutomaticAuthorizationId,omitempty"`
+	Status                string       `json:"status"`
+	DueDate               day          `json:"dueDate"`
+	OriginalDueDate       day          `json:"originalDueDate"`
+	PaymentDate           *day         `json:"paymentDate"`
+	ClientPaymentDate     *day         `json:"clientPaymentDate"`
+	InstallmentNumber     null         `json:"installmentNumber"`
+	InvoiceURL            string       `json:"invoiceUrl"`
+	InvoiceNumber         string       `json:"invoiceNumber"`
+	ExternalReference     *string      `json:"externalReference"`
+	Deleted               bool         `json:"deleted"`
+	Anticipated           bool         `json:"anticipated"`
+	Anticipable           bool         `json:"anticipable"`
+	CreditDate            *day         `json:"creditDate"`
+	EstimatedCreditDate   *day         `json:"estimatedCreditDate"`
+	TransactionReceiptURL *string      `json:"transactionReceiptUrl"`
+	NossoNumero           *string      `json:"nossoNumero"`
+	BankSlipURL           *string      `json:"bankSlipUrl"`
+	LastInvoiceViewed     null         `json:"lastInvoiceViewedDate"`
+	LastBankSlipViewed    null         `json:"lastBankSlipViewedDate"`
+	Discount              discountView `json:"discount"`
+	Fine                  termsView    `json:"fine"`
+	Interest              termsView    `json:"interest"`
+	PostalService         bool         `json:"postalService"`
+	Escrow                null         `json:"escrow"`
+	Chargeback            *Chargeback  `json:"chargeback,omitempty"`
+	Refunds               []Refund     `json:"refunds"`
+}
+
+// paymentView prints a payment; keys that don't apply are left out (section 5).
+func (s *state) paymentView(p *Payment) paymentView {
+	number := strings.TrimPrefix(p.ID, "pay_")
+	v := paymentView{
+		Object: "payment", ID: p.ID, DateCreated: p.Created, Customer: p.Customer, Subscription: p.Subscription,
+		Value: p.Value, NetValue: net(p.Value, p.BillingType), Description: orNull(p.Description),
+		BillingType: p.BillingType, ConfirmedDate: p.ConfirmedDate, PixTransaction: orNull(p.PixTransaction),
+		PixAuthorization: p.Authorization, Status: p.Status, DueDate: p.Due, OriginalDueDate: p.OriginalDue,
+		PaymentDate: orNull(p.PaymentDate), ClientPaymentDate: orNull(p.ClientPaymentDate),
+		InvoiceURL: "https://sandbox.asaas.com/i/" + number, InvoiceNumber: p.InvoiceNumber,
+		ExternalReference: orNull(p.ExternalReference), Deleted: p.Deleted, CreditDate: orNull(p.CreditDate),
+		EstimatedCreditDate: orNull(p.CreditDate), TransactionReceiptURL: orNull(p.Receipt),
+		Discount: noDiscount, Fine: noFine, Interest: noInterest, Chargeback: p.Chargeback, Refunds: p.Refunds,
+	}
+	switch p.BillingType {
+	case billingCard:
+		v.CreditCard = &cardView{}
+		if card, ok := s.Cards[p.CardToken]; ok && p.CardShown {
+			v.CreditCard = card.view()
+		}
+	case billingBoleto:
+		payable, slip := true, "https://sandbox.asaas.com/b/pdf/"+number
+		v.CanBePaidAfterDueDate, v.BankSlipURL, v.NossoNumero = &payable, &slip, &p.InvoiceNumber
+	default:
+		if p.ConfirmedDate != "" && p.Authorization == "" {
+			v.PixQRCodeID = p.QRCodeID
+		}
+	}
+	return v
+}

@@ -1,0 +1,125 @@
+package gwa
+
+import "time"
+
+// Statuses of refunds (section 7).
+const (
+	refundPending   = "PENDING"
+	refundDone      = "DONE"
+	refundCancelled = "CANCELLED"
+)
+
+// Refund is one refund of a payment. The gateway gives it no id: events repeat all refunds of the payment.
+type Refund struct {
+	DateCreated        string  `json:"dateCreated"`
+	Status             string  `json:"status"`
+	Value              Cents   `json:"value"`
+	EndToEndIdentifier *string `json:"endToEndIdentifier"`
+	Description        *string `json:"description"`
+	EffectiveDate      *string `json:"effectiveDate"`
+	ReceiptURL         string  `json:"transactionReceiptUrl"`
+	RefundedSplits     []null  `json:"refundedSplits"`
+}
+
+type refundInput struct {
+	Value       *Cents `json:"value"`
+	Description string `json:"description"`
+}
+
+// refunded is the sum of refunds that are done or still under way.
+func (p *Payment) refunded() Cents {
+	var sum Cents
+	for _, r := range p.Refunds {
+		if r.Status != refundCancelled {
+			sum += r.Value
+		}
+	}
+	return sum
+}
+
+// refund gives back the whole rest without a value, else that part. Cards may be refunded from CONFIRMED, all else
+// from RECEIVED.
+func (g *Gateway) refund(id string, in refundInput, now time.Time) (*Payment, *apiError) {
+	p, err := g.livePayment(id)
+	if err != nil {
+		return nil, err
+	}
+	if p.Status != statusReceived && (p.BillingType != billingCard || p.Status != statusConfirmed) {
+		return nil, errAction("Somente é possível estornar cobranças recebidas ou confirmadas.")
+	}
+	value := p.Value - p.refunded()
+	if in.Value != nil {
+		if *in.Value <= 0 || *in.Value > value {
+			return nil, badRequest("invalid_value", "O valor do estorno deve ser maior que zero e não pode ser maior que o valor disponível para estorno.")
+		}
+		value = *in.Value
+	}
+	if p.Status == statusReceived {
+		if g.Settings.RefundsNeedBalance && value > g.Balance {
+			return nil, errAction("Saldo insuficiente para realizar a operação.")
+		}
+		g.Balance -= value
+	}
+	p.Refunds = append(p.Refunds, g.newRefund(p, value, in.Description, now))
+	if g.Settings.RefundsInProgress {
+		p.Before, p.Status = p.Status, statusRefundInProgress
+		g.emitPayment(now, "PAYMENT_REFUND_IN_PROGRESS", p)
+		return p, nil
+	}
+	g.finishRefund(p, now)
+	return p, nil
+}
+
+func (g *Gateway) newRefund(p *Payment, value Cents, description string, now time.Time) Refund {
+	g.receipt(p)
+	return Refund{
+		DateCreated: isoTime(now), Status: refundPending, Value: value, Description: orNull(description),
+		ReceiptURL: p.Receipt, RefundedSplits: []null{},
+	}
+}
+
+// finishRefund makes the last refund done and tells it: REFUNDED when nothing is left of the value, else the payment
+// keeps its status.
+func (g *Gateway) finishRefund(p *Payment, now time.Time) {
+	last := &p.Refunds[len(p.Refunds)-1]
+	last.Status = refundDone
+	if p.BillingType != billingCard {
+		endToEnd, effective := refundEndToEnd(now), isoTime(now.Add(3*time.Second))
+		last.EndToEndIdentifier, last.EffectiveDate = &endToEnd, &effective
+		p.PixTransaction = ""
+	}
+	if p.refunded() == p.Value {
+		p.Status = statusRefunded
+		g.emitPayment(now, "PAYMENT_REFUNDED", p)
+		return
+	}
+	if p.Before != "" {
+		p.Status, p.Before = p.Before, ""
+		g.resumeSettlement(p, now)
+	}
+	g.emitPayment(now, "PAYMENT_PARTIALLY_REFUNDED", p)
+}
+
+// endRefund completes or denies a refund that was left in progress.
+func (g *Gateway) endRefund(id string, denied bool, now time.Time) (*Payment, *apiError) {
+	p, err := g.livePayment(id)
+	if err != nil {
+		return nil, err
+	}
+	if p.Status != statusRefundInProgress {
+		return nil, errAction("the payment has no refund in progress")
+	}
+	if !denied {
+		g.finishRefund(p, now)
+		return p, nil
+	}
+	last := &p.Refunds[len(p.Refunds)-1]
+	last.Status = refundCancelled
+	if p.Before == statusReceived {
+		g.Balance += last.Value
+	}
+	p.Status, p.Before = p.Before, ""
+	g.resumeSettlement(p, now)
+	g.emitPayment(now, "PAYMENT_REFUND_DENIED", p)
+	return p, nil
+}

@@ -1,0 +1,140 @@
+package gwa
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Billing types (section 4).
+const (
+	billingCard      = "CREDIT_CARD"
+	billingPIX       = "PIX"
+	billingBoleto    = "BOLETO"
+	billingUndefined = "UNDEFINED"
+)
+
+// Statuses of payments (section 5).
+const (
+	statusPending             = "PENDING"
+	statusConfirmed           = "CONFIRMED"
+	statusReceived            = "RECEIVED"
+	statusOverdue             = "OVERDUE"
+	statusRefunded            = "REFUNDED"
+	statusRefundInProgress    = "REFUND_IN_PROGRESS"
+	statusChargebackRequested = "CHARGEBACK_REQUESTED"
+	statusChargebackDispute   = "CHARGEBACK_DISPUTE"
+	statusChargebackReversal  = "AWAITING_CHARGEBACK_REVERSAL"
+	statusRiskAnalysis        = "AWAITING_RISK_ANALYSIS"
+)
+
+// Statuses of subscriptions and authorizations (sections 4 and 8).
+const (
+	statusActive    = "ACTIVE"
+	statusInactive  = "INACTIVE"
+	statusExpired   = "EXPIRED"
+	statusCreated   = "CREATED"
+	statusCancelled = "CANCELLED"
+	statusRefused   = "REFUSED"
+)
+
+// state is all that the gateway remembers; it is written to the state file as it stands.
+type state struct {
+	Sequences      map[string]int64          `json:"sequences"`
+	Customers      map[string]*Customer      `json:"customers"`
+	Cards          map[string]*Card          `json:"cards"`
+	Subscriptions  map[string]*Subscription  `json:"subscriptions"`
+	Payments       map[string]*Payment       `json:"payments"`
+	Authorizations map[string]*Authorization `json:"authorizations"`
+	Instructions   map[string]*Instruction   `json:"instructions"`
+	Webhooks       map[string]*Webhook       `json:"webhooks"`
+	Settings       Settings                  `json:"settings"`
+	RateWindow     rateWindow                `json:"rateWindow"`
+	// Balance is the account's money: what arrived, less fees and refunds.
+	Balance  Cents `json:"balance"`
+	Approved bool  `json:"approved"`
+	// Account is the id in the envelope of events.
+	Account string `json:"account"`
+}
+
+func newState() *state {
+	return &state{
+		Sequences:      map[string]int64{},
+		Customers:      map[string]*Customer{},
+		Cards:          map[string]*Card{},
+		Subscriptions:  map[string]*Subscription{},
+		Payments:       map[string]*Payment{},
+		Authorizations: map[string]*Authorization{},
+		Instructions:   map[string]*Instruction{},
+		Webhooks:       map[string]*Webhook{},
+	}
+}
+
+// next counts a sequence up, from first on.
+func (s *state) next(sequence string, first int64) int64 {
+	v, ok := s.Sequences[sequence]
+	if !ok {
+		v = first - 1
+	}
+	s.Sequences[sequence] = v + 1
+	return v + 1
+}
+
+// order numbers objects as they come into being; lists are sorted by it.
+func (s *state) order() int64 { return s.next("order", 1) }
+
+// ordered is what the lists need of an object.
+type ordered interface {
+	created() (order int64, deleted bool)
+}
+
+// newest returns the objects that are kept, newest first.
+func newest[T ordered](objects map[string]T, keep func(T) bool) []T {
+	var out []T
+	for _, o := range objects {
+		if keep(o) {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b T) int {
+		x, _ := a.created()
+		y, _ := b.created()
+		return int(y - x)
+	})
+	return out
+}
+
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+// text reads a JSON string or number as text: the gateway takes both for codes, years and house numbers.
+type text string
+
+// UnmarshalJSON accepts a string, a number or null.
+func (t *text) UnmarshalJSON(data []byte) error {
+	var n json.Number
+	if err := json.Unmarshal(data, &n); err == nil {
+		*t = text(n)
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	*t = text(s)
+	return nil
+}
+
+// null is a key that is always there and never filled.
+type null struct{}
+
+// MarshalJSON prints null.
+func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// orNull is nil for the zero value, so that an empty text or date prints as null.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
