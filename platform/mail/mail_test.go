@@ -1,0 +1,85 @@
+package mail_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/mail"
+)
+
+func TestSentMailIsCaught(t *testing.T) {
+	t.Parallel()
+	catcher, err := mail.NewCatcher("127.0.0.1:0", slog.Default())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = catcher.Close() })
+	sender, err := mail.NewSMTP(catcher.URL(), "Marquee <no-reply@example.com>")
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err = sender.Send(ctx, mail.Message{
+		To: "ana@example.com", Subject: "Seu código é válido", Text: "Olá, Ana: 123456", HTML: "<p>Olá, <b>Ana</b></p><img src=\"cid:qr1\">",
+		Inline: []mail.Inline{{ID: "qr1", Name: "qr1.png", ContentType: "image/png", Data: []byte("png")}},
+	})
+	require.NoError(t, err)
+
+	answer := httptest.NewRecorder()
+	catcher.ServeHTTP(answer, httptest.NewRequest("GET", "/mailbox.json", nil))
+	var mails []mail.Caught
+	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &mails))
+	require.Len(t, mails, 1)
+	require.Equal(t, "ana@example.com", mails[0].To)
+	require.Equal(t, "Seu código é válido", mails[0].Subject)
+	require.Contains(t, mails[0].Text, "Olá, Ana: 123456")
+	require.Contains(t, mails[0].HTML, "<b>Ana</b>")
+	require.WithinDuration(t, time.Now(), mails[0].At, time.Minute)
+
+	page := httptest.NewRecorder()
+	catcher.ServeHTTP(page, httptest.NewRequest("GET", "/mailbox", nil))
+	require.Contains(t, page.Body.String(), "Seu código é válido")
+}
+
+func TestCatcherRefusesOtherAddresses(t *testing.T) {
+	t.Parallel()
+	_, err := mail.NewCatcher("0.0.0.0:0", slog.Default())
+	require.ErrorContains(t, err, "loopback")
+}
+
+func TestNewSMTPNamesTheSetting(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "localhost:25", "http://mail.example.com", "smtp://host:x"} {
+		_, err := mail.NewSMTP(bad, "a@example.com")
+		require.ErrorContains(t, err, "SMTP_URL", bad)
+	}
+	_, err := mail.NewSMTP("smtp://user:hunter2@", "a@example.com")
+	require.ErrorContains(t, err, "SMTP_URL")
+	require.NotContains(t, err.Error(), "hunter2")
+	_, err = mail.NewSMTP("smtp://mail.example.com", "nobody")
+	require.ErrorContains(t, err, "MAIL_FROM")
+}
+
+func TestRenderFallsBackToPortuguese(t *testing.T) {
+	t.Parallel()
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	templates, err := mail.ParseTemplates(fstest.MapFS{
+		"hi.pt.subject.tmpl": file("Olá\n"), "hi.pt.txt.tmpl": file("Olá {{.Name}}"), "hi.pt.html.tmpl": file("<b>{{.Name}}</b>"),
+		"hi.en.subject.tmpl": file("Hello"), "hi.en.txt.tmpl": file("Hello {{.Name}}"), "hi.en.html.tmpl": file("<i>{{.Name}}</i>"),
+	})
+	require.NoError(t, err)
+	data := map[string]string{"Name": "<Ana>"}
+	m, err := templates.Render("hi", "de-DE", "ana@example.com", data)
+	require.NoError(t, err)
+	require.Equal(t, mail.Message{To: "ana@example.com", Subject: "Olá", Text: "Olá <Ana>", HTML: "<b>&lt;Ana&gt;</b>"}, m)
+	m, err = templates.Render("hi", "en-US", "ana@example.com", data)
+	require.NoError(t, err)
+	require.Equal(t, "Hello", m.Subject)
+	_, err = templates.Render("hi", "en", "ana@example.com", map[string]string{})
+	require.Error(t, err)
+}
