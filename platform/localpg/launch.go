@@ -87,16 +87,17 @@ func settings(port int, o Options) map[string]string {
 	}
 	if o.Ephemeral {
 		maps.Copy(all, map[string]string{
-			"fsync":              "off",
-			"full_page_writes":   "off",
-			"synchronous_commit": "off",
-			"wal_level":          "minimal",
-			"max_wal_senders":    "0",
-			"autovacuum":         "off",
-			"jit":                "off",
-			"shared_buffers":     "128MB",
-			"max_wal_size":       "4GB",
-			"checkpoint_timeout": "1h",
+			"fsync":                      "off",
+			"full_page_writes":           "off",
+			"synchronous_commit":         "off",
+			"wal_level":                  "minimal",
+			"max_wal_senders":            "0",
+			"autovacuum":                 "off",
+			"jit":                        "off",
+			"dynamic_shared_memory_type": "mmap", // in the data directory, so that a killed server leaves none behind
+			"shared_buffers":             "128MB",
+			"max_wal_size":               "4GB",
+			"checkpoint_timeout":         "1h",
 		})
 	}
 	maps.Copy(all, o.Settings)
