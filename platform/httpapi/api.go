@@ -168,6 +168,7 @@ func ResponseSchema(s *huma.Schema) Option {
 // BodySchema states the schema of a request body that the handler reads as bytes.
 func BodySchema(s *huma.Schema) Option {
 	return func(o *operation) {
+		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
 	}
 }
@@ -177,6 +178,7 @@ func BodySchema(s *huma.Schema) Option {
 func Form(fields ...string) Option {
 	return func(o *operation) {
 		o.form = true
+		o.SkipValidateBody = true
 		props := map[string]*huma.Schema{}
 		for _, f := range fields {
 			props[f] = &huma.Schema{Type: "string"}

@@ -37,7 +37,12 @@ var jsonFormat = huma.Format{
 		if err := CheckJSON(data); err != nil {
 			return err
 		}
-		return json.Unmarshal(data, v)
+		err := json.Unmarshal(data, v)
+		var wrongType *json.UnmarshalTypeError
+		if errors.As(err, &wrongType) {
+			return errors.New("has the wrong type") // the error's own text names Go types
+		}
+		return err
 	},
 }
 

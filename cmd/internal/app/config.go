@@ -1,0 +1,154 @@
+// Package app is the composition root: it reads the configuration, builds every
+// module once, lower first, and runs them as API, workers, or both.
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Config is the whole configuration; each key is an environment variable.
+// `marquee serve --help` prints them with these comments.
+type Config struct {
+	DatabaseURL string   `env:"DATABASE_URL" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
+	ReplicaURL  string   `env:"DATABASE_REPLICA_URL" doc:"A read replica for reads that may lag; empty means the primary."`
+	PollOnly    bool     `env:"DATABASE_POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
+	MaxConns    int32    `env:"DATABASE_MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most."`
+	Addr        string   `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
+	MetricsAddr string   `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics; empty switches it off."`
+	PublicURL   string   `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
+	CORSOrigins []string `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
+	Proxies     []string `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
+	LogLevel    string   `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
+	NoThrottle  bool     `env:"NO_THROTTLE" doc:"Lifts the limits per address. For load tests only."`
+
+	TokenKeys string `env:"TOKEN_KEYS" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
+	FileKey   string `env:"FILE_KEY" doc:"Key from which the public file ids are encrypted; at least 32 characters."`
+
+	AccessTokenTTL  time.Duration `env:"ACCESS_TOKEN_TTL" envDefault:"12h" doc:"Life of an access token."`
+	RefreshTokenTTL time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h" doc:"Life of a refresh token."`
+	ArchiveTokenTTL time.Duration `env:"ARCHIVE_TOKEN_TTL" envDefault:"12h" doc:"Life of an archive token."`
+	CodeTTL         time.Duration `env:"CODE_TTL" envDefault:"15m" doc:"Life of a mailed code."`
+	CodeCooldown    time.Duration `env:"CODE_COOLDOWN" envDefault:"60s" doc:"Time between two code mails to one address."`
+	CodeAttempts    int           `env:"CODE_ATTEMPTS" envDefault:"5" doc:"Wrong codes before a code is dead."`
+	LogUnsentCodes  bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
+
+	GWAURL          string   `env:"GWA_URL" envDefault:"https://api.asaas.com/v3" doc:"Base URL of gateway A."`
+	GWAAPIKey       string   `env:"GWA_API_KEY" doc:"API key of gateway A; quote its leading dollar sign."`
+	GWAWebhookToken []string `env:"GWA_WEBHOOK_TOKEN" doc:"Token that gateway A sends with its webhooks; comma-separated while rotating."`
+	GWBURL          string   `env:"GWB_URL" envDefault:"https://api.stripe.com" doc:"Base URL of gateway B."`
+	GWBSecretKey    string   `env:"GWB_SECRET_KEY" doc:"Secret key of gateway B."`
+	GWBPublishable  string   `env:"GWB_PUBLISHABLE_KEY" doc:"Publishable key of gateway B, given to clients."`
+	GWBWebhook      []string `env:"GWB_WEBHOOK_SECRET" doc:"Signing secret of gateway B's webhooks; comma-separated while rotating."`
+
+	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription makes room for a new one."`
+	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
+	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
+
+	SMTPURL  string `env:"SMTP_URL" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
+	MailFrom string `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`
+
+	ReportTZ string `env:"REPORT_TZ" envDefault:"America/Sao_Paulo" doc:"Time zone of billing periods and reports."`
+}
+
+// ReadConfig reads the environment; Validate tells whether it is enough.
+func ReadConfig() (Config, error) {
+	cfg, err := env.ParseAs[Config]()
+	if err != nil {
+		return Config{}, fmt.Errorf("configuration: %w", err)
+	}
+	return cfg, nil
+}
+
+// minSecret is the shortest key or token that is accepted.
+const minSecret = 32
+
+// Validate says in a sentence what is missing or too weak to serve with.
+func (c Config) Validate() error {
+	var problems []error
+	need := func(ok bool, sentence string) {
+		if !ok {
+			problems = append(problems, errors.New(sentence))
+		}
+	}
+	need(c.DatabaseURL != "", "DATABASE_URL is missing: the Postgres connection string.")
+	_, err := c.tokenKeys()
+	need(err == nil, fmt.Sprint(err))
+	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
+	need(c.GWAAPIKey != "", "GWA_API_KEY is missing.")
+	need(strong(c.GWAWebhookToken), "GWA_WEBHOOK_TOKEN is missing or shorter than 32 characters.")
+	need(c.GWBSecretKey != "", "GWB_SECRET_KEY is missing.")
+	need(strong(c.GWBWebhook), "GWB_WEBHOOK_SECRET is missing or shorter than 32 characters.")
+	need(c.SMTPURL != "", "SMTP_URL is missing: without it no code reaches anybody.")
+	u, err := url.Parse(c.PublicURL)
+	need(err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"), "PUBLIC_URL is missing or no address such as https://api.example.com.")
+	_, err = c.location()
+	need(err == nil, "REPORT_TZ is no time zone such as America/Sao_Paulo.")
+	_, err = c.trustedProxies()
+	need(err == nil, fmt.Sprint(err))
+	return errors.Join(problems...)
+}
+
+func strong(secrets []string) bool {
+	for _, s := range secrets {
+		if len(s) < minSecret {
+			return false
+		}
+	}
+	return len(secrets) > 0
+}
+
+func (c Config) location() (*time.Location, error) { return time.LoadLocation(c.ReportTZ) }
+
+// tokenKey is one key of the ring.
+type tokenKey struct{ ID, Secret string }
+
+func (c Config) tokenKeys() ([]tokenKey, error) {
+	var keys []tokenKey
+	for _, pair := range strings.Split(c.TokenKeys, ",") {
+		id, key, ok := strings.Cut(strings.TrimSpace(pair), ":")
+		if !ok || id == "" || len(key) < minSecret {
+			return nil, errors.New("TOKEN_KEYS is missing or has a key that is not of the form kid:secret with at least 32 characters.")
+		}
+		keys = append(keys, tokenKey{ID: id, Secret: key})
+	}
+	return keys, nil
+}
+
+func (c Config) trustedProxies() ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range c.Proxies {
+		p, err := netip.ParsePrefix(text)
+		if addr, addrErr := netip.ParseAddr(text); addrErr == nil {
+			p, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("TRUSTED_PROXIES: %q is no address or network.", text)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// DescribeConfig lists every key with its default and meaning, for --help and
+// the documentation.
+func DescribeConfig() string {
+	var out strings.Builder
+	t := reflect.TypeFor[Config]()
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		fmt.Fprintf(&out, "  %-22s %s", tag.Get("env"), tag.Get("doc"))
+		if def := tag.Get("envDefault"); def != "" {
+			fmt.Fprintf(&out, " Default: %s.", def)
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}

@@ -1,0 +1,72 @@
+// Package telemetry sets up the logs and the metrics of a process.
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// NewLog returns a JSON logger of the level debug, info, warn or error. Values
+// under keys that name a secret are masked, whoever logs them.
+func NewLog(w io.Writer, level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, errors.New("LOG_LEVEL has to be debug, info, warn or error")
+	}
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: mask})), nil
+}
+
+var secretKeys = []string{"password", "token", "secret", "authorization", "cvv", "ccv", "card_number", "api_key", "signature"}
+
+func mask(_ []string, a slog.Attr) slog.Attr {
+	key := strings.ToLower(a.Key)
+	for _, s := range secretKeys {
+		if strings.Contains(key, s) {
+			return slog.String(a.Key, "[secret]")
+		}
+	}
+	return a
+}
+
+// NewRegistry returns a metrics registry with Go's and the process's own
+// figures and those of the pool.
+func NewRegistry(pool *pgxpool.Pool) *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	gauge := func(name, help string, value func(*pgxpool.Stat) float64) {
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(pool.Stat()) }))
+	}
+	gauge("marquee_db_connections", "Open connections of the pool.", func(s *pgxpool.Stat) float64 { return float64(s.TotalConns()) })
+	gauge("marquee_db_connections_used", "Connections that work at this moment.", func(s *pgxpool.Stat) float64 { return float64(s.AcquiredConns()) })
+	gauge("marquee_db_waits_total", "How often a request had to wait for a connection.", func(s *pgxpool.Stat) float64 { return float64(s.EmptyAcquireCount()) })
+	return reg
+}
+
+// ServeMetrics answers GET /metrics on an address of its own, which is not meant
+// for the public, until ctx ends.
+func ServeMetrics(ctx context.Context, addr string, reg *prometheus.Registry) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+// Package apitest calls an API over real HTTP in tests and checks every JSON
+// answer against the OpenAPI document, so that the document is always true.
+package apitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/httpapi"
+)
+
+// Client calls one API as one user.
+type Client struct {
+	t     testing.TB
+	api   *httpapi.API
+	base  string
+	token string
+}
+
+// New serves the API on loopback until the test ends.
+func New(t testing.TB, api *httpapi.API) *Client {
+	t.Helper()
+	server := httptest.NewServer(api.Handler())
+	t.Cleanup(server.Close)
+	return &Client{t: t, api: api, base: server.URL}
+}
+
+// As returns a client that sends the access token.
+func (c *Client) As(token string) *Client {
+	other := *c
+	other.token = token
+	return &other
+}
+
+// URL is the server's address, without a slash at the end.
+func (c *Client) URL() string { return c.base }
+
+// Answer is what came back.
+type Answer struct {
+	t      testing.TB
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Get calls GET path, which begins with /api/v1 or is prefixed by it.
+func (c *Client) Get(path string) *Answer { c.t.Helper(); return c.Do(http.MethodGet, path, nil) }
+
+// Post sends body as JSON.
+func (c *Client) Post(path string, body any) *Answer {
+	c.t.Helper()
+	return c.Do(http.MethodPost, path, body)
+}
+
+// Put sends body as JSON.
+func (c *Client) Put(path string, body any) *Answer {
+	c.t.Helper()
+	return c.Do(http.MethodPut, path, body)
+}
+
+// Delete sends body, if any, as JSON.
+func (c *Client) Delete(path string, body any) *Answer {
+	c.t.Helper()
+	return c.Do(http.MethodDelete, path, body)
+}
+
+// PostForm sends a form.
+func (c *Client) PostForm(path string, form url.Values) *Answer {
+	c.t.Helper()
+	return c.Send(http.MethodPost, path, "application/x-www-form-urlencoded", []byte(form.Encode()))
+}
+
+// Do sends a string or []byte body as it is and anything else as JSON.
+func (c *Client) Do(method, path string, body any) *Answer {
+	c.t.Helper()
+	switch b := body.(type) {
+	case nil:
+		return c.Send(method, path, "", nil)
+	case string:
+		return c.Send(method, path, "application/json", []byte(b))
+	case []byte:
+		return c.Send(method, path, "application/json", b)
+	}
+	raw, err := json.Marshal(body)
+	require.NoError(c.t, err)
+	return c.Send(method, path, "application/json", raw)
+}
+
+// Send sends raw bytes with a content type ("" for none).
+func (c *Client) Send(method, path, contentType string, body []byte) *Answer {
+	c.t.Helper()
+	if !strings.HasPrefix(path, httpapi.Prefix) && !strings.HasPrefix(path, "/webhooks") {
+		path = httpapi.Prefix + path
+	}
+	req, err := http.NewRequest(method, c.base+path, bytes.NewReader(body))
+	require.NoError(c.t, err)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(c.t, err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(c.t, err)
+	a := &Answer{t: c.t, Status: res.StatusCode, Header: res.Header, Body: raw}
+	c.check(method, req.URL.Path, a)
+	return a
+}
+
+// Expect fails the test unless the status is as wanted, and returns the answer.
+func (a *Answer) Expect(status int) *Answer {
+	a.t.Helper()
+	require.Equal(a.t, status, a.Status, "%s", a.Body)
+	return a
+}
+
+// JSON decodes the body into v.
+func (a *Answer) JSON(v any) {
+	a.t.Helper()
+	require.NoError(a.t, json.Unmarshal(a.Body, v), "%s", a.Body)
+}
+
+// Map decodes an object.
+func (a *Answer) Map() map[string]any {
+	a.t.Helper()
+	var m map[string]any
+	a.JSON(&m)
+	return m
+}
+
+// Code returns error.code, "" when the error has none.
+func (a *Answer) Code() string { a.t.Helper(); return a.coded("code") }
+
+// Field returns error.field.
+func (a *Answer) Field() string { a.t.Helper(); return a.coded("field") }
+
+// Detail returns the detail sentence, or the messages of the detail list.
+func (a *Answer) Detail() string {
+	a.t.Helper()
+	switch d := a.Map()["detail"].(type) {
+	case string:
+		return d
+	case []any:
+		var all []string
+		for _, issue := range d {
+			m, _ := issue.(map[string]any)
+			s, _ := m["msg"].(string)
+			all = append(all, s)
+		}
+		return strings.Join(all, "; ")
+	}
+	return ""
+}
+
+func (a *Answer) coded(key string) string {
+	a.t.Helper()
+	m, _ := a.Map()["error"].(map[string]any)
+	s, _ := m[key].(string)
+	return s
+}
+
+// check validates a JSON answer against the operation's schema for its status.
+func (c *Client) check(method, path string, a *Answer) {
+	c.t.Helper()
+	doc := c.api.OpenAPI()
+	op := operationOf(doc, method, path)
+	if op == nil || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+		return
+	}
+	response := op.Responses[strconv.Itoa(a.Status)]
+	if response == nil {
+		response = op.Responses["default"]
+	}
+	if response == nil || response.Content["application/json"] == nil || response.Content["application/json"].Schema == nil {
+		return
+	}
+	var v any
+	require.NoError(c.t, json.Unmarshal(a.Body, &v), "%s %s answers malformed JSON: %s", method, path, a.Body)
+	pb := huma.NewPathBuffer([]byte{}, 0)
+	res := &huma.ValidateResult{}
+	huma.Validate(doc.Components.Schemas, response.Content["application/json"].Schema, pb, huma.ModeReadFromServer, v, res)
+	require.Empty(c.t, res.Errors, "%s %s: the answer %d is not as the OpenAPI document says: %s", method, path, a.Status, a.Body)
+}
+
+func operationOf(doc *huma.OpenAPI, method, path string) *huma.Operation {
+	var best *huma.PathItem
+	literal := -1
+	for template, item := range doc.Paths {
+		if n, ok := matches(template, path); ok && n > literal {
+			best, literal = item, n
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	switch method {
+	case http.MethodGet:
+		return best.Get
+	case http.MethodPost:
+		return best.Post
+	case http.MethodPut:
+		return best.Put
+	case http.MethodDelete:
+		return best.Delete
+	}
+	return nil
+}
+
+// matches counts the literal segments of a template that fits the path.
+func matches(template, path string) (literal int, ok bool) {
+	want, got := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return 0, false
+	}
+	for i := range want {
+		switch {
+		case strings.HasPrefix(want[i], "{"):
+		case want[i] == got[i]:
+			literal++
+		default:
+			return 0, false
+		}
+	}
+	return literal, true
+}
