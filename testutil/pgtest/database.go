@@ -8,18 +8,41 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// clone makes a database from the template and returns its URL.
-func (s *server) clone(ctx context.Context) (string, error) {
-	name := fmt.Sprintf("%s%s_%d", databasePrefix, s.run, s.made.Add(1))
-	address, err := s.databaseURL(name)
-	if err != nil {
-		return "", err
+// clone makes a database from the template and returns its name and URL.
+func (s *server) clone(ctx context.Context) (name, address string, err error) {
+	name = fmt.Sprintf("%s%s_%d", databasePrefix, s.run, s.made.Add(1))
+	if address, err = s.databaseURL(name); err != nil {
+		return "", "", err
 	}
 	_, err = s.admin.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" TEMPLATE "+pgx.Identifier{s.template}.Sanitize()+s.copySQL)
 	if err != nil {
-		return "", fmt.Errorf("copy the template: %w", err)
+		return "", "", fmt.Errorf("copy the template: %w", err)
 	}
-	return address, nil
+	return name, address, nil
+}
+
+// litter is how many databases of ended tests, at some 8 MB of memory each, a process lets lie.
+const litter = 64
+
+// finish notes that a test is done with its database. They are left to the next process's
+// sweep; only a process of very many tests clears up after itself, beside the running ones.
+func (s *server) finish(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finished = append(s.finished, name)
+	if len(s.finished) < litter {
+		return
+	}
+	names := s.finished
+	s.finished = nil
+	go s.drop(context.Background(), names)
+}
+
+func (s *server) drop(ctx context.Context, names []string) {
+	for _, name := range names {
+		// One that still has sessions is not worth a wait; the next sweep gets it.
+		_, _ = s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize())
+	}
 }
 
 // claim takes the lock that keeps others from sweeping our databases. The server gives it

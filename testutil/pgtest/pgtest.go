@@ -48,10 +48,11 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	url, err := s.clone(t.Context())
+	name, url, err := s.clone(t.Context())
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
+	t.Cleanup(func() { s.finish(name) })
 	return url
 }
 
@@ -80,7 +81,7 @@ var sharedPool = sync.OnceValues(func() (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	url, err := s.clone(ctx)
+	_, url, err := s.clone(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ type server struct {
 	run      string // names our databases apart from other processes'
 	made     atomic.Int64
 	copySQL  string
+
+	mu       sync.Mutex
+	finished []string // databases of our ended tests
 }
 
 // shared is opened by the first test that asks and lives as long as the process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,7 +35,7 @@ func TestDatabasesOfEndedProcessesAreSweptAndThoseOfTheLivingAreNot(t *testing.T
 	living, ended := process(t), process(t)
 	for _, s := range []*server{living, ended} {
 		for range 2 {
-			_, err := s.clone(t.Context())
+			_, _, err := s.clone(t.Context())
 			require.NoError(t, err)
 		}
 	}
@@ -47,6 +48,22 @@ func TestDatabasesOfEndedProcessesAreSweptAndThoseOfTheLivingAreNot(t *testing.T
 	require.Equal(t, 1, living.databases(t, living.template))
 }
 
+func TestAProcessOfVeryManyTestsClearsUpAfterItself(t *testing.T) {
+	t.Parallel()
+	s := process(t)
+	kept, _, err := s.clone(t.Context())
+	require.NoError(t, err)
+	ended, _, err := s.clone(t.Context())
+	require.NoError(t, err)
+	for range litter - 1 {
+		s.finish(ended)
+	}
+	require.Equal(t, 1, s.databases(t, ended))
+	s.finish(ended)
+	require.Eventually(t, func() bool { return s.databases(t, ended) == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, 1, s.databases(t, kept))
+}
+
 func TestATemplateHalfMadeByAKilledProcessIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	s := process(t)
@@ -57,7 +74,7 @@ func TestATemplateHalfMadeByAKilledProcessIsMadeAgain(t *testing.T) {
 	require.NoError(t, err)
 
 	require.NoError(t, s.makeTemplate(t.Context(), s.template))
-	_, err = s.clone(t.Context())
+	_, _, err = s.clone(t.Context())
 	require.NoError(t, err)
 	var marked bool
 	require.NoError(t, s.session.QueryRow(t.Context(), "SELECT datistemplate AND NOT datallowconn FROM pg_database WHERE datname = $1", s.template).Scan(&marked))
