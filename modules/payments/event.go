@@ -34,7 +34,8 @@ type Event struct {
 	// How to find the local row, in this order; each may be empty.
 	SubscriptionID  string      // the gateway's subscription
 	AuthorizationID string      // gateway A, automatic PIX
-	Reference       objectid.ID // the local id that the gateway was told: externalReference, metadata.local_subscription_id
+	ConciliationID  string      // gateway A, first payment of an automatic PIX: the id of its QR code
+	Reference       objectid.ID // the local id that the gateway was told: externalReference (only of a payment without subscription), metadata.local_subscription_id
 	CustomerID      string      // the gateway's customer
 
 	Payment      *Payment            // of the payment kinds
@@ -47,7 +48,7 @@ type Event struct {
 // later; an event that nobody knew is applied again once one of them is known.
 func (e Event) Subjects() []string {
 	var ids []string
-	for _, id := range []string{e.SubscriptionID, e.AuthorizationID, e.Reference.String(), paymentID(e.Payment)} {
+	for _, id := range []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), paymentID(e.Payment)} {
 		if id != "" {
 			ids = append(ids, id)
 		}

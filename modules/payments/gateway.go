@@ -51,7 +51,8 @@ type Gateway interface {
 	// CancelSubscription ends it now. Ending what is gone already is no error.
 	CancelSubscription(ctx context.Context, gatewayID string) error
 
-	// CreatePix makes one PIX payment and its QR code.
+	// CreatePix makes one PIX payment and its QR code. When only the code could not
+	// be read the error is ErrOutcomeUnknown, and FindPix gives both later.
 	CreatePix(ctx context.Context, t PixTerms) (PixCharge, error)
 	// FindPix looks for what CreatePix may have made for the reference; ok is
 	// false when there is nothing.
@@ -186,14 +187,18 @@ const (
 
 // Payment is one gateway payment: a row of the ledger once it is settled.
 type Payment struct {
-	ID           string // gateway A: pay_…; gateway B: the payment intent pi_…, else the invoice in_…
-	InvoiceID    string // gateway B
-	Status       PaymentStatus
-	NativeStatus string // CONFIRMED, RECEIVED, succeeded, …
-	Method       Method
-	Amount       money.Cents
-	SettledAt    *time.Time // when the money counted, by the gateway's word
-	DueDate      *time.Time
+	// ID is the key of the ledger. Gateway A: pay_…. Gateway B: the invoice in_…
+	// when there is one (its newer events don't tell the payment intent), else the
+	// payment intent pi_….
+	ID              string
+	InvoiceID       string // gateway B
+	PaymentIntentID string // gateway B, when known
+	Status          PaymentStatus
+	NativeStatus    string // CONFIRMED, RECEIVED, succeeded, paid, …
+	Method          Method
+	Amount          money.Cents
+	SettledAt       *time.Time // when the money counted, by the gateway's word
+	DueDate         *time.Time // gateway A: the day it is due, 00:00 in REPORT_TZ
 }
 
 // PixTerms is a PIX payment to be made.
@@ -222,7 +227,9 @@ type PixCharge struct {
 type Declined struct {
 	Code    string
 	Message string
-	// Remote is what the gateway made all the same and what has to be ended there.
+	// Remote is what the gateway made all the same, else nil. It has been ended
+	// there when its status is RemoteCanceled or RemoteIncompleteExpired;
+	// otherwise ending it failed and CancelSubscription has to be called again.
 	Remote *RemoteSubscription
 }
 

@@ -1,0 +1,162 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Purpose says what a payment is for.
+type Purpose string
+
+// The purposes.
+const (
+	ForSubscription Purpose = "subscription"
+	ForOrder        Purpose = "order"
+)
+
+// Record is a settled payment and what it is for.
+type Record struct {
+	Gateway    GatewayName
+	Purpose    Purpose
+	LocalID    objectid.ID // the subscription or order
+	CustomerID objectid.ID
+	Payment    Payment // settled; without SettledAt the present instant counts
+}
+
+// RecordPaymentTx writes a settled payment into the ledger. First reports that
+// the gateway payment was not there before: whoever gets it does the work that
+// follows from the money, everybody later only adds what was not known (CONFIRMED
+// becomes RECEIVED, never the other way round). It may be called any number of
+// times, also at once.
+func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
+	p := r.Payment
+	if p.ID == "" || p.Status != PaymentSettled {
+		return false, fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", p.ID, p.Status)
+	}
+	now := s.deps.Clock.Now()
+	settledAt := now
+	if p.SettledAt != nil {
+		settledAt = *p.SettledAt
+	}
+	n, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
+		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayPaymentID: p.ID,
+		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID),
+		Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
+		AmountCents: int64(p.Amount), Method: string(p.Method), NativeStatus: p.NativeStatus,
+		SettledAt: settledAt, At: now,
+	})
+	if err != nil || n == 1 {
+		return n == 1, err
+	}
+	return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
+		Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
+		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), At: now,
+	})
+}
+
+// Failure is one failed attempt to take a payment.
+type Failure struct {
+	Gateway   GatewayName
+	Purpose   Purpose
+	LocalID   objectid.ID
+	PaymentID string // as Payment.ID: the invoice at gateway B
+	// Attempt counts from 1, as the gateway does. 0: the gateway did not tell the
+	// number, as in gateway B's customer.subscription.updated (past_due); such a
+	// report counts only when no attempt at the payment is known to have failed,
+	// and the next numbered report is taken for the same attempt.
+	Attempt  int
+	Amount   money.Cents
+	FailedAt time.Time
+}
+
+// RecordFailureTx writes a failed attempt. First reports that this attempt was
+// not counted before.
+func (s *Service) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (first bool, err error) {
+	if f.PaymentID == "" || f.Attempt < 0 {
+		return false, fmt.Errorf("payments: a failed attempt needs a payment id and a number, not %q (%d)", f.PaymentID, f.Attempt)
+	}
+	err = s.db.FailedAttemptLock(ctx, tx, paymentsdb.FailedAttemptLockParams{Gateway: string(f.Gateway), GatewayPaymentID: f.PaymentID})
+	if err != nil {
+		return false, err
+	}
+	now := s.deps.Clock.Now()
+	row := paymentsdb.FailedAttemptInsertParams{
+		ID: objectid.At(now), Gateway: string(f.Gateway), GatewayPaymentID: f.PaymentID, Attempt: int32(f.Attempt), //nolint:gosec // gateways try a few times
+		Purpose: string(f.Purpose), LocalID: f.LocalID, AmountCents: int64(f.Amount), FailedAt: f.FailedAt, At: now,
+	}
+	var n int64
+	if f.Attempt == 0 {
+		n, err = s.db.FailedAttemptInsertUnnumbered(ctx, tx, paymentsdb.FailedAttemptInsertUnnumberedParams{
+			ID: row.ID, Gateway: row.Gateway, GatewayPaymentID: row.GatewayPaymentID, Purpose: row.Purpose,
+			LocalID: row.LocalID, AmountCents: row.AmountCents, FailedAt: row.FailedAt, At: row.At,
+		})
+		return n == 1, err
+	}
+	n, err = s.db.FailedAttemptNumber(ctx, tx, paymentsdb.FailedAttemptNumberParams{
+		Gateway: row.Gateway, GatewayPaymentID: row.GatewayPaymentID, Attempt: row.Attempt,
+	})
+	if err != nil || n == 1 {
+		return false, err
+	}
+	n, err = s.db.FailedAttemptInsert(ctx, tx, row)
+	return n == 1, err
+}
+
+// LedgerPayment is a row of the ledger.
+type LedgerPayment struct {
+	ID         objectid.ID
+	Gateway    GatewayName
+	Purpose    Purpose
+	LocalID    objectid.ID
+	CustomerID objectid.ID
+	Payment    Payment
+}
+
+// PaymentsOf returns the settled payments of a subscription or order, newest
+// first. Db is the pool or the caller's transaction.
+func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) ([]LedgerPayment, error) {
+	rows, err := s.db.PaymentListOf(ctx, db, paymentsdb.PaymentListOfParams{Purpose: string(purpose), LocalID: localID})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]LedgerPayment, len(rows))
+	for i, row := range rows {
+		all[i] = ledgerPayment(row)
+	}
+	return all, nil
+}
+
+func ledgerPayment(row paymentsdb.PaymentsPayment) LedgerPayment {
+	settledAt := row.SettledAt.UTC()
+	return LedgerPayment{
+		ID: row.ID, Gateway: GatewayName(row.Gateway), Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID,
+		Payment: Payment{
+			ID: row.GatewayPaymentID, InvoiceID: value(row.InvoiceID), PaymentIntentID: value(row.PaymentIntentID),
+			Status: PaymentSettled, NativeStatus: row.NativeStatus, Method: Method(row.Method),
+			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt,
+		},
+	}
+}
+
+// filled is nil for "", so that the database holds null for what is not known.
+func filled(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,70 @@
+package payments
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Adapter is a gateway with its side of the webhooks. The packages gwa and gwb
+// make them.
+type Adapter interface {
+	Gateway
+	// Authenticate checks that the raw body comes from the gateway. The signature
+	// is what the log may show of the proof: empty where the proof is a secret.
+	Authenticate(h http.Header, body []byte, now time.Time) (signature string, ok bool)
+	// ReadEvent puts an authenticated body in neutral words. An event type without
+	// consequence has the kind NothingForUs. It fails when the body is no event;
+	// ID and Type are filled as far as they can be read.
+	ReadEvent(body []byte) (Event, error)
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Adapters []Adapter // the gateways that are configured
+	// GWBPublishableKey is shown by GET /gwb/config; empty: not configured.
+	GWBPublishableKey string
+}
+
+// Service is the module.
+type Service struct {
+	deps     Deps
+	gateways map[GatewayName]Adapter
+	appliers []Applier
+	db       *paymentsdb.Queries
+}
+
+// New makes the module. Register appliers before serving.
+func New(d Deps) *Service {
+	s := &Service{deps: d, gateways: map[GatewayName]Adapter{}, db: paymentsdb.New()}
+	for _, a := range d.Adapters {
+		s.gateways[a.Name()] = a
+	}
+	return s
+}
+
+// Gateway returns the gateway of that name; ErrUnavailable when it is not
+// configured.
+func (s *Service) Gateway(name GatewayName) (Gateway, error) {
+	g, ok := s.gateways[name]
+	if !ok {
+		return nil, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
+	}
+	return g, nil
+}
+
+// Register adds a module that applies events. They are asked in the order of
+// registration; the first that does not answer Unclaimed wins. Not safe once
+// the server runs.
+func (s *Service) Register(a Applier) { s.appliers = append(s.appliers, a) }

@@ -1,0 +1,239 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// States of a processed event.
+const (
+	stateDone    = "done"
+	stateQueued  = "queued"
+	stateWaiting = "waiting"
+)
+
+// lockTimeout bounds a wait for a row that somebody else holds, so that the
+// event is queued rather than the gateway's patience (10 s at gateway A) lost.
+const lockTimeout = "SET LOCAL lock_timeout = '4s'"
+
+// Answer is the body that a gateway gets.
+type Answer struct {
+	Received  bool    `json:"received"`
+	EventID   *string `json:"event_id"`
+	EventType *string `json:"event_type"`
+	Result    Result  `json:"result"`
+}
+
+// delivery is one authenticated call of a gateway.
+type delivery struct {
+	log   objectid.ID
+	event Event
+	body  json.RawMessage // as it is stored
+	proof string          // the signature, where it is no secret
+	at    time.Time
+}
+
+// receive logs an authenticated event and applies it, in one transaction. The
+// error is a failure of the database alone; whatever goes wrong in applying is
+// queued.
+func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
+	var malformed error
+	d.event, malformed = gateway.ReadEvent(body)
+	d.event.Gateway, d.event.LogID = gateway.Name(), d.log
+	if d.event.CreatedAt.IsZero() {
+		d.event.CreatedAt = at
+	}
+	answer := Answer{Received: true, EventID: filled(d.event.ID), EventType: filled(d.event.Type)}
+	if malformed != nil {
+		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gateway.Name())),
+			slog.String("log_id", d.log.String()), slog.Any("error", malformed))
+		answer.Result = Result{Status: ResultIgnored, Reason: "not an event that can be read"}
+		return answer, s.logFinal(ctx, d, answer.Result)
+	}
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+		answer.Result, err = s.receiveTx(ctx, tx, d)
+		return err
+	})
+	return answer, err
+}
+
+// logFinal logs a delivery without an event behind it.
+func (s *Service) logFinal(ctx context.Context, d delivery, r Result) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	params := logParams(d)
+	params.Processed, params.Result, params.ProcessedAt = true, raw, new(s.deps.Clock.Now())
+	return s.db.WebhookLogInsert(ctx, s.deps.Pool, params)
+}
+
+func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
+	return paymentsdb.WebhookLogInsertParams{
+		ID: d.log, Gateway: string(d.event.Gateway), EventID: filled(d.event.ID), EventType: filled(d.event.Type),
+		Payload: d.body, Signature: filled(d.proof), SignatureValid: true, ReceivedAt: d.at,
+	}
+}
+
+// receiveTx logs the delivery; the first of an event applies it, the others,
+// also those that come at the same time, take its result.
+func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
+	if _, err := tx.Exec(ctx, lockTimeout); err != nil {
+		return Result{}, err
+	}
+	if err := s.db.WebhookLogInsert(ctx, tx, logParams(d)); err != nil {
+		return Result{}, fmt.Errorf("log webhook: %w", err)
+	}
+	claimed, err := s.db.ProcessedEventClaim(ctx, tx, paymentsdb.ProcessedEventClaimParams{
+		Gateway: string(d.event.Gateway), EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event),
+		EventAt: d.event.CreatedAt, At: d.at,
+	})
+	if err != nil {
+		return Result{}, fmt.Errorf("claim event: %w", err)
+	}
+	if claimed == 0 {
+		return s.repeatTx(ctx, tx, d)
+	}
+	result, applyErr := s.applyTx(ctx, tx, d.event)
+	state, follow := stateDone, func() error { return nil }
+	switch {
+	case applyErr != nil:
+		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
+			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", applyErr))
+		result, state = Result{Status: ResultQueued}, stateQueued
+		follow = func() error { return s.insertRetryTx(ctx, tx, d.event) }
+	case result.Unclaimed:
+		// The row may have been committed since it was looked for, and its call of
+		// ReplayWaitingTx have found nothing: one more look after this commit closes the gap.
+		result, state = unclaimed(result), stateWaiting
+		follow = func() error { return s.insertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()) }
+	}
+	if err := follow(); err != nil {
+		return Result{}, err
+	}
+	if err := s.finishTx(ctx, tx, d.event, state, result); err != nil {
+		return Result{}, err
+	}
+	faultpoint.Hit("webhook.applied")
+	return result, nil
+}
+
+// repeatTx gives the delivery's log the result that the event has.
+func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
+	known, err := s.db.ProcessedEventGet(ctx, tx, paymentsdb.ProcessedEventGetParams{Gateway: string(d.event.Gateway), EventID: d.event.ID})
+	if err != nil {
+		return Result{}, fmt.Errorf("read processed event: %w", err)
+	}
+	var result Result
+	if err := json.Unmarshal(known.Result, &result); err != nil {
+		return Result{}, fmt.Errorf("read result of event %s: %w", d.event.ID, err)
+	}
+	return result, s.finishLogsTx(ctx, tx, d.event, known.State, known.Result)
+}
+
+// applyTx asks the appliers under a savepoint, so that a failure, also a panic,
+// leaves the log and the transaction as they are.
+func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Result, err error) {
+	if e.Kind == NothingForUs {
+		return Result{Status: ResultIgnored, Reason: "no consequence"}, nil
+	}
+	err = pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
+			}
+		}()
+		result = Result{Status: ResultIgnored, Unclaimed: true}
+		for _, a := range s.appliers {
+			result, err = a.ApplyEventTx(ctx, savepoint, e)
+			if err != nil || !result.Unclaimed {
+				return err
+			}
+		}
+		return nil
+	})
+	return result, err
+}
+
+// unclaimed words the result of an event whose subject nobody knows.
+func unclaimed(r Result) Result {
+	r.Status = ResultIgnored
+	if r.Reason == "" {
+		r.Reason = "unknown subject"
+	}
+	return r
+}
+
+func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e Event, state string, r Result) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	err = s.db.ProcessedEventFinish(ctx, tx, paymentsdb.ProcessedEventFinishParams{
+		Gateway: string(e.Gateway), EventID: e.ID, State: state, Result: raw, At: s.deps.Clock.Now(),
+	})
+	if err != nil {
+		return fmt.Errorf("finish event: %w", err)
+	}
+	return s.finishLogsTx(ctx, tx, e, state, raw)
+}
+
+// finishLogsTx gives all logs of the event its result, so that they never tell
+// different stories.
+func (s *Service) finishLogsTx(ctx context.Context, tx pgx.Tx, e Event, state string, result json.RawMessage) error {
+	params := paymentsdb.WebhookLogFinishParams{Gateway: string(e.Gateway), EventID: &e.ID, Result: result}
+	if state != stateQueued {
+		params.Processed, params.ProcessedAt = true, new(s.deps.Clock.Now())
+	}
+	if err := s.db.WebhookLogFinish(ctx, tx, params); err != nil {
+		return fmt.Errorf("finish webhook log: %w", err)
+	}
+	return nil
+}
+
+// applyAgain applies a queued or waiting event from its stored body. An event
+// that is neither any more is left alone. The error keeps the event as it is.
+func (s *Service) applyAgain(ctx context.Context, name GatewayName, eventID string) error {
+	gateway, ok := s.gateways[name]
+	if !ok {
+		return fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
+	}
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		row, err := s.db.ProcessedEventLock(ctx, tx, paymentsdb.ProcessedEventLockParams{Gateway: string(name), EventID: eventID})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("lock event: %w", err)
+		}
+		event, err := gateway.ReadEvent(row.Payload)
+		if err != nil {
+			return fmt.Errorf("read stored event %s: %w", eventID, err)
+		}
+		event.Gateway, event.LogID = name, row.LogID
+		result, err := s.applyTx(ctx, tx, event)
+		if err != nil {
+			return fmt.Errorf("apply event %s: %w", eventID, err)
+		}
+		if !result.Unclaimed {
+			return s.finishTx(ctx, tx, event, stateDone, result)
+		}
+		return s.finishTx(ctx, tx, event, stateWaiting, unclaimed(result))
+	})
+}
+
+// subjectsOf is never nil: the column holds an array.
+func subjectsOf(e Event) []string { return append([]string{}, e.Subjects()...) }

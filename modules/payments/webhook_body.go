@@ -1,0 +1,88 @@
+package payments
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"marquee/platform/httpapi"
+)
+
+// maxNumber bounds the text of a JSON number that is stored as it stands:
+// Postgres keeps numbers exactly and refuses absurd ones.
+const maxNumber = 64
+
+// storable turns a body into JSON that jsonb takes: the value itself, at most
+// limit bytes, else its text as a JSON string of at most limit bytes.
+func storable(body []byte, limit int) json.RawMessage {
+	if len(body) <= limit && len(body) > 0 && httpapi.CheckJSON(body) == nil {
+		if raw, ok := normalised(body); ok {
+			return raw
+		}
+	}
+	text := strings.ToValidUTF8(string(body[:min(len(body), limit)]), "\uFFFD")
+	raw, _ := json.Marshal(strings.ReplaceAll(text, "\x00", "\uFFFD")) // a valid string always marshals
+	return raw
+}
+
+// normalised writes the value anew, which mends lone surrogates; it refuses
+// numbers that Postgres may not hold, and more than one value.
+func normalised(body []byte) (json.RawMessage, bool) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil || dec.More() || !numbersFit(v) {
+		return nil, false
+	}
+	raw, err := json.Marshal(v)
+	return raw, err == nil
+}
+
+func numbersFit(v any) bool {
+	switch t := v.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(t.String()), "e")
+		return len(t) <= maxNumber && len(exponent) <= 3
+	case []any:
+		for _, each := range t {
+			if !numbersFit(each) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, each := range t {
+			if !numbersFit(each) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// claimedIdentity reads what a body that could not be authenticated calls
+// itself, so that an operator finds it after a secret was mixed up. Both are
+// empty when they are no short texts.
+func claimedIdentity(raw json.RawMessage) (id, kind string) {
+	var claim struct {
+		ID    any `json:"id"`
+		Type  any `json:"type"`
+		Event any `json:"event"`
+	}
+	if json.Unmarshal(raw, &claim) != nil {
+		return "", ""
+	}
+	id, kind = shortText(claim.ID), shortText(claim.Type)
+	if kind == "" {
+		kind = shortText(claim.Event)
+	}
+	return id, kind
+}
+
+func shortText(v any) string {
+	s, _ := v.(string)
+	if len(s) > MaxEventID || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,84 @@
+package payments
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments/internal/paymentsdb"
+)
+
+// retryArgs applies an event again whose applying failed.
+type retryArgs struct {
+	Gateway GatewayName `json:"gateway"`
+	EventID string      `json:"event_id"`
+}
+
+// Kind names the job.
+func (retryArgs) Kind() string { return "payments_event_retry" }
+
+// replayArgs applies the events that wait for one of the subjects.
+type replayArgs struct {
+	Gateway  GatewayName `json:"gateway"`
+	Subjects []string    `json:"subjects"`
+}
+
+// Kind names the job.
+func (replayArgs) Kind() string { return "payments_events_replay" }
+
+// ReplayWaitingTx has the events applied that came before anybody knew their
+// subject. Call it in the transaction that makes ids known: the gateway's
+// subscription, authorization or payment id, the local id. It inserts a job;
+// subjects that are empty are left out.
+func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, subjects ...string) error {
+	known := []string{}
+	for _, id := range subjects {
+		if id != "" {
+			known = append(known, id)
+		}
+	}
+	return s.insertReplayTx(ctx, tx, gateway, known)
+}
+
+func (s *Service) insertReplayTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, subjects []string) error {
+	if len(subjects) == 0 {
+		return nil
+	}
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, replayArgs{Gateway: gateway, Subjects: subjects}, nil)
+	return err
+}
+
+func (s *Service) insertRetryTx(ctx context.Context, tx pgx.Tx, e Event) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, retryArgs{Gateway: e.Gateway, EventID: e.ID}, nil)
+	return err
+}
+
+// Workers adds the module's jobs.
+func (s *Service) Workers(w *river.Workers) {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[retryArgs]) error {
+		return s.applyAgain(ctx, job.Args.Gateway, job.Args.EventID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[replayArgs]) error {
+		return s.replayWaiting(ctx, job.Args.Gateway, job.Args.Subjects)
+	}))
+}
+
+// Periodic is empty: every job of the module follows from an event.
+func (s *Service) Periodic() []*river.PeriodicJob { return nil }
+
+// replayWaiting applies each waiting event in its own transaction, oldest first.
+func (s *Service) replayWaiting(ctx context.Context, gateway GatewayName, subjects []string) error {
+	events, err := s.db.ProcessedEventWaiting(ctx, s.deps.Pool, paymentsdb.ProcessedEventWaitingParams{
+		Gateway: string(gateway), Subjects: subjects,
+	})
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, id := range events {
+		failed = errors.Join(failed, s.applyAgain(ctx, gateway, id))
+	}
+	return failed
+}

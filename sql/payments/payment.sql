@@ -1,0 +1,27 @@
+-- name: PaymentInsert :execrows
+-- PaymentInsert writes the ledger row of a settled payment; no row when the
+-- gateway payment has one.
+INSERT INTO payments.payments (
+    id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
+    amount_cents, method, native_status, settled_at, created_at, updated_at
+) VALUES (
+    @id, @gateway, @gateway_payment_id, sqlc.narg(invoice_id), sqlc.narg(payment_intent_id), @purpose, @local_id, @customer_id,
+    @amount_cents, @method, @native_status, @settled_at, @at, @at
+)
+ON CONFLICT DO NOTHING;
+
+-- name: PaymentListOf :many
+SELECT * FROM payments.payments
+WHERE purpose = @purpose AND local_id = @local_id
+ORDER BY settled_at DESC, id DESC;
+
+-- name: PaymentRepeat :exec
+-- PaymentRepeat adds what a later word about a settled payment tells. Approved
+-- becomes received and never the other way round; a state past both, such as
+-- refunded, stays.
+UPDATE payments.payments SET
+    native_status = CASE WHEN native_status = 'CONFIRMED' AND sqlc.arg(native_status)::text = 'RECEIVED' THEN 'RECEIVED' ELSE native_status END,
+    invoice_id = coalesce(invoice_id, sqlc.narg(invoice_id)),
+    payment_intent_id = coalesce(payment_intent_id, sqlc.narg(payment_intent_id)),
+    updated_at = @at
+WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;

@@ -1,0 +1,30 @@
+-- name: ProcessedEventClaim :execrows
+-- ProcessedEventClaim makes the caller the one who applies the event. While
+-- another transaction is at it, the statement waits; no row means that it has
+-- been done.
+INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
+VALUES (@gateway, @event_id, @log_id, 'applying', @subjects, '{}', @event_at, @at)
+ON CONFLICT DO NOTHING;
+
+-- name: ProcessedEventFinish :exec
+UPDATE payments.processed_events SET state = @state, result = @result, updated_at = @at
+WHERE gateway = @gateway AND event_id = @event_id;
+
+-- name: ProcessedEventGet :one
+SELECT state, result, updated_at FROM payments.processed_events
+WHERE gateway = @gateway AND event_id = @event_id;
+
+-- name: ProcessedEventLock :one
+-- ProcessedEventLock holds an event that is not done until the transaction ends,
+-- with the body it came in.
+SELECT e.state, e.log_id, l.payload
+FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
+WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state IN ('queued', 'waiting')
+FOR UPDATE OF e;
+
+-- name: ProcessedEventWaiting :many
+-- ProcessedEventWaiting lists the events that wait for one of the subjects, in
+-- the order in which they happened.
+SELECT event_id FROM payments.processed_events
+WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
+ORDER BY event_at, log_id;
