@@ -27,12 +27,16 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// FaultOf is the status fault that the gateway itself has to answer in this call (Options.OwnStatusFaults), or nil.
+// FaultOf is the fault that the gateway itself has to carry out in this call (Options.OwnFaults), or nil.
 func FaultOf(ctx context.Context) *Fault {
-	if c := callOf(ctx); c != nil && c.fault != nil && (c.fault.Kind == FaultStatus || c.fault.Kind == FaultStatusAfter) {
+	if c := callOf(ctx); c != nil && c.fault != nil && c.fault.withinGateway() {
 		return c.fault
 	}
 	return nil
+}
+
+func (f *Fault) withinGateway() bool {
+	return f.Kind == FaultStatus || f.Kind == FaultStatusAfter || f.Kind == FaultDelay
 }
 
 // Handler serves the controls below /_sandbox and hands everything else to the gateway's routes, with planned faults, one line in the
@@ -88,11 +92,11 @@ func (s *Stage) sendEarly(ctx context.Context, c *call) {
 
 // faultBefore carries out what comes before the effect; true means that the answer is complete without it.
 func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, f *Fault, ans *answer) bool {
-	if f == nil {
+	if f == nil || s.opts.OwnFaults && f.withinGateway() {
 		return false
 	}
 	if f.Delay > 0 {
-		s.sleep(r.Context(), time.Duration(f.Delay))
+		s.Sleep(r.Context(), time.Duration(f.Delay))
 	}
 	switch f.Kind {
 	case FaultTimeoutBefore:
@@ -105,10 +109,8 @@ func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, f *Fault, an
 		ans.body.WriteString(badGatewayPage)
 		return true
 	case FaultStatus:
-		if !s.opts.OwnStatusFaults {
-			s.WriteFault(ans, f)
-			return true
-		}
+		s.WriteFault(ans, f)
+		return true
 	}
 	return false
 }
@@ -116,7 +118,7 @@ func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, f *Fault, an
 // faultAfter carries out what comes after the effect. Where no answer comes, the events don't wait for it.
 func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans *answer) {
 	f := c.fault
-	if f == nil {
+	if f == nil || s.opts.OwnFaults && f.withinGateway() {
 		return
 	}
 	switch f.Kind {
@@ -126,11 +128,9 @@ func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans 
 	case FaultResetAfter:
 		reset(w)
 	case FaultStatusAfter:
-		if !s.opts.OwnStatusFaults {
-			ans.header, ans.status = http.Header{}, 0
-			ans.body.Reset()
-			s.WriteFault(ans, f)
-		}
+		ans.header, ans.status = http.Header{}, 0
+		ans.body.Reset()
+		s.WriteFault(ans, f)
 	}
 }
 
@@ -158,7 +158,8 @@ func (s *Stage) hang(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-func (s *Stage) sleep(ctx context.Context, d time.Duration) {
+// Sleep waits in real time, or until the caller hangs up or the stage closes.
+func (s *Stage) Sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -20,9 +20,10 @@ type Options struct {
 	Snapshot func() (json.RawMessage, error)
 	// FaultBody is the gateway's error document for an injected status without a body. nil: "{}".
 	FaultBody func(status int) []byte
-	// OwnStatusFaults leaves status faults to the gateway, which asks FaultOf; else the stage answers them.
-	OwnStatusFaults bool
-	Logger          *slog.Logger // nil: silent
+	// OwnFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in its call they belong;
+	// else the stage carries them out around the gateway.
+	OwnFaults bool
+	Logger    *slog.Logger // nil: silent
 }
 
 // Stage is the machinery below one gateway. Its lock guards the gateway's objects.

@@ -277,14 +277,22 @@ func (w *Webhooks) next() (send *Delivery, url string, wait time.Duration) {
 	return nil, "", wait
 }
 
+// expire gives up on what has waited too long. An event that was never tried although it could be is not too old: the clock jumped
+// over its delivery.
 func (w *Webhooks) expire(now time.Time) {
 	if w.opts.KeepFor == 0 {
 		return
 	}
+	stopped, any := w.url == "" || w.paused, false
 	for _, d := range w.deliveries {
-		if d.State == Waiting && now.Sub(d.CreatedAt) > w.opts.KeepFor {
-			d.State = Expired
+		if d.State == Waiting && now.Sub(d.CreatedAt) > w.opts.KeepFor && (stopped || len(d.Attempts) > 0) {
+			d.State, any = Expired, true
 		}
+	}
+	if any {
+		close(w.settled)
+		w.settled = make(chan struct{})
+		w.changed()
 	}
 }
 
