@@ -1,0 +1,113 @@
+package gwb
+
+// Statuses of a dispute.
+const (
+	disputeNeedsResponse = "needs_response"
+	disputeInquiry       = "warning_needs_response"
+	disputeWon           = "won"
+	disputeLost          = "lost"
+	disputeInquiryClosed = "warning_closed"
+)
+
+// evidenceSeconds is how long the merchant may answer.
+const evidenceSeconds = 7 * 24 * 3600
+
+type dispute struct {
+	ID      string `json:"id"`
+	Created int64  `json:"created"`
+	Amount  int64  `json:"amount"`
+	Charge  string `json:"charge"`
+	Reason  string `json:"reason"`
+	Status  string `json:"status"`
+}
+
+var disputeRoutes = []route{
+	{"GET /v1/disputes", "charge payment_intent" + pageParams, listDisputes},
+	{"GET /v1/disputes/{id}", "", func(q *request) (object, error) {
+		if d := q.g.data.Disputes.get(q.id); d != nil {
+			return q.g.renderDispute(d), nil
+		}
+		return nil, missing("dispute", q.id, "dispute")
+	}},
+}
+
+var emptyEvidence = []string{
+	"access_activity_log", "billing_address", "cancellation_policy", "cancellation_policy_disclosure", "cancellation_rebuttal",
+	"customer_communication", "customer_purchase_ip", "customer_signature", "duplicate_charge_documentation",
+	"duplicate_charge_explanation", "duplicate_charge_id", "product_description", "receipt", "refund_policy", "refund_policy_disclosure",
+	"refund_refusal_explanation", "service_date", "service_documentation", "shipping_address", "shipping_carrier", "shipping_date",
+	"shipping_documentation", "shipping_tracking_number", "uncategorized_file", "uncategorized_text",
+}
+
+func (g *Gateway) renderDispute(d *dispute) object {
+	c := g.data.Charges.get(d.Charge)
+	evidence := object{
+		"customer_email_address": orNull(c.Card.Billing.Email), "customer_name": orNull(c.Card.Billing.Name), "enhanced_evidence": object{},
+	}
+	for _, k := range emptyEvidence {
+		evidence[k] = nil
+	}
+	kind, brand := "chargeback", c.Card.Brand
+	if d.Status == disputeInquiry || d.Status == disputeInquiryClosed {
+		kind = "inquiry"
+	}
+	return object{
+		"id": d.ID, "object": "dispute", "amount": d.Amount, "balance_transactions": []any{}, "charge": d.Charge, "created": d.Created,
+		"currency": c.Currency, "enhanced_eligibility_types": []any{}, "evidence": evidence,
+		"evidence_details": object{
+			"due_by": d.Created + evidenceSeconds, "enhanced_eligibility": object{}, "has_evidence": false,
+			"past_due": g.now() > d.Created+evidenceSeconds, "submission_count": 0,
+		},
+		"is_charge_refundable": d.Status == disputeInquiry, "livemode": false, "metadata": object{}, "payment_intent": orNull(c.Intent),
+		"payment_method_details": object{
+			"card": object{"brand": brand, "case_type": kind, "network_reason_code": "10.4"}, "type": "card",
+		},
+		"reason": d.Reason, "status": d.Status,
+	}
+}
+
+// openDispute takes a charge's money back, or as an inquiry only asks.
+func (o *op) openDispute(c *charge, reason string, inquiry bool) *dispute {
+	d := &dispute{ID: newID("du"), Created: o.g.now(), Amount: c.Amount - c.Refunded, Charge: c.ID, Reason: reason, Status: disputeNeedsResponse}
+	if inquiry {
+		d.Status = disputeInquiry
+	} else {
+		c.Disputed = true
+	}
+	o.g.data.Disputes.put(d.ID, d)
+	o.emitAbout("charge.dispute.created", d.ID)
+	if !inquiry {
+		o.emitAbout("charge.dispute.funds_withdrawn", d.ID)
+	}
+	return d
+}
+
+// closeDispute decides a dispute; a won one gives the money back.
+func (o *op) closeDispute(d *dispute, won bool) {
+	switch {
+	case d.Status == disputeInquiry:
+		d.Status = disputeInquiryClosed
+	case won:
+		d.Status = disputeWon
+		o.emitAbout("charge.dispute.funds_reinstated", d.ID)
+	default:
+		d.Status = disputeLost
+	}
+	o.emitAbout("charge.dispute.closed", d.ID)
+}
+
+func (d *dispute) open() bool { return d.Status == disputeNeedsResponse || d.Status == disputeInquiry }
+
+func (o *op) disputeJob(chargeID string) {
+	if c := o.g.data.Charges.get(chargeID); c != nil && !c.Disputed {
+		o.openDispute(c, "fraudulent", false)
+	}
+}
+
+func listDisputes(q *request) (object, error) {
+	chargeID, intent := q.str("charge"), q.str("payment_intent")
+	all := q.g.data.Disputes.newest(func(d *dispute) bool {
+		return (chargeID == "" || d.Charge == chargeID) && (intent == "" || q.g.data.Charges.get(d.Charge).Intent == intent)
+	})
+	return page(q, "/v1/disputes", all, func(d *dispute) string { return d.ID }, func(d *dispute) int64 { return d.Created }, q.g.renderDispute)
+}

@@ -1,0 +1,194 @@
+package gwb
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"marquee/platform/sandbox/stage"
+)
+
+// APIVersion is the version whose form the answers and the events of shape dahlia have.
+const APIVersion = "2026-03-25.dahlia"
+
+// preBasilVersion stands in events of the old shape.
+const preBasilVersion = "2024-06-20"
+
+// Shape is the form of objects inside events.
+type Shape string
+
+// Shapes.
+const (
+	Dahlia   Shape = "dahlia"
+	PreBasil Shape = "pre-basil"
+)
+
+// What happens to a subscription whose dunning ends without payment.
+const (
+	AfterDunningCancel  = "cancel"
+	AfterDunningUnpaid  = "unpaid"
+	AfterDunningPastDue = "past_due"
+)
+
+// defaultLadder are the retries of webhooks: 3 over a few hours, as the real test mode does.
+var defaultLadder = []time.Duration{5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
+
+// Options of the gateway.
+type Options struct {
+	BaseURL       string // where it is reached, "http://127.0.0.1:12111"; for links in answers
+	SecretKey     string // what "Authorization: Bearer" must carry; empty: any key is accepted
+	WebhookURL    string // may be set later
+	WebhookSecret string // "whsec_…", key of the signature; may be set later
+	// RetryLadder are the waits between attempts of a webhook, in virtual time. nil: 5 min, 30 min, 2 h.
+	RetryLadder []time.Duration
+	// AfterDunning is one of the AfterDunning constants; default AfterDunningCancel.
+	AfterDunning string
+	// MerchantName and MerchantCity stand in PIX codes; default "MARQUEE SANDBOX", "SAO PAULO".
+	MerchantName, MerchantCity string
+	StateFile                  string // keeps the objects over restarts; empty: memory only
+	Logger                     *slog.Logger
+}
+
+// Gateway is the emulator. It is an http.Handler for both the API and the controls.
+type Gateway struct {
+	opts    Options
+	stage   *stage.Stage
+	handler http.Handler
+	routes  *http.ServeMux
+
+	// Guarded by the stage's lock.
+	baseURL string
+	secret  string
+	shape   Shape
+	data    data
+}
+
+// data is everything that is kept over a restart.
+type data struct {
+	Customers      table[customer]      `json:"customers"`
+	PaymentMethods table[paymentMethod] `json:"payment_methods"`
+	SetupIntents   table[setupIntent]   `json:"setup_intents"`
+	Products       table[product]       `json:"products"`
+	Prices         table[price]         `json:"prices"`
+	Subscriptions  table[subscription]  `json:"subscriptions"`
+	Invoices       table[invoice]       `json:"invoices"`
+	Intents        table[paymentIntent] `json:"payment_intents"`
+	Charges        table[charge]        `json:"charges"`
+	Refunds        table[refund]        `json:"refunds"`
+	Disputes       table[dispute]       `json:"disputes"`
+	Events         table[event]         `json:"events"`
+	Keys           table[keptAnswer]    `json:"idempotency_keys"`
+}
+
+// New makes the gateway and starts its clock and webhook queue. Close ends them.
+func New(o Options) (*Gateway, error) {
+	if o.RetryLadder == nil {
+		o.RetryLadder = defaultLadder
+	}
+	if o.AfterDunning == "" {
+		o.AfterDunning = AfterDunningCancel
+	}
+	if o.MerchantName == "" {
+		o.MerchantName = "MARQUEE SANDBOX"
+	}
+	if o.MerchantCity == "" {
+		o.MerchantCity = "SAO PAULO"
+	}
+	g := &Gateway{opts: o, baseURL: o.BaseURL, secret: o.WebhookSecret, shape: Dahlia}
+	s, err := stage.New(stage.Options{
+		Name:      "gwb",
+		StateFile: o.StateFile,
+		Snapshot:  func() (json.RawMessage, error) { return json.Marshal(g.data) },
+		FaultBody: faultBody,
+		OwnFaults: true,
+		Logger:    o.Logger,
+		Webhooks:  stage.WebhookOptions{URL: o.WebhookURL, Ladder: o.RetryLadder, Headers: g.sign},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if raw := s.Restored(); raw != nil {
+		if err := json.Unmarshal(raw, &g.data); err != nil {
+			return nil, fmt.Errorf("gateway B's state: %w", err)
+		}
+		g.forgetRunning()
+	}
+	g.stage = s
+	g.handleJobs()
+	g.registerControls()
+	g.routes = g.mux()
+	g.handler = s.Handler(http.HandlerFunc(g.serve))
+	if err := s.Start(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// ServeHTTP serves the API below /v1, PIX codes below /pix and the controls below /_sandbox.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.handler.ServeHTTP(w, r) }
+
+// Stage offers clock, webhook queue, faults and journal to tests.
+func (g *Gateway) Stage() *stage.Stage { return g.stage }
+
+// Close stops the clock, the queue and hanging calls, and saves the state.
+func (g *Gateway) Close() error { return g.stage.Close() }
+
+// SetBaseURL says where the gateway is reached, once the port is known.
+func (g *Gateway) SetBaseURL(url string) {
+	g.stage.Lock()
+	defer g.stage.Unlock()
+	g.baseURL = url
+}
+
+// SetWebhook sets the address and the signing secret of the webhook; an empty secret leaves the present one. Waiting deliveries go
+// there.
+func (g *Gateway) SetWebhook(url, secret string) {
+	g.stage.Lock()
+	if secret != "" {
+		g.secret = secret
+	}
+	g.stage.Unlock()
+	g.stage.Webhooks.SetURL(url)
+}
+
+// SetShape chooses the form of objects in later events, as the API version of a webhook endpoint does.
+func (g *Gateway) SetShape(s Shape) error {
+	if s != Dahlia && s != PreBasil {
+		return fmt.Errorf("shape %q: want %q or %q", s, Dahlia, PreBasil)
+	}
+	g.stage.Lock()
+	defer g.stage.Unlock()
+	g.shape = s
+	return nil
+}
+
+func (g *Gateway) now() int64 { return g.stage.Clock.Now().Unix() }
+
+// op is one thing that happens, by a call or by the gateway itself; its events carry the call's id and key.
+type op struct {
+	g         *Gateway
+	ctx       context.Context
+	requestID string
+	key       string
+}
+
+// own is an operation that no call caused.
+func (g *Gateway) own() *op { return &op{g: g, ctx: context.Background()} }
+
+// handleJobs says what is done when the clock reaches a date. They run with the stage locked.
+func (g *Gateway) handleJobs() {
+	for kind, run := range map[string]func(o *op, id string){
+		jobIncompleteExpire: (*op).expireIncomplete,
+		jobPeriodEnd:        (*op).endPeriod,
+		jobInvoiceRetry:     (*op).retryInvoice,
+		jobPIXPay:           (*op).payPIXJob,
+		jobPIXExpire:        (*op).expirePIXJob,
+		jobRefundFail:       (*op).failRefundJob,
+		jobDispute:          (*op).disputeJob,
+	} {
+		g.stage.Clock.Handle(kind, func(id string) { run(g.own(), id) })
+	}
+}

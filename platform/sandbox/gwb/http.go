@@ -1,0 +1,283 @@
+package gwb
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"marquee/platform/sandbox/stage"
+)
+
+const (
+	bodyLimit = 1 << 20        // bytes of a request
+	keyLife   = 24 * time.Hour // virtual time that an answer is kept for its idempotency key
+	keysKept  = 20000
+)
+
+// request is one API call, with its parameters decoded and checked.
+type request struct {
+	op
+	params params
+	id     string // {id} of the path
+	err    *apiError
+}
+
+// handler runs with the stage locked.
+type handler func(q *request) (object, error)
+
+type route struct {
+	pattern string // method and path
+	known   string // parameters, dotted, separated by blanks; expand is always known
+	run     handler
+}
+
+type routed struct {
+	known map[string]bool
+	run   handler
+}
+
+// ServeHTTP is never reached: the mux serves for matching only, so that the call's parameters are read once, in serve.
+func (routed) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+func (g *Gateway) mux() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, group := range [][]route{
+		customerRoutes, paymentMethodRoutes, setupIntentRoutes, productRoutes, priceRoutes, subscriptionRoutes,
+		invoiceRoutes, intentRoutes, chargeRoutes, refundRoutes, disputeRoutes, eventRoutes,
+	} {
+		for _, r := range group {
+			known := map[string]bool{"expand": true}
+			for _, name := range strings.Fields(r.known) {
+				known[name] = true
+			}
+			mux.Handle(r.pattern, routed{known: known, run: r.run})
+		}
+	}
+	return mux
+}
+
+// serve authorises, matches, validates and runs one call under its idempotency key.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/pix/") {
+		g.servePIX(w, r)
+		return
+	}
+	requestID := newID("req")
+	w.Header().Set("Request-Id", requestID)
+	w.Header().Set("Stripe-Version", APIVersion)
+	if e := g.authorise(r); e != nil {
+		write(w, e.Status, e.body())
+		return
+	}
+	q, found, err := g.decode(r, requestID)
+	if err != nil {
+		write(w, err.Status, err.body())
+		return
+	}
+	if q.key != "" {
+		w.Header().Set("Idempotency-Key", q.key)
+	}
+	g.runOnce(w, r, q, found.run)
+}
+
+func (g *Gateway) authorise(r *http.Request) *apiError {
+	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if user, _, ok := r.BasicAuth(); ok {
+		key = user
+	}
+	switch {
+	case key == "":
+		return &apiError{Status: http.StatusUnauthorized, Type: typeRequest, Message: "You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth."}
+	case g.opts.SecretKey != "" && key != g.opts.SecretKey:
+		return &apiError{Status: http.StatusUnauthorized, Type: typeRequest, Message: "Invalid API Key provided."}
+	}
+	return nil
+}
+
+func (g *Gateway) decode(r *http.Request, requestID string) (*request, routed, *apiError) {
+	matched, pattern := g.routes.Handler(r)
+	found, known := matched.(routed)
+	if pattern == "" || !known {
+		return nil, routed{}, &apiError{
+			Status: http.StatusNotFound, Type: typeRequest,
+			Message: "Unrecognized request URL (" + r.Method + ": " + r.URL.Path + ").",
+		}
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, bodyLimit))
+	if err != nil {
+		return nil, routed{}, invalid("", "", "The request body could not be read.")
+	}
+	values, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, routed{}, invalid("", "", "The request body is not form-encoded.")
+	}
+	for name, all := range r.URL.Query() {
+		values[name] = append(values[name], all...)
+	}
+	p, e := parseParams(values)
+	if e == nil {
+		e = p.check(found.known)
+	}
+	if e != nil {
+		return nil, routed{}, e
+	}
+	q := &request{op: op{g: g, ctx: r.Context(), requestID: requestID}, params: p, id: pathID(pattern, r.URL.Path)}
+	if r.Method == http.MethodPost {
+		q.key = r.Header.Get("Idempotency-Key")
+	}
+	return q, found, nil
+}
+
+// pathID is the value of {id}, which stands in the third segment of every pattern that has it.
+func pathID(pattern, path string) string {
+	if parts := strings.Split(path, "/"); strings.Contains(pattern, "{id}") && len(parts) > 3 {
+		return parts[3]
+	}
+	return ""
+}
+
+// keptAnswer is what an idempotency key replays. Status 0: the call is still running.
+type keptAnswer struct {
+	Fingerprint string          `json:"fingerprint"`
+	Status      int             `json:"status"`
+	Body        json.RawMessage `json:"body"`
+	At          int64           `json:"at"`
+}
+
+// runOnce carries the call out, or replays its kept answer. Injected faults of the gateway's own kinds come while the key is taken.
+func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, run handler) {
+	print := q.fingerprint(r)
+	g.stage.Lock()
+	kept, e := g.takeKey(q.key, print)
+	g.stage.Unlock()
+	if e != nil {
+		write(w, e.Status, e.body())
+		return
+	}
+	if kept != nil {
+		w.Header().Set("Idempotent-Replayed", "true")
+		write(w, kept.Status, kept.Body)
+		return
+	}
+	fault := stage.FaultOf(r.Context())
+	if fault != nil && fault.Delay > 0 {
+		g.stage.Sleep(r.Context(), time.Duration(fault.Delay))
+	}
+	status, body, keep := http.StatusOK, []byte(nil), false
+	if fault == nil || fault.Kind != stage.FaultStatus {
+		status, body, keep = g.carryOut(q, run)
+	}
+	if fault != nil && fault.Kind != stage.FaultDelay {
+		status, body = fault.Status, []byte(fault.Body)
+		if len(body) == 0 {
+			body = faultBody(status)
+		}
+		keep = status >= http.StatusInternalServerError && json.Valid(body)
+		for k, v := range fault.Header {
+			w.Header().Set(k, v)
+		}
+	}
+	g.stage.Lock()
+	g.keepAnswer(q.key, print, status, body, keep)
+	g.stage.Unlock()
+	write(w, status, body)
+}
+
+// takeKey returns the kept answer, or takes the key for a new call.
+func (g *Gateway) takeKey(key, print string) (*keptAnswer, *apiError) {
+	if key == "" {
+		return nil, nil
+	}
+	kept := g.data.Keys.get(key)
+	switch {
+	case kept == nil || g.now()-kept.At >= int64(keyLife/time.Second):
+		g.data.Keys.put(key, &keptAnswer{Fingerprint: print, At: g.now()})
+		return nil, nil
+	case kept.Fingerprint != print:
+		return nil, &apiError{
+			Status: http.StatusBadRequest, Type: typeIdempotency,
+			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '" + key + "' if you meant to execute a different request.",
+		}
+	case kept.Status == 0:
+		return nil, &apiError{
+			Status: http.StatusConflict, Type: typeIdempotency, Code: "idempotency_key_in_use",
+			Message: "There is currently another in-progress request using this idempotency key.",
+		}
+	}
+	return kept, nil
+}
+
+func (g *Gateway) keepAnswer(key, print string, status int, body []byte, keep bool) {
+	if key == "" {
+		return
+	}
+	if !keep {
+		g.data.Keys.remove(key)
+		return
+	}
+	g.data.Keys.put(key, &keptAnswer{Fingerprint: print, Status: status, Body: body, At: g.now()})
+	g.data.Keys.dropOldest(keysKept)
+	g.stage.Changed()
+}
+
+// forgetRunning frees the keys of calls that a crash cut off.
+func (g *Gateway) forgetRunning() {
+	for _, key := range slices.Clone(g.data.Keys.Order) {
+		if g.data.Keys.get(key).Status == 0 {
+			g.data.Keys.remove(key)
+		}
+	}
+}
+
+// carryOut runs the handler and expands its answer; keep says whether the answer belongs to the key from now on.
+func (g *Gateway) carryOut(q *request, run handler) (status int, body []byte, keep bool) {
+	g.stage.Lock()
+	defer g.stage.Unlock()
+	expand := q.params.list("expand")
+	if e := checkDepth(expand); e != nil {
+		return e.Status, e.body(), false
+	}
+	o, err := run(q)
+	if err == nil {
+		err = g.expandAll(o, expand)
+	}
+	g.stage.Changed()
+	if err != nil {
+		e := (*apiError)(nil)
+		if !errors.As(err, &e) {
+			e = &apiError{Status: http.StatusInternalServerError, Type: typeAPI, Message: err.Error()}
+		}
+		return e.Status, e.body(), e.Executed
+	}
+	body, err = json.Marshal(o)
+	if err != nil {
+		e := &apiError{Type: typeAPI, Message: err.Error()}
+		return http.StatusInternalServerError, e.body(), true
+	}
+	return http.StatusOK, body, true
+}
+
+// fingerprint tells whether two calls ask the same. Card data stays out of it, because it is kept.
+func (q *request) fingerprint(r *http.Request) string {
+	values := url.Values{}
+	for k, v := range q.params {
+		if k != "card.number" && k != "card.cvc" {
+			values.Set(k, v)
+		}
+	}
+	sum := sha256.Sum256([]byte(r.Method + " " + r.URL.Path + "?" + values.Encode()))
+	return hex.EncodeToString(sum[:])
+}
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,96 @@
+package gwb
+
+import "net/http"
+
+// outcome is how a test card behaves.
+type outcome struct {
+	Attach    string `json:"attach,omitempty"` // decline code when attached; the card is declined everywhere
+	Charge    string `json:"charge,omitempty"` // decline code when charged
+	Challenge string `json:"challenge,omitempty"`
+	Dispute   bool   `json:"dispute,omitempty"`
+	Refund    string `json:"refund,omitempty"` // "failed" later, or stays "pending"
+}
+
+// Values of outcome.Challenge: 3-D Secure is asked for at every payment, or only until the card was set up.
+const (
+	challengeAlways = "always"
+	challengeSetup  = "unless_set_up"
+)
+
+// testCard is one of the public test cards (section 11 of the gateway's page).
+type testCard struct {
+	number, brand string
+	outcome
+}
+
+// testCards by payment method id.
+var testCards = map[string]testCard{
+	"pm_card_visa":                                 {"4242424242424242", "visa", outcome{}},
+	"pm_card_visa_debit":                           {"4000056655665556", "visa", outcome{}},
+	"pm_card_mastercard":                           {"5555555555554444", "mastercard", outcome{}},
+	"pm_card_amex":                                 {"378282246310005", "amex", outcome{}},
+	"pm_card_br":                                   {"4000000760000002", "visa", outcome{}},
+	"pm_card_chargeCustomerFail":                   {"4000000000000341", "visa", outcome{Charge: "generic_decline"}},
+	"pm_card_visa_chargeDeclined":                  {"4000000000000002", "visa", outcome{Attach: "generic_decline"}},
+	"pm_card_visa_chargeDeclinedInsufficientFunds": {"4000000000009995", "visa", outcome{Attach: "insufficient_funds"}},
+	"pm_card_visa_chargeDeclinedLostCard":          {"4000000000009987", "visa", outcome{Attach: "lost_card"}},
+	"pm_card_visa_chargeDeclinedStolenCard":        {"4000000000009979", "visa", outcome{Attach: "stolen_card"}},
+	"pm_card_chargeDeclinedExpiredCard":            {"4000000000000069", "visa", outcome{Attach: "expired_card"}},
+	"pm_card_chargeDeclinedIncorrectCvc":           {"4000000000000127", "visa", outcome{Attach: "incorrect_cvc"}},
+	"pm_card_chargeDeclinedProcessingError":        {"4000000000000119", "visa", outcome{Attach: "processing_error"}},
+	"pm_card_authenticationRequired":               {"4000002760003184", "visa", outcome{Challenge: challengeAlways}},
+	"pm_card_authenticationRequiredOnSetup":        {"4000002500003155", "visa", outcome{Challenge: challengeSetup}},
+	"pm_card_createDispute":                        {"4000000000000259", "visa", outcome{Dispute: true}},
+	"pm_card_refundFail":                           {"4000000000005126", "visa", outcome{Refund: "failed"}},
+	"pm_card_pendingRefund":                        {"4000000000007726", "visa", outcome{Refund: "pending"}},
+}
+
+// otherNames are further ids of the same cards.
+var otherNames = map[string]string{
+	"pm_card_chargeDeclined":                     "pm_card_visa_chargeDeclined",
+	"pm_card_chargeDeclinedInsufficientFunds":    "pm_card_visa_chargeDeclinedInsufficientFunds",
+	"pm_card_chargeDeclinedLostCard":             "pm_card_visa_chargeDeclinedLostCard",
+	"pm_card_chargeDeclinedStolenCard":           "pm_card_visa_chargeDeclinedStolenCard",
+	"pm_card_visa_chargeDeclinedExpiredCard":     "pm_card_chargeDeclinedExpiredCard",
+	"pm_card_visa_chargeDeclinedIncorrectCvc":    "pm_card_chargeDeclinedIncorrectCvc",
+	"pm_card_visa_chargeDeclinedProcessingError": "pm_card_chargeDeclinedProcessingError",
+	"pm_card_threeDSecure2Required":              "pm_card_authenticationRequired",
+}
+
+func cardByAlias(id string) (testCard, bool) {
+	if first, renamed := otherNames[id]; renamed {
+		id = first
+	}
+	c, known := testCards[id]
+	return c, known
+}
+
+func cardByNumber(number string) (testCard, bool) {
+	for _, c := range testCards {
+		if c.number == number {
+			return c, true
+		}
+	}
+	return testCard{}, false
+}
+
+// declineOf is the card error for a decline code. Some codes are error codes of their own.
+func declineOf(decline string) *apiError {
+	e := &apiError{
+		Status: http.StatusPaymentRequired, Type: typeCard, Code: "card_declined", Decline: decline,
+		Message: "Your card was declined.", Executed: true,
+	}
+	switch decline {
+	case "insufficient_funds":
+		e.Message = "Your card has insufficient funds."
+	case "expired_card":
+		e.Code, e.Message, e.Param = decline, "Your card has expired.", "exp_month"
+	case "incorrect_cvc":
+		e.Code, e.Message, e.Param = decline, "Your card's security code is incorrect.", "cvc"
+	case "processing_error":
+		e.Code, e.Message = decline, "An error occurred while processing your card. Try again in a little bit."
+	case "authentication_required":
+		e.Code, e.Message = decline, "Your card was declined. This transaction requires authentication."
+	}
+	return e
+}
