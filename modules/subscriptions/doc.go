@@ -1,0 +1,25 @@
+// Package subscriptions sells access: plans, subscriptions with their states,
+// renewals as the gateways report them, and the answer to "may this customer
+// watch now?".
+//
+// Owns: the schema subscriptions (plans, subscriptions, transitions), the
+// subscribe routes of both gateways, the customer's own subscription and PIX
+// code, the public list of plans.
+//
+// Does not own: the gateways, the webhooks and the ledger of payments (module
+// payments, which calls ApplyEventTx); customers and their
+// current_subscription_id (module accounts, written through its functions).
+//
+// Words: an intent is a subscription's row committed before the gateway is
+// called; it is open until the gateway's answer is written. To settle is to
+// write what the gateway says, whoever heard it: the request, a webhook, the
+// recovery job. A live subscription is active, pending or suspended, and a
+// customer has at most one. Late money is a payment of a subscription that had
+// ended before.
+//
+// Timestamps: started_at is the first instant of access; next_billing_date the
+// end of the paid period while a recurrence runs; expires_at the end of access
+// where none does (PIX periods, cancelled at period end); ended_at when it
+// became cancelled or expired. last_event_at is the gateway's clock, all others
+// are ours.
+package subscriptions

@@ -1,0 +1,56 @@
+// Package taxid checks Brazilian tax ids: CPF of people (11 digits) and CNPJ of
+// companies (14 characters), without punctuation, by their check digits.
+package taxid
+
+// Valid reports whether id is a CPF or CNPJ with right check digits. With
+// alphanumeric, the CNPJ in force since July 2026 is taken too, whose first 12
+// characters may be capital letters.
+func Valid(id string, alphanumeric bool) bool {
+	switch len(id) {
+	case 11:
+		return wellFormed(id, 0) && checks(id, 9, 11)
+	case 14:
+		letters := 0
+		if alphanumeric {
+			letters = 12
+		}
+		return wellFormed(id, letters) && checks(id, 12, 9)
+	default:
+		return false
+	}
+}
+
+// wellFormed refuses repetitions of one digit too: their check digits are right,
+// but nobody has them.
+func wellFormed(id string, letters int) bool {
+	same := true
+	for i := range len(id) {
+		c := id[i]
+		digit, letter := c >= '0' && c <= '9', c >= 'A' && c <= 'Z' && i < letters
+		if !digit && !letter {
+			return false
+		}
+		same = same && c == id[0]
+	}
+	return !same
+}
+
+// checks computes the two digits behind the first n characters by modulo 11.
+// Weights count up from 2, from right to left, and start anew past the highest.
+func checks(id string, n, highest int) bool {
+	for ; n < len(id); n++ {
+		sum := 0
+		for i := n - 1; i >= 0; i-- {
+			weight := 2 + (n-1-i)%(highest-1)
+			sum += int(id[i]-'0') * weight
+		}
+		want := 11 - sum%11
+		if want > 9 {
+			want = 0
+		}
+		if int(id[n]-'0') != want {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,15 @@
+-- name: GetPlanByPlanID :one
+SELECT * FROM subscriptions.plans WHERE plan_id = @plan_id;
+
+-- name: InsertPlanIfNew :exec
+-- A plan that is there already stays as it is.
+INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, register_date, register_update_date)
+VALUES (@id, @plan_id, @name, @description, @amount_cents, 'MONTH', @trial_enabled, @trial_days, @tier, @now, @now)
+ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING;
+
+-- name: UpdatePlanPrice :exec
+-- The guard on the amount keeps a slow synchronisation from labelling a price
+-- with an amount that the plan no longer has.
+UPDATE subscriptions.plans
+SET gwb_product_id = @gwb_product_id, gwb_price_id = @gwb_price_id, gwb_price_amount_cents = @amount_cents
+WHERE id = @id AND amount_cents = @amount_cents;

@@ -1,0 +1,68 @@
+-- name: CountTrials :one
+-- Subscriptions of the customer that began with free days.
+SELECT count(*) FROM subscriptions.subscriptions
+WHERE customer_id = @customer_id AND trial_days > 0 AND started_at IS NOT NULL;
+
+-- name: GetLiveSubscription :one
+SELECT * FROM subscriptions.subscriptions
+WHERE customer_id = @customer_id AND status IN ('active', 'pending', 'suspended');
+
+-- name: GetSubscription :one
+SELECT * FROM subscriptions.subscriptions WHERE id = @id;
+
+-- name: GetSubscriptionByAuthorization :one
+SELECT * FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = @gwa_pix_auth_id;
+
+-- name: GetSubscriptionByGWAID :one
+SELECT * FROM subscriptions.subscriptions WHERE gwa_subscription_id = @gwa_subscription_id;
+
+-- name: GetSubscriptionByGWBID :one
+SELECT * FROM subscriptions.subscriptions WHERE gwb_subscription_id = @gwb_subscription_id;
+
+-- name: GetSubscriptionForUpdate :one
+SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
+
+-- name: InsertSubscription :one
+INSERT INTO subscriptions.subscriptions (
+    id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, intent_open, recovery_at,
+    document_created_by_id, register_date, register_update_date
+) VALUES (
+    @id, @customer_id, @plan_id, @gateway, @payment_method, 'pending', @price_cents, @period_months, @trial_days,
+    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, true, @recovery_at,
+    @customer_id, @now, @now
+) RETURNING *;
+
+-- name: ListDueExpirations :many
+SELECT id FROM subscriptions.subscriptions
+WHERE expires_at <= @now AND status IN ('active', 'suspended')
+ORDER BY expires_at LIMIT 500;
+
+-- name: ListDuePix :many
+-- PIX payments nobody made: the code has run out, or the row waits too long.
+SELECT id FROM subscriptions.subscriptions
+WHERE status = 'pending' AND payment_method = 'pix' AND NOT intent_open
+  AND (pix_expires_at <= @now OR register_date <= @pending_since)
+ORDER BY register_date LIMIT 500;
+
+-- name: ListDueRecoveries :many
+SELECT id FROM subscriptions.subscriptions
+WHERE intent_open AND recovery_at <= @now
+ORDER BY recovery_at LIMIT 500;
+
+-- name: UpdateSubscription :one
+-- Writes what may change, if the status is still the one that was read. No row
+-- means that somebody else moved it.
+UPDATE subscriptions.subscriptions SET
+    status = @status,
+    gwa_subscription_id = @gwa_subscription_id, gwa_customer_id = @gwa_customer_id, gwa_pix_auth_id = @gwa_pix_auth_id,
+    gwb_subscription_id = @gwb_subscription_id, gwb_customer_id = @gwb_customer_id, gwb_price_id = @gwb_price_id,
+    pix_payment_id = @pix_payment_id, pix_payload = @pix_payload, pix_image = @pix_image, pix_expires_at = @pix_expires_at,
+    started_at = @started_at, next_billing_date = @next_billing_date, last_payment_at = @last_payment_at,
+    expires_at = @expires_at, ended_at = @ended_at, gateway_deleted_at = @gateway_deleted_at,
+    cancel_at_period_end = @cancel_at_period_end, payment_failures = @payment_failures, has_chargeback = @has_chargeback,
+    intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at,
+    last_event_at = @last_event_at, last_event_id = @last_event_id, last_paid_invoice_id = @last_paid_invoice_id,
+    register_update_date = @now
+WHERE id = @id AND status = @from_status
+RETURNING *;
