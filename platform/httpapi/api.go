@@ -165,12 +165,19 @@ func ResponseSchema(s *huma.Schema) Option {
 	}
 }
 
-// BodySchema states the schema of a request body that the handler reads as bytes.
+// BodySchema states the schema of a request body that the handler reads, and
+// validates, as bytes.
 func BodySchema(s *huma.Schema) Option {
 	return func(o *operation) {
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
+		o.SkipValidateBody = true
 	}
+}
+
+// Parameters documents parameters that the handler reads from RequestURL.
+func Parameters(params ...*huma.Param) Option {
+	return func(o *operation) { o.Operation.Parameters = append(o.Operation.Parameters, params...) }
 }
 
 // Form makes the body a form of the named required text fields; read it with

@@ -1,0 +1,129 @@
+package collection
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"marquee/platform/httpapi"
+)
+
+// Answer is the output of a handler whose body Postgres has made.
+type Answer struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// Total is the exact number of documents that the filter matches.
+func (l *List) Total() int { return l.total }
+
+// Docs is the JSON of the documents, joined by commas.
+func (l *List) Docs() []byte { return l.docs }
+
+// Envelope renders the page with its links and totals. The request is in ctx.
+func (l *List) Envelope(ctx context.Context) *Answer {
+	p := l.params
+	if p.ID != "" {
+		return single(ctx, l.docs, 1, "ok")
+	}
+	pages := (l.total + p.Size - 1) / p.Size
+	buf := make([]byte, 0, len(l.docs)+1024)
+	buf = append(append(append(buf, `{"docs":[`...), l.docs...), `],"links":[`...)
+	buf = p.appendLinks(buf, httpapi.RequestURL(ctx), l.total, pages)
+	return finish(buf, "ok", p.Page, p.Size, pages, l.total)
+}
+
+// single renders documents that are no page of a list: a record by its id, or
+// what a write has written.
+func single(ctx context.Context, docs []byte, n int, msg string) *Answer {
+	buf := make([]byte, 0, len(docs)+512)
+	buf = append(append(append(buf, `{"docs":[`...), docs...), `],"links":[`...)
+	buf = appendLink(buf, "self", httpapi.SelfURL(ctx))
+	pages := 1
+	if n == 0 {
+		pages = 0
+	}
+	return finish(buf, msg, 0, n, pages, n)
+}
+
+func finish(buf []byte, msg string, page, size, pages, total int) *Answer {
+	buf = appendString(append(buf, `],"msg":`...), msg)
+	buf = strconv.AppendInt(append(buf, `,"pagination":{"current_page":`...), int64(page), 10)
+	buf = strconv.AppendInt(append(buf, `,"qty_docs_page":`...), int64(size), 10)
+	buf = strconv.AppendInt(append(buf, `,"qty_of_pages":`...), int64(pages), 10)
+	buf = strconv.AppendInt(append(buf, `,"qty_total_docs":`...), int64(total), 10)
+	return &Answer{ContentType: "application/json", Body: append(buf, "},\"info\":null}\n"...)}
+}
+
+// appendLinks writes self, first, prev, next and last; prev and next only where
+// they exist. Each keeps the caller's other parameters.
+func (p Params) appendLinks(buf []byte, u *url.URL, total, pages int) []byte {
+	buf = appendLink(buf, "self", u.String())
+	to := func(rel string, page int) {
+		name, value := paramCurrentPage, strconv.Itoa(page)
+		if p.Range {
+			name, value = paramRange, "("+strconv.Itoa(page*p.Size)+","+strconv.Itoa((page+1)*p.Size)+")"
+		}
+		buf = appendLink(append(buf, ','), rel, withParam(u, name, value))
+	}
+	here, last := p.Offset()/p.Size, max(pages-1, 0)
+	to("first", 0)
+	if p.Offset() > 0 {
+		if p.Range {
+			start := max(p.Start-p.Size, 0)
+			buf = appendLink(append(buf, ','), "prev", withParam(u, paramRange, "("+strconv.Itoa(start)+","+strconv.Itoa(p.Start)+")"))
+		} else {
+			to("prev", min(here-1, last))
+		}
+	}
+	if p.Offset()+p.Size < total {
+		if p.Range {
+			start := p.Start + p.Size
+			buf = appendLink(append(buf, ','), "next", withParam(u, paramRange, "("+strconv.Itoa(start)+","+strconv.Itoa(start+p.Size)+")"))
+		} else {
+			to("next", here+1)
+		}
+	}
+	to("last", last)
+	return buf
+}
+
+// withParam returns the address with one parameter set and the others, in their
+// order and spelling, as they were.
+func withParam(u *url.URL, name, value string) string {
+	kept := make([]string, 0, 8)
+	for _, pair := range strings.Split(u.RawQuery, "&") {
+		key, _, _ := strings.Cut(pair, "=")
+		if unescaped, err := url.QueryUnescape(key); pair != "" && (err != nil || unescaped != name) {
+			kept = append(kept, pair)
+		}
+	}
+	to := *u
+	to.RawQuery = strings.Join(append(kept, name+"="+url.QueryEscape(value)), "&")
+	return to.String()
+}
+
+func appendLink(buf []byte, rel, href string) []byte {
+	buf = append(append(append(buf, `{"link_type":"GET","rel":"`...), rel...), `","href":`...)
+	return append(appendString(buf, href), '}')
+}
+
+// appendString writes a JSON string. Addresses seldom need an escape, so the
+// plain case does not go through encoding/json.
+func appendString(buf []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			var quoted bytes.Buffer
+			enc := json.NewEncoder(&quoted)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(s); err != nil {
+				return append(buf, `""`...)
+			}
+			return append(buf, bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)
+		}
+	}
+	return append(append(append(buf, '"'), s...), '"')
+}

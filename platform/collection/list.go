@@ -1,0 +1,136 @@
+package collection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"marquee/platform/fault"
+	"marquee/platform/postgres"
+	"marquee/platform/query"
+)
+
+// StatementTimeout is how long the statement of a list may run before the answer
+// is 422 "query is too expensive" (query-contract, section 9). Give it to the
+// pool that serves lists; the list's own deadline is a little later, for a pool
+// without one.
+const StatementTimeout = 1500 * time.Millisecond
+
+const deadline = StatementTimeout + 250*time.Millisecond
+
+// deepOffset is from where on the page's ids are found first and its documents
+// made after, so that skipped rows cost no JSON.
+const deepOffset = 100
+
+// List is one request's page. Prepare it, then Run it, or Queue it into a batch
+// with the checks that belong to the same round trip; then Envelope renders it.
+type List struct {
+	view   *View
+	params Params
+	sql    string
+	args   []any
+	client bool // the text depends on client input, so it stays out of the statement cache
+
+	docs  []byte // the documents, joined by commas
+	total int
+}
+
+// Prepare compiles filter and sort. Errors are 422.
+func (v *View) Prepare(p Params) (*List, error) {
+	l := &List{view: v, params: p}
+	from := " FROM " + v.resource.def.From + " WHERE "
+	if p.ID != "" {
+		l.sql = "SELECT 1, " + v.document + from + v.where("t.id = $1")
+		l.args = []any{string(p.ID)}
+		return l, nil
+	}
+	filter, err := query.Compile(v.registry, p.Query, 1)
+	if err != nil {
+		return nil, refused(err)
+	}
+	sort, err := query.CompileSort(v.registry, p.Sort, len(filter.Args)+1)
+	if err != nil {
+		return nil, refused(err)
+	}
+	countUnknown(v.resource.def.Name, filter.Unknown+sort.Unknown)
+	l.args = append(filter.Args, sort.Args...)
+	l.client = filter.SQL != "TRUE" || p.Sort != ""
+	rows := from + v.where(filter.SQL)
+	l.sql = "SELECT (SELECT count(*)" + rows + "), (SELECT coalesce(string_agg(p.doc, ','), '') FROM (" + v.pageSQL(rows, sort.SQL, p) + ") p)"
+	return l, nil
+}
+
+// pageSQL selects the documents of the page in order. LIMIT and OFFSET are
+// literals, printed from checked integers: as parameters they would be planned
+// anew at each execution (design page performance, point 2).
+func (v *View) pageSQL(rows, sort string, p Params) string {
+	window := " LIMIT " + strconv.Itoa(p.Size) + " OFFSET " + strconv.Itoa(p.Offset())
+	if p.Offset() < deepOffset {
+		return "SELECT " + v.document + " AS doc" + rows + " ORDER BY " + sort + window
+	}
+	return "SELECT " + v.document + " AS doc FROM " + v.resource.def.From +
+		" JOIN (SELECT t.id AS page_id" + rows + " ORDER BY " + sort + window + ") page ON page.page_id = t.id ORDER BY " + sort
+}
+
+// Cached reports whether the statement's text is one of few, so that it may go
+// into a batch, whose statements pgx prepares and keeps.
+func (l *List) Cached() bool { return !l.client }
+
+// SQL returns the statement and its arguments.
+func (l *List) SQL() (string, []any) { return l.sql, l.args }
+
+// Queue adds the statement to a batch; the page is there once the batch's
+// results are closed. done gets the error to answer with, or nil.
+func (l *List) Queue(b *pgx.Batch, done func(error)) {
+	b.Queue(l.sql, l.args...).QueryRow(func(row pgx.Row) error {
+		done(l.fault(l.scan(row)))
+		return nil
+	})
+}
+
+// Run executes the statement on its own. Texts that depend on client input are
+// neither prepared nor cached: there are too many of them.
+func (l *List) Run(ctx context.Context, db postgres.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	args := l.args
+	if l.client {
+		args = append([]any{pgx.QueryExecModeExec}, args...)
+	}
+	return l.fault(l.scan(db.QueryRow(ctx, l.sql, args...)))
+}
+
+func (l *List) scan(row pgx.Row) error { return row.Scan(&l.total, &l.docs) }
+
+// fault turns what the database says into what people are told.
+func (l *List) fault(err error) error {
+	var pgErr *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case postgres.IsNoRows(err):
+		return fault.NotFound(l.view.resource.def.Singular)
+	case postgres.IsTimeout(err):
+		return fault.InvalidAt("query is too expensive", "query", paramQuery)
+	case errors.As(err, &pgErr) && l.client && (pgErr.Code[:2] == "22" || pgErr.Code[:2] == "54"):
+		// Reveals a hole in the query compiler; httpapi logs the cause.
+		return fault.InvalidAt("the filter cannot be evaluated", "query", paramQuery).WithCause(err)
+	}
+	return fmt.Errorf("list %s: %w", l.view.resource.def.Name, err)
+}
+
+// refused turns a *query.Error into the contract's 422: loc leads into the
+// parameter, field is the parameter.
+func refused(err error) error {
+	var q *query.Error
+	if !errors.As(err, &q) {
+		return err
+	}
+	f := fault.InvalidAt(q.Message, append([]any{"query", q.Param}, q.Path...)...)
+	return f.WithField(q.Param)
+}

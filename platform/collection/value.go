@@ -1,0 +1,170 @@
+package collection
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/query"
+)
+
+// absent is the value of a field that a POST leaves out.
+func (f *Field) absent() any {
+	if f.Array && f.Rule.Default == nil {
+		return []string{}
+	}
+	if n, ok := f.Rule.Default.(int); ok {
+		return int64(n)
+	}
+	return f.Rule.Default
+}
+
+// value checks and converts one value of a body. problem says what is wrong, as
+// in "has to be a string"; "" when nothing is.
+func (f *Field) value(raw json.RawMessage) (value any, problem string) {
+	if bytes.Equal(raw, []byte("null")) {
+		if f.mayBeNull() {
+			return nil, ""
+		}
+		return nil, "may not be null"
+	}
+	if f.Array {
+		value, problem = f.list(raw)
+	} else {
+		value, problem = f.scalar(raw)
+	}
+	if problem == "" && f.Rule.Check != nil {
+		problem = f.Rule.Check(value)
+	}
+	return value, problem
+}
+
+func (f *Field) list(raw json.RawMessage) (any, string) {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return nil, "has to be a list"
+	}
+	if len(items) > f.Rule.MaxItems {
+		return nil, fmt.Sprintf("may hold at most %d values", f.Rule.MaxItems)
+	}
+	out := make([]string, len(items))
+	for i, item := range items {
+		value, problem := f.scalar(item)
+		text, ok := value.(string)
+		if problem != "" || !ok {
+			return nil, fmt.Sprintf("value %d %s", i, problem)
+		}
+		out[i] = text
+	}
+	return out, ""
+}
+
+func (f *Field) scalar(raw json.RawMessage) (any, string) {
+	switch f.Kind {
+	case query.Bool:
+		var b *bool
+		if json.Unmarshal(raw, &b) != nil || b == nil {
+			return nil, "has to be true or false"
+		}
+		return *b, ""
+	case query.Int:
+		n, ok := wholeNumber(raw)
+		if !ok {
+			return nil, "has to be a whole number"
+		}
+		return n, f.Rule.bounds(n, strconv.FormatInt)
+	case query.Cents:
+		cents, err := money.Parse(string(raw))
+		if err != nil {
+			return nil, err.Error()
+		}
+		return int64(cents), f.Rule.bounds(int64(cents), func(n int64, _ int) string { return money.Cents(n).String() })
+	case query.Number:
+		var n *float64
+		if json.Unmarshal(raw, &n) != nil || n == nil {
+			return nil, "has to be a number"
+		}
+		return string(raw), f.Rule.bounds(int64(math.Floor(*n)), strconv.FormatInt)
+	case query.JSON:
+		return json.RawMessage(raw), ""
+	}
+	var text *string
+	if json.Unmarshal(raw, &text) != nil || text == nil {
+		return nil, "has to be a string"
+	}
+	return f.text(*text)
+}
+
+func (f *Field) text(s string) (any, string) {
+	switch f.Kind {
+	case query.OID:
+		id, err := objectid.Parse(s)
+		if err != nil {
+			return nil, err.Error()
+		}
+		return string(id), ""
+	case query.Date:
+		at, err := httpapi.ParseTime(s)
+		if err != nil || at.Year() > 9999 || at.Year() < 1 {
+			return nil, httpapi.ErrTime.Error()
+		}
+		return at, ""
+	}
+	return s, f.Rule.text(s)
+}
+
+// wholeNumber reads 90, 90.0 and 9e1 alike.
+func wholeNumber(raw json.RawMessage) (int64, bool) {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return n, true
+	}
+	x, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+		return 0, false
+	}
+	return int64(x), true
+}
+
+func (r Rule) bounds(n int64, show func(int64, int) string) string {
+	switch {
+	case r.Min != nil && n < *r.Min:
+		return "has to be at least " + show(*r.Min, 10)
+	case r.Max != nil && n > *r.Max:
+		return "has to be at most " + show(*r.Max, 10)
+	}
+	return ""
+}
+
+func (r Rule) text(s string) string {
+	length := utf8.RuneCountInString(s)
+	switch {
+	case !utf8.ValidString(s):
+		return "has to be valid UTF-8"
+	case strings.ContainsRune(s, 0):
+		return "may not hold the character U+0000"
+	case length < r.MinLength:
+		return fmt.Sprintf("has to have at least %d characters", r.MinLength)
+	case r.MaxLength > 0 && length > r.MaxLength:
+		return fmt.Sprintf("may have at most %d characters", r.MaxLength)
+	case len(r.Enum) > 0 && !slices.Contains(r.Enum, s):
+		return "has to be one of " + strings.Join(r.Enum, ", ")
+	case r.pattern != nil && !r.pattern.MatchString(s):
+		if r.Means != "" {
+			return "has to be " + r.Means
+		}
+		return "has to match " + r.Pattern
+	}
+	return ""
+}
+
+// instant cuts an instant to what the database and the API hold.
+func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
