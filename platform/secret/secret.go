@@ -55,6 +55,13 @@ func Random(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
+// RandomHex returns n random bytes as hex, for forms that allow nothing else.
+func RandomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // as in Random
+	return hex.EncodeToString(b)
+}
+
 // Derive makes a 32-byte key for one purpose from a master key (HKDF-SHA-256),
 // so that one configured key serves several uses without mixing them.
 func Derive(master []byte, purpose string) []byte {

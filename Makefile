@@ -1,0 +1,41 @@
+# What a newcomer needs: `make run`, then `make test`. Both set up what they use.
+GO      ?= go
+BINARY  := bin/marquee
+TOOL    := $(GO) tool -modfile=tools/go.mod
+
+.PHONY: run test bench generate lint verify build clean
+
+## run: the whole platform on this machine: http://127.0.0.1:8080
+run: build
+	@exec $(BINARY) dev $(ARGS)
+
+## test: every test, on a private Postgres of its own
+test:
+	$(GO) test -timeout 15m ./...
+
+## bench: the benchmarks and the load on a running server
+bench: build
+	$(GO) run ./cmd/bench $(ARGS)
+
+## generate: SQL to Go
+generate:
+	$(TOOL) sqlc generate
+
+## lint: formatting and the linters
+lint:
+	@test -z "$$(gofmt -l cmd modules platform testutil migrations web)" || { gofmt -l cmd modules platform testutil migrations web; echo 'run gofmt -w on these files'; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) golangci-lint run ./...
+
+## verify: generated code is what its sources say, the code is formatted and vets
+verify:
+	$(GO) mod verify
+	$(TOOL) sqlc diff
+	@test -z "$$(gofmt -l cmd modules platform testutil migrations web)" || { gofmt -l cmd modules platform testutil migrations web; echo 'run gofmt -w on these files'; exit 1; }
+	$(GO) vet ./...
+
+build:
+	$(GO) build -trimpath -o $(BINARY) ./cmd/marquee
+
+clean:
+	rm -rf bin

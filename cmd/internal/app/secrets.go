@@ -1,0 +1,73 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"marquee/platform/secret"
+)
+
+// devSecrets are what `marquee dev` makes at its first start and keeps in the
+// data directory, so that tokens and logins outlive a restart.
+type devSecrets struct {
+	TokenKey         string            `json:"token_key"`
+	FileKey          string            `json:"file_key"`
+	GWAAPIKey        string            `json:"gwa_api_key"`
+	GWAWebhookToken  string            `json:"gwa_webhook_token"`
+	GWBSecretKey     string            `json:"gwb_secret_key"`
+	GWBWebhookSecret string            `json:"gwb_webhook_secret"`
+	Passwords        map[string]string `json:"passwords"` // by seeded user
+}
+
+// loadDevSecrets reads the file or makes it, readable by its owner alone.
+func loadDevSecrets(dir string) (devSecrets, error) {
+	path := filepath.Join(dir, "secrets.json")
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		var s devSecrets
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return s, fmt.Errorf("%s is damaged: %w", path, err)
+		}
+		return s, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return devSecrets{}, fmt.Errorf("read the kept secrets: %w", err)
+	}
+	s := devSecrets{
+		TokenKey: secret.Random(32), FileKey: secret.Random(32),
+		GWAAPIKey: "$aact_hmlg_" + secret.Random(24), GWAWebhookToken: secret.Random(32),
+		GWBSecretKey: "sk_test_" + secret.RandomHex(16), GWBWebhookSecret: "whsec_" + secret.RandomHex(24),
+		Passwords: map[string]string{"root": secret.Random(12), "admin": secret.Random(12), "customer": secret.Random(12)},
+	}
+	if raw, err = json.MarshalIndent(s, "", "  "); err != nil {
+		return s, fmt.Errorf("keep secrets: %w", err)
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		return s, fmt.Errorf("keep secrets: %w", err)
+	}
+	return s, nil
+}
+
+// fill sets what the environment leaves open.
+func (s devSecrets) fill(cfg *Config) {
+	set := func(to *string, value string) {
+		if *to == "" {
+			*to = value
+		}
+	}
+	set(&cfg.TokenKeys, "dev:"+s.TokenKey)
+	set(&cfg.FileKey, s.FileKey)
+	set(&cfg.GWAAPIKey, s.GWAAPIKey)
+	set(&cfg.GWBSecretKey, s.GWBSecretKey)
+	set(&cfg.GWBPublishable, "pk_test_marquee")
+	if len(cfg.GWAWebhookToken) == 0 {
+		cfg.GWAWebhookToken = []string{s.GWAWebhookToken}
+	}
+	if len(cfg.GWBWebhook) == 0 {
+		cfg.GWBWebhook = []string{s.GWBWebhookSecret}
+	}
+}

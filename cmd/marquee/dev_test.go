@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var gatewayACard = map[string]any{
+	"holderName": "ANA SOUZA", "number": "5162306219378829", "expiryMonth": "05", "expiryYear": "2030", "ccv": "318",
+}
+
+func cardHolder(taxID string) map[string]any {
+	return map[string]any{
+		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": taxID, "postalCode": "01310100", "addressNumber": "150", "phone": "11987654321",
+	}
+}
+
+// TestFromSignUpToAnOpenVideo drives the real binary through the README's
+// sequence, for the three ways to pay.
+func TestFromSignUpToAnOpenVideo(t *testing.T) {
+	t.Parallel()
+	m := startDev(t, dataDir(t))
+	api := m.URL + "/api/v1"
+	plans := expect(t, 200, http.MethodGet, api+"/plans", "", nil)["docs"].([]any)
+	require.Len(t, plans, 3)
+	var planID string // one without a trial, so that money moves at once
+	for _, p := range plans {
+		if plan := p.(map[string]any); plan["trial_enabled"] == false {
+			planID = plan["plan_id"].(string)
+		}
+	}
+
+	for name, subscribe := range map[string]func(t *testing.T, token, taxID string){
+		"gwbcard": func(t *testing.T, token, _ string) {
+			a := expect(t, 201, http.MethodPost, api+"/gwb/subscribe", token, map[string]any{"plan_id": planID, "payment_method_id": "pm_card_visa"})
+			require.Equal(t, "succeeded", a["info"].(map[string]any)["payment_status"])
+		},
+		"gwacard": func(t *testing.T, token, taxID string) {
+			a := expect(t, 201, http.MethodPost, api+"/gwa/subscribe", token, map[string]any{
+				"plan_id": planID, "credit_card": gatewayACard, "credit_card_holder_info": cardHolder(taxID),
+			})
+			require.Equal(t, "pending", a["docs"].([]any)[0].(map[string]any)["status"])
+		},
+		"gwapix": func(t *testing.T, token, _ string) {
+			a := expect(t, 201, http.MethodPost, api+"/gwa/subscribe/pix", token, map[string]any{"plan_id": planID})
+			pix := a["info"].(map[string]any)["pix"].(map[string]any)
+			again := expect(t, 200, http.MethodGet, api+"/customers/me/pix-qr", token, nil)
+			require.Equal(t, pix["payload"], again["pix"].(map[string]any)["qr_code"])
+			sandbox := strings.TrimSuffix(m.Sandbox.GWA, "/v3")
+			expect(t, 200, http.MethodPost, sandbox+"/_sandbox/pix/pay", "", map[string]any{"payload": pix["payload"]})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			taxID := cpf(100_000_000 + len(name)*7 + int(name[2])*1000 + int(name[3]))
+			token := signUp(t, api, m.MailboxURL, name, taxID)
+			refused := expect(t, 403, http.MethodGet, api+"/videos", token, nil)
+			require.Equal(t, "FORBIDDEN", refused["error"].(map[string]any)["code"])
+			subscribe(t, token, taxID)
+			eventually(t, "the subscription did not become active", func() bool {
+				s := expect(t, 200, http.MethodGet, api+"/customers/me/subscription", token, nil)
+				return s["docs"].([]any)[0].(map[string]any)["status"] == "active"
+			})
+			videos := expect(t, 200, http.MethodGet, api+"/videos", token, nil)
+			require.Len(t, videos["docs"], 10)
+			require.GreaterOrEqual(t, videos["pagination"].(map[string]any)["qty_total_docs"], float64(30))
+			require.Equal(t, "ok", videos["msg"])
+		})
+	}
+}
+
+// TestDevKeepsItsDataAndCleansUp covers restarts, kill -9 and a second start.
+func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	first := startDev(t, dir)
+	token := login(t, first, "customer")
+	expect(t, 200, http.MethodGet, first.URL+"/api/v1/videos", token, nil) // the seeded customer is subscribed
+	signUp(t, first.URL+"/api/v1", first.MailboxURL, "stays", "")
+	port := portOf(t, first.DatabaseURL)
+	first.kill()
+	eventually(t, "the private Postgres outlived its parent", func() bool { return !listens(port) })
+
+	start := time.Now()
+	second := startDev(t, dir)
+	took := time.Since(start)
+	t.Logf("second start after kill -9: %v", took)
+	require.Equal(t, first.Users, second.Users)
+	require.Equal(t, first.Webhooks, second.Webhooks)
+	expect(t, 200, http.MethodGet, second.URL+"/api/v1/videos", token, nil) // keys and data are still there
+	expect(t, 200, http.MethodPost, second.URL+"/api/v1/token", "", url.Values{"username": {"stays"}, "password": {"a long password"}})
+
+	status, out := runOnce(t, "dev", "--json", "--addr", "127.0.0.1:0", "--data-dir", dir)
+	require.NotZero(t, status, "a second dev on the same data has to refuse")
+	require.Contains(t, out, strconv.Itoa(second.command.Process.Pid), "the sentence names the process that runs: %s", out)
+	expect(t, 200, http.MethodGet, second.URL+"/api/v1/health", "", nil)
+
+	stopping := second.stop()
+	require.Less(t, stopping, 5*time.Second)
+	require.Empty(t, second.extra, "exactly one line on stdout")
+	require.Equal(t, 0, second.command.ProcessState.ExitCode())
+	require.False(t, listens(portOf(t, second.DatabaseURL)))
+}
+
+func TestDevOpensLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	status, out := runOnce(t, "dev", "--addr", "0.0.0.0:0", "--data-dir", dataDir(t))
+	require.NotZero(t, status)
+	require.Contains(t, out, "loopback")
+}
+
+func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	token := "a-token-of-the-environment-0123456789"
+	m := startDev(t, dataDir(t), "GWA_WEBHOOK_TOKEN="+token, "GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789")
+	require.Equal(t, token, m.Webhooks.GWAToken)
+	require.Equal(t, "whsec_of_the_environment_0123456789", m.Webhooks.GWBSecret)
+	for _, address := range []string{m.URL, m.MailboxURL, m.Sandbox.GWA, m.Sandbox.GWB, m.DatabaseURL} {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		require.Equal(t, "127.0.0.1", u.Hostname())
+	}
+	status, raw := call(t, http.MethodGet, m.MailboxURL, "", nil)
+	require.Equal(t, 200, status)
+	require.Contains(t, string(raw), "Mailbox")
+	var controls []map[string]any
+	status, raw = call(t, http.MethodGet, strings.TrimSuffix(m.Sandbox.GWA, "/v3")+"/_sandbox", "", nil)
+	require.Equal(t, 200, status)
+	if err := json.Unmarshal(raw, &controls); err != nil {
+		var wrapped struct{ Controls []map[string]any }
+		require.NoError(t, json.Unmarshal(raw, &wrapped), "%s", raw)
+		controls = wrapped.Controls
+	}
+	require.Greater(t, len(controls), 10)
+	require.Contains(t, controls[0], "method")
+	require.Contains(t, controls[0], "path")
+}
+
+// TestServeNamesWhatIsMissing: a missing or weak secret stops serve with a
+// sentence.
+func TestServeNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"serve", "work"} {
+		status, out := runOnce(t, command)
+		require.NotZero(t, status)
+		for _, key := range []string{"DATABASE_URL", "TOKEN_KEYS", "FILE_KEY", "GWA_WEBHOOK_TOKEN", "GWB_SECRET_KEY", "SMTP_URL", "PUBLIC_URL"} {
+			require.Contains(t, out, key)
+		}
+	}
+	status, out := runOnce(t, "serve", "--help")
+	require.Zero(t, status)
+	require.Contains(t, out, "DATABASE_REPLICA_URL")
+}
+
+func login(t *testing.T, m *machine, user string) string {
+	t.Helper()
+	u := m.Users[user]
+	require.NotEmpty(t, u.Username)
+	a := expect(t, 200, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{"username": {u.Username}, "password": {u.Password}})
+	return a["access_token"].(string)
+}
+
+// runOnce runs the binary, with nothing of our configuration in its
+// environment, until it ends by itself.
+func runOnce(t *testing.T, args ...string) (status int, output string) {
+	t.Helper()
+	command := exec.Command(build(t, ""), args...)
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	out, err := command.CombinedOutput()
+	if err != nil {
+		require.NotNil(t, command.ProcessState, "%v", err)
+	}
+	return command.ProcessState.ExitCode(), string(out)
+}
+
+func portOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	return u.Port()
+}
+
+func listens(port string) bool {
+	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return false
+	}
+	if err == nil {
+		_ = conn.Close()
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+// Command marquee is the whole platform: API, workers, migrations, and a
+// complete machine for development.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"marquee/cmd/internal/app"
+)
+
+type commands struct {
+	Serve   serveCommand   `cmd:"" help:"Answer the API. Run as many as wanted on one database."`
+	Work    workCommand    `cmd:"" help:"Work the jobs: mails, recoveries, expiries. Run as many as wanted."`
+	Dev     devCommand     `cmd:"" help:"Run everything on this machine, on a private Postgres and sandbox gateways."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database to the newest version, or back."`
+	User    userCommand    `cmd:"" help:"Create users."`
+	Seed    seedCommand    `cmd:"" help:"Fill a database with the sample plans and catalogue."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	parser := kong.Must(&commands{},
+		kong.Name("marquee"),
+		kong.Description("The backend of a video streaming platform that lives on subscriptions and tickets."),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.UsageOnError(),
+	)
+	command, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(err)
+	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "marquee:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop has run
+	}
+}
+
+// configured reads the configuration and insists that it is complete.
+func configured() (app.Config, error) {
+	cfg, err := app.ReadConfig()
+	if err != nil {
+		return cfg, err
+	}
+	return cfg, cfg.Validate()
+}
+
+// databaseOnly reads the configuration for commands that need the database alone.
+func databaseOnly() (app.Config, error) {
+	cfg, err := app.ReadConfig()
+	if err == nil && cfg.DatabaseURL == "" {
+		err = errors.New("DATABASE_URL is missing: the Postgres connection string")
+	}
+	return cfg, err
+}
