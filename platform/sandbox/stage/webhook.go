@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -142,6 +143,13 @@ func (w *Webhooks) SetSequential(on bool) {
 	w.sequential = on
 	w.mu.Unlock()
 	w.touch()
+}
+
+// SetLadder replaces the waits between attempts; deliveries that wait already keep their time.
+func (w *Webhooks) SetLadder(ladder []time.Duration) {
+	w.mu.Lock()
+	w.opts.Ladder = slices.Clone(ladder)
+	w.mu.Unlock()
 }
 
 // touch lets the worker and Settle look again.
