@@ -137,18 +137,37 @@ func (c Config) trustedProxies() ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// DescribeConfig lists every key with its default and meaning, for --help and
-// the documentation.
-func DescribeConfig() string {
-	var out strings.Builder
+// eachKey calls f with every key, its meaning and its default.
+func eachKey(f func(key, doc, def string)) {
 	t := reflect.TypeFor[Config]()
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
-		fmt.Fprintf(&out, "  %-22s %s", tag.Get("env"), tag.Get("doc"))
-		if def := tag.Get("envDefault"); def != "" {
+		f(tag.Get("env"), tag.Get("doc"), tag.Get("envDefault"))
+	}
+}
+
+// DescribeConfig lists every key with its meaning and default, for --help.
+func DescribeConfig() string {
+	var out strings.Builder
+	eachKey(func(key, doc, def string) {
+		fmt.Fprintf(&out, "  %-22s %s", key, doc)
+		if def != "" {
 			fmt.Fprintf(&out, " Default: %s.", def)
 		}
 		out.WriteString("\n")
-	}
+	})
+	return out.String()
+}
+
+// describeConfigTable is DescribeConfig as a Markdown table, for the docs.
+func describeConfigTable() string {
+	var out strings.Builder
+	out.WriteString("| key | meaning | default |\n|---|---|---|\n")
+	eachKey(func(key, doc, def string) {
+		if def != "" {
+			def = "`" + def + "`"
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key, doc, def)
+	})
 	return out.String()
 }

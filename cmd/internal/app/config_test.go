@@ -1,0 +1,47 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/golden"
+)
+
+func TestConfigurationPage(t *testing.T) {
+	t.Parallel()
+	golden.Equal(t, "../../../docs/configuration.md", "# Configuration\n\nThe configuration is the environment, read once at the start. `marquee serve --help` prints this list.\n\n"+describeConfigTable())
+}
+
+func complete() Config {
+	long := strings.Repeat("k", 32)
+	return Config{
+		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key", GWBSecretKey: "sk_test_1",
+		GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long}, SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
+	}
+}
+
+func TestValidateNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, complete().Validate())
+	for key, spoil := range map[string]func(*Config){
+		"DATABASE_URL":       func(c *Config) { c.DatabaseURL = "" },
+		"TOKEN_KEYS":         func(c *Config) { c.TokenKeys = "a:short" },
+		"FILE_KEY":           func(c *Config) { c.FileKey = "short" },
+		"GWA_API_KEY":        func(c *Config) { c.GWAAPIKey = "" },
+		"GWA_WEBHOOK_TOKEN":  func(c *Config) { c.GWAWebhookToken = []string{"short"} },
+		"GWB_SECRET_KEY":     func(c *Config) { c.GWBSecretKey = "" },
+		"GWB_WEBHOOK_SECRET": func(c *Config) { c.GWBWebhook = nil },
+		"SMTP_URL":           func(c *Config) { c.SMTPURL = "" },
+		"PUBLIC_URL":         func(c *Config) { c.PublicURL = "api.example.com" },
+		"REPORT_TZ":          func(c *Config) { c.ReportTZ = "Brazil/Nowhere" },
+		"TRUSTED_PROXIES":    func(c *Config) { c.Proxies = []string{"proxy.local"} },
+	} {
+		cfg := complete()
+		spoil(&cfg)
+		err := cfg.Validate()
+		require.ErrorContains(t, err, key)
+		require.Len(t, strings.Split(err.Error(), "\n"), 1, "one problem, one sentence: %v", err)
+	}
+}
