@@ -1,0 +1,178 @@
+package archtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/archtest"
+)
+
+func TestTheTreeKeepsToTheArchitecture(t *testing.T) {
+	t.Parallel()
+	found, err := archtest.Check(os.DirFS(root(t)))
+	require.NoError(t, err)
+	for _, v := range found {
+		t.Error(v)
+	}
+}
+
+// root is the folder above us that holds go.mod.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		require.NotEqual(t, parent, dir, "no go.mod above the test")
+		dir = parent
+	}
+}
+
+// check runs over one planted file and returns the rules that it breaks, with lines.
+func check(t *testing.T, file, content string) []archtest.Violation {
+	t.Helper()
+	found, err := archtest.Check(fstest.MapFS{
+		"go.mod": {Data: []byte("module marquee\n\ngo 1.26.0\n")},
+		file:     {Data: []byte(content)},
+	})
+	require.NoError(t, err)
+	for i := range found {
+		require.Equal(t, file, found[i].File)
+		require.NotEmpty(t, found[i].Text)
+		found[i].File, found[i].Text = "", ""
+	}
+	return found
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	const allowed, forbidden = true, false
+	for name, c := range map[string]struct {
+		file, imports string
+		want          bool
+	}{
+		"platform: a module":                       {"platform/jobs/a.go", "modules/accounts", forbidden},
+		"platform: a module, in a test":            {"platform/jobs/a_test.go", "modules/accounts", forbidden},
+		"platform: the foundation":                 {"platform/jobs/a.go", "platform/postgres", allowed},
+		"platform: a listed neighbour":             {"platform/collection/a.go", "platform/query", allowed},
+		"platform: an unlisted neighbour":          {"platform/query/a.go", "platform/collection", forbidden},
+		"platform: an unlisted one, in a test":     {"platform/jobs/a_test.go", "platform/localpg", allowed},
+		"platform: the foundation uses itself":     {"platform/clock/a.go", "platform/money", forbidden},
+		"platform: its own subpackage":             {"platform/sandbox/gwa/a.go", "platform/sandbox/stage", allowed},
+		"platform: testutil":                       {"platform/jobs/a.go", "testutil/pgtest", forbidden},
+		"platform: testutil, in a test":            {"platform/jobs/a_test.go", "testutil/pgtest", allowed},
+		"platform: the composition root":           {"platform/jobs/a_test.go", "cmd/internal/app", forbidden},
+		"platform: migrations":                     {"platform/jobs/a.go", "migrations", forbidden},
+		"module: platform":                         {"modules/files/a.go", "platform/collection", allowed},
+		"module: a lower one that is listed":       {"modules/payments/a.go", "modules/accounts", allowed},
+		"module: a lower one that is not listed":   {"modules/payments/a.go", "modules/files", forbidden},
+		"module: what a listed one may use":        {"modules/subscriptions/a.go", "modules/settings", forbidden},
+		"module: a higher one":                     {"modules/accounts/a.go", "modules/payments", forbidden},
+		"module: a higher one, in a test":          {"modules/accounts/a_test.go", "modules/payments", forbidden},
+		"module: finance imports none":             {"modules/finance/a.go", "modules/payments", forbidden},
+		"module: another one's subpackage":         {"modules/subscriptions/a.go", "modules/payments/gwa", forbidden},
+		"module: another one's generated code":     {"modules/subscriptions/a.go", "modules/payments/internal/paymentsdb", forbidden},
+		"module: its own generated code":           {"modules/payments/a.go", "modules/payments/internal/paymentsdb", allowed},
+		"module: its root from its subpackage":     {"modules/payments/gwa/a.go", "modules/payments", allowed},
+		"module: a subpackage has no more rights":  {"modules/payments/gwa/a.go", "modules/files", forbidden},
+		"module: an unknown one":                   {"modules/accounts/a.go", "modules/loyalty", forbidden},
+		"module: an unknown platform package":      {"modules/accounts/a.go", "platform/helper", forbidden},
+		"module: another one's fixtures":           {"modules/payments/a.go", "modules/accounts/accountstest", forbidden},
+		"module: another one's fixtures in a test": {"modules/payments/a_test.go", "modules/accounts/accountstest", allowed},
+		"module: a higher one's fixtures":          {"modules/accounts/a_test.go", "modules/payments/paymentstest", forbidden},
+		"fixtures: lower fixtures":                 {"modules/payments/paymentstest/a.go", "modules/accounts/accountstest", allowed},
+		"fixtures: testutil":                       {"modules/payments/paymentstest/a.go", "testutil/pgtest", allowed},
+		"module: testutil":                         {"modules/payments/a.go", "testutil/pgtest", forbidden},
+		"module: the sandbox":                      {"modules/payments/a.go", "platform/sandbox", forbidden},
+		"module: the sandbox, in a test":           {"modules/payments/a_test.go", "platform/sandbox/gwa", allowed},
+		"module: migrations":                       {"modules/payments/a.go", "migrations", forbidden},
+		"module: web":                              {"modules/accounts/a.go", "web", allowed},
+		"module: the composition root":             {"modules/accounts/a.go", "cmd/internal/app", forbidden},
+		"testutil: platform":                       {"testutil/apitest/a.go", "platform/httpapi", allowed},
+		"testutil: migrations":                     {"testutil/pgtest/a.go", "migrations", allowed},
+		"testutil: a module":                       {"testutil/apitest/a.go", "modules/accounts", forbidden},
+		"testutil: a module, in a test":            {"testutil/apitest/a_test.go", "modules/accounts", forbidden},
+		"testutil: the composition root":           {"testutil/apitest/a.go", "cmd/internal/app", forbidden},
+		"composition root: a module":               {"cmd/internal/app/a.go", "modules/catalog", allowed},
+		"composition root: an adapter":             {"cmd/internal/app/a.go", "modules/payments/gwa", allowed},
+		"composition root: testutil":               {"cmd/internal/app/a.go", "testutil/pgtest", forbidden},
+		"composition root: fixtures":               {"cmd/internal/app/a.go", "modules/accounts/accountstest", forbidden},
+		"cmd/marquee: a module":                    {"cmd/marquee/a.go", "modules/catalog", allowed},
+		"cmd/marquee: the composition root":        {"cmd/marquee/a.go", "cmd/internal/app", allowed},
+		"another command: a module":                {"cmd/bench/a.go", "modules/catalog", forbidden},
+		"another command: platform":                {"cmd/bench/a.go", "platform/clock", allowed},
+		"another internal package: a module":       {"cmd/internal/apparatus/a.go", "modules/catalog", forbidden},
+		"migrations: platform":                     {"migrations/a.go", "platform/postgres", forbidden},
+		"migrations: testutil, in a test":          {"migrations/a_test.go", "testutil/pgtest", allowed},
+		"web: a module":                            {"web/a.go", "modules/accounts", forbidden},
+		"no place named":                           {"modules/accounts/a.go", "internal/things", forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := check(t, c.file, "//go:build some_tag\n\npackage a\n\nimport _ \"marquee/"+c.imports+"\"\n")
+			if c.want {
+				require.Empty(t, found)
+				return
+			}
+			require.Equal(t, []archtest.Violation{{Line: 5, Rule: "import"}}, found)
+		})
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{
+		"modules/loyalty/a.go", "platform/helper/a.go", "internal/a.go", "main.go", "pkg/x/a.go",
+		"sql/loyalty/points.sql", "sql/points.sql", "sql/accounts/deeper/users.sql", "modules/accounts/users.sql",
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			content := "package a"
+			if filepath.Ext(file) == ".sql" {
+				content = "SELECT 1"
+			}
+			require.Equal(t, []archtest.Violation{{Rule: "place"}}, check(t, file, content))
+		})
+	}
+	for _, file := range []string{"modules/accounts/testdata/a.go", ".cache/a.go", "node_modules/x/a.go"} {
+		require.Empty(t, check(t, file, "no Go at all"), "is no part of the build")
+	}
+}
+
+func TestGeneratedCode(t *testing.T) {
+	t.Parallel()
+	const generated = "// Code generated by sqlc. DO NOT EDIT.\n\npackage x\n"
+	require.Empty(t, check(t, "modules/accounts/internal/accountsdb/a.go", generated))
+	for _, file := range []string{"modules/accounts/a.go", "modules/accounts/internal/filesdb/a.go", "modules/accounts/accountsdb/a.go", "platform/postgres/a.go"} {
+		require.Equal(t, []archtest.Violation{{Line: 1, Rule: "generated"}}, check(t, file, generated), file)
+	}
+}
+
+func TestOtherGoModulesAreNotOurs(t *testing.T) {
+	t.Parallel()
+	found, err := archtest.Check(fstest.MapFS{
+		"go.mod":       {Data: []byte("module marquee\n")},
+		"tools/go.mod": {Data: []byte("module marquee/tools\n")},
+		"tools/a.go":   {Data: []byte("package a\n\nimport _ \"marquee/modules/accounts\"\n")},
+	})
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestATreeThatCannotBeReadIsAnErrorAndNotClean(t *testing.T) {
+	t.Parallel()
+	_, err := archtest.Check(fstest.MapFS{})
+	require.Error(t, err)
+	_, err = archtest.Check(fstest.MapFS{
+		"go.mod":             {Data: []byte("module marquee\n")},
+		"modules/files/a.go": {Data: []byte("package")},
+	})
+	require.Error(t, err)
+}

@@ -1,0 +1,17 @@
+// Package archtest holds the tree to the architecture: who may import whom, and whose
+// schema a piece of SQL may name. It reads sources and compiles nothing, so that code behind
+// build tags counts too. Everything is closed by default: a module, a folder or a direction
+// that the tables here do not list is a violation.
+//
+// The rules, by the names that violations carry:
+//
+//	place      every package lies in a folder that the tables know
+//	import     its imports are those that the tables permit; tests may import testutil and
+//	           the fixture packages (<m>test) of the modules they may use as well
+//	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
+//	migration  files are named NNNNN_<module>_<what>.sql, each number once
+//	schema     SQL names the schema of its module and platform; foreign keys may point to
+//	           lower modules, and finance reads across
+//
+// Source: shared design, architecture.md section 1.
+package archtest

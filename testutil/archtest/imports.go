@@ -1,0 +1,196 @@
+package archtest
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pkg is a package of ours, by the folders of its path.
+type pkg struct {
+	top  string // cmd, modules, migrations, platform, testutil, web
+	name string // modules/accounts → accounts; empty for migrations and web
+	rest string // what follows: modules/accounts/internal/accountsdb → internal/accountsdb
+}
+
+func packageOf(dir string) pkg {
+	top, rest, _ := strings.Cut(dir, "/")
+	name, rest, _ := strings.Cut(rest, "/")
+	return pkg{top: top, name: name, rest: rest}
+}
+
+// fixtures are modules/<m>/<m>test: test code that other packages' tests share.
+func (p pkg) fixtures() bool { return p.top == "modules" && p.rest == p.name+"test" }
+
+// compositionRoot are the two places that know every module.
+func (p pkg) compositionRoot() bool {
+	return p.top == "cmd" && (p.name == "marquee" || p.name == "internal" && (p.rest == "app" || strings.HasPrefix(p.rest, "app/")))
+}
+
+func (c *checker) checkGo(file string) error {
+	content, err := fs.ReadFile(c.root, file)
+	if err != nil {
+		return err
+	}
+	positions := token.NewFileSet()
+	parsed, err := parser.ParseFile(positions, file, content, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	from := packageOf(path.Dir(file))
+	if !from.known() {
+		c.report(file, 0, "place", "%s has no place in the architecture: give it one in testutil/archtest/tables.go", path.Dir(file))
+		return nil
+	}
+	c.checkGenerated(file, content)
+	test := strings.HasSuffix(file, "_test.go") || from.fixtures()
+	for _, spec := range parsed.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return err
+		}
+		dir, ours := strings.CutPrefix(imported, c.name+"/")
+		if !ours {
+			continue
+		}
+		if reason := permitted(from, packageOf(dir), test); reason != "" {
+			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import %s: %s", path.Dir(file), dir, reason)
+		}
+	}
+	if from.top == "modules" && !test {
+		c.checkLiterals(file, from.name, positions, parsed)
+	}
+	return nil
+}
+
+func (p pkg) known() bool {
+	switch p.top {
+	case "modules":
+		return isModule(p.name)
+	case "platform":
+		_, listed := platformUses[p.name]
+		return listed || slices.Contains(foundation, p.name)
+	case "testutil", "cmd":
+		return p.name != ""
+	case "migrations", "web":
+		return true
+	}
+	return false
+}
+
+// permitted returns why the import is not, or nothing.
+func permitted(from, to pkg, test bool) string {
+	switch {
+	case to.top == from.top && to.name == from.name && from.name != "":
+		return "" // within one module or package tree the compiler's own rules suffice
+	case !to.known():
+		return "that has no place in the architecture"
+	case to.top == "cmd":
+		return importsCommand(from)
+	case to.top == "testutil":
+		if test || from.top == "testutil" {
+			return ""
+		}
+		return "testutil is for tests"
+	case to.top == "modules":
+		return importsModule(from, to, test)
+	case to.top == "platform":
+		return importsPlatform(from, to, test)
+	case to.top == "migrations":
+		if from.top == "cmd" || from.top == "testutil" || test {
+			return ""
+		}
+		return "only commands and tests run migrations"
+	case to.top == "web":
+		if from.top == "cmd" || from.top == "modules" || test {
+			return ""
+		}
+		return "only modules and commands show what is in web"
+	}
+	return "that direction is not listed"
+}
+
+func importsCommand(from pkg) string {
+	if from.compositionRoot() {
+		return ""
+	}
+	return "nothing stands above the composition root but cmd/marquee"
+}
+
+func importsModule(from, to pkg, test bool) string {
+	switch {
+	case to.fixtures() && !test:
+		return "fixtures are for tests"
+	case from.compositionRoot():
+		return "" // adapters are chosen and handed in here, so their packages are open too
+	case from.top != "modules":
+		return "only modules and the composition root know modules"
+	case !moduleUses(from.name, to.name):
+		return "the table of modules does not list " + to.name + " for " + from.name
+	case to.rest != "" && !to.fixtures():
+		return "of another module only the root package is open"
+	}
+	return ""
+}
+
+func importsPlatform(from, to pkg, test bool) string {
+	switch from.top {
+	case "cmd", "testutil":
+		return ""
+	case "modules":
+		if !test && slices.Contains(developmentOnly, to.name) {
+			return to.name + " is for development and tests"
+		}
+		return ""
+	case "platform":
+		if test || slices.Contains(platformUses[from.name], to.name) {
+			return ""
+		}
+		if slices.Contains(foundation, to.name) && !slices.Contains(foundation, from.name) {
+			return ""
+		}
+		return "the table of platform packages does not list " + to.name + " for " + from.name
+	case "migrations":
+		if test {
+			return ""
+		}
+	}
+	return from.top + " stands on its own"
+}
+
+// checkGenerated keeps sqlc's code where the compiler hides it from other modules.
+func (c *checker) checkGenerated(file string, content []byte) {
+	if !bytes.HasPrefix(content, []byte("// Code generated by sqlc.")) {
+		return
+	}
+	p := packageOf(path.Dir(file))
+	if p.top != "modules" || p.rest != "internal/"+p.name+"db" {
+		c.report(file, 1, "generated", "code made by sqlc belongs in modules/<m>/internal/<m>db")
+	}
+}
+
+// checkLiterals looks for SQL of other modules in a module's string literals.
+func (c *checker) checkLiterals(file, owner string, positions *token.FileSet, parsed *ast.File) {
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		literal, ok := n.(*ast.BasicLit)
+		if !ok || literal.Kind != token.STRING {
+			return true
+		}
+		text, err := strconv.Unquote(literal.Value)
+		if err != nil {
+			return true
+		}
+		for _, schema := range embeddedSchemas(text) {
+			if !mayRead(owner, schema) {
+				c.report(file, positions.Position(literal.Pos()).Line, "schema", "SQL of module %s names schema %s", owner, schema)
+			}
+		}
+		return true
+	})
+}

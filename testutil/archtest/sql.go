@@ -1,0 +1,186 @@
+package archtest
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// name is a schema-qualified name in SQL.
+type name struct {
+	schema     string
+	line       int
+	references bool // it is the target of a foreign key
+}
+
+var (
+	anySchema = strings.Join(schemas(), "|")
+	// The left side of a dot, unless it is itself the right side of one.
+	qualified = regexp.MustCompile(`(^|[^a-z0-9_$.])((?:references\s+)?)"?(` + anySchema + `)"?\s*\.\s*["a-z_]`)
+	// In Go, where text with a dot may be anything, only what follows a word of SQL counts.
+	embedded   = regexp.MustCompile(`\b(?:from|join|into|update|table|only|using|references)\s+"?(` + anySchema + `)"?\s*\.\s*["a-z_]`)
+	madeSchema = regexp.MustCompile(`\b(?:create|drop|alter)\s+schema\s+(?:if\s+(?:not\s+)?exists\s+)?"?([a-z_0-9]+)`)
+	migration  = regexp.MustCompile(`^(\d{5})_([a-z]+)_[a-z0-9_]+\.sql$`)
+)
+
+func (c *checker) checkSQL(file string) error {
+	top, rest, _ := strings.Cut(file, "/")
+	if top != "sql" && top != "migrations" {
+		c.report(file, 0, "place", "SQL lies in sql/<module>/ and migrations/")
+		return nil
+	}
+	content, err := fs.ReadFile(c.root, file)
+	if err != nil {
+		return err
+	}
+	bare := strings.ToLower(blank(string(content)))
+	if top == "sql" {
+		c.checkQueries(file, path.Dir(rest), bare)
+		return nil
+	}
+	c.checkMigration(file, bare)
+	return nil
+}
+
+func (c *checker) checkQueries(file, owner, bare string) {
+	if !isModule(owner) {
+		c.report(file, 0, "place", "sql/%s is no module's folder", owner)
+		return
+	}
+	for _, n := range qualifiedNames(bare) {
+		if !mayRead(owner, n.schema) {
+			c.report(file, n.line, "schema", "a query of %s names schema %s", owner, n.schema)
+		}
+	}
+}
+
+func (c *checker) checkMigration(file, bare string) {
+	m := migration.FindStringSubmatch(path.Base(file))
+	if m == nil || path.Dir(file) != "migrations" {
+		c.report(file, 0, "migration", "migrations are named NNNNN_<module>_<what>.sql")
+		return
+	}
+	number, owner := m[1], m[2]
+	if other, taken := c.migrations[number]; taken {
+		c.report(file, 0, "migration", "%s has the same number", path.Base(other))
+	}
+	c.migrations[number] = file
+	if !isModule(owner) && owner != "platform" && owner != "jobs" {
+		c.report(file, 0, "migration", "%s is no module", owner)
+		return
+	}
+	for _, n := range qualifiedNames(bare) {
+		if mayRead(owner, n.schema) || n.references && below(n.schema, owner) {
+			continue
+		}
+		c.report(file, n.line, "schema", "a migration of %s names schema %s", owner, n.schema)
+	}
+	for _, at := range madeSchema.FindAllStringSubmatchIndex(bare, -1) {
+		if made := bare[at[2]:at[3]]; made != owner {
+			c.report(file, lineOf(bare, at[0]), "schema", "a migration of %s makes or changes schema %s", owner, made)
+		}
+	}
+}
+
+// mayRead: one's own schema and platform's; the reader all but River's.
+func mayRead(owner, schema string) bool {
+	return schema == owner || schema == "platform" || owner == reader && isModule(schema)
+}
+
+// below says that a foreign key of owner may point to the schema.
+func below(schema, owner string) bool {
+	return isModule(schema) && isModule(owner) && place(schema) < place(owner)
+}
+
+func qualifiedNames(bare string) []name {
+	var names []name
+	for _, at := range qualified.FindAllStringSubmatchIndex(bare, -1) {
+		names = append(names, name{
+			schema:     bare[at[6]:at[7]],
+			line:       lineOf(bare, at[6]),
+			references: at[5] > at[4],
+		})
+	}
+	return names
+}
+
+func embeddedSchemas(text string) []string {
+	var found []string
+	for _, m := range embedded.FindAllStringSubmatch(strings.ToLower(blank(text)), -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+func lineOf(text string, offset int) int { return 1 + strings.Count(text[:offset], "\n") }
+
+// blank replaces comments and string literals with spaces, keeping the lines. The bodies
+// of functions, between dollar quotes, are SQL and stay.
+func blank(sql string) string {
+	out := []byte(sql)
+	for i := 0; i < len(out); {
+		end := i + 1
+		switch {
+		case strings.HasPrefix(sql[i:], "--"):
+			end = i + lineLength(sql[i:])
+		case strings.HasPrefix(sql[i:], "/*"):
+			end = i + commentLength(sql[i:])
+		case sql[i] == '\'':
+			end = i + literalLength(sql[i:], i > 0 && (sql[i-1] == 'E' || sql[i-1] == 'e'))
+		default:
+			i = end
+			continue
+		}
+		for ; i < end; i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+	}
+	return string(out)
+}
+
+func lineLength(s string) int {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// commentLength counts in nested comments, which Postgres allows.
+func commentLength(s string) int {
+	depth := 0
+	for i := 0; i < len(s); {
+		switch {
+		case strings.HasPrefix(s[i:], "/*"):
+			depth++
+			i += 2
+		case strings.HasPrefix(s[i:], "*/"):
+			depth--
+			i += 2
+			if depth == 0 {
+				return i
+			}
+		default:
+			i++
+		}
+	}
+	return len(s)
+}
+
+// literalLength includes both quotes; a doubled quote, or in an E” literal an escaped one,
+// does not end it.
+func literalLength(s string, escapes bool) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && escapes:
+			i++
+		case s[i] == '\'' && i+1 < len(s) && s[i+1] == '\'':
+			i++
+		case s[i] == '\'':
+			return i + 1
+		}
+	}
+	return len(s)
+}

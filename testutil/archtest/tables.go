@@ -1,0 +1,68 @@
+package archtest
+
+import "slices"
+
+// module is a line of the architecture's table of modules.
+type module struct {
+	name string
+	uses []string // the modules whose root package it may import; the whole permission
+}
+
+// modules in their order, lower first. A new module takes its place here.
+var modules = []module{
+	{name: "settings"},
+	{name: "files", uses: []string{"settings"}},
+	{name: "accounts", uses: []string{"files", "settings"}},
+	{name: "payments", uses: []string{"accounts", "settings"}},
+	{name: "tickets", uses: []string{"payments", "files", "accounts"}},
+	{name: "promos", uses: []string{"tickets", "files", "accounts"}},
+	{name: "subscriptions", uses: []string{"payments", "promos", "accounts"}},
+	{name: "catalog", uses: []string{"subscriptions", "files"}},
+	{name: "board", uses: []string{"files", "accounts"}},
+	{name: "finance"}, // it reads all others, through views in its own schema
+}
+
+// reader is the module that may name every schema.
+const reader = "finance"
+
+// foundation are the platform packages that know none of the others; all others may use them.
+var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "objectid", "postgres", "secret", "taxid"}
+
+// platformUses is what the other platform packages may use of each other on top.
+var platformUses = map[string][]string{
+	"collection": {"httpapi", "query"},
+	"httpapi":    {"telemetry"},
+	"jobs":       {"telemetry"},
+	"query":      {},
+	"mail":       {},
+	"telemetry":  {},
+	"export":     {},
+	"image":      {},
+	"localpg":    {},
+	"sandbox":    {},
+}
+
+// developmentOnly are the platform packages that `serve` must not be able to reach; modules
+// see them in tests alone.
+var developmentOnly = []string{"localpg", "sandbox"}
+
+// place is a module's position in the order, -1 when it has none.
+func place(name string) int {
+	return slices.IndexFunc(modules, func(m module) bool { return m.name == name })
+}
+
+func isModule(name string) bool { return place(name) >= 0 }
+
+func moduleUses(name, other string) bool {
+	i := place(name)
+	return i >= 0 && slices.Contains(modules[i].uses, other)
+}
+
+// schemas are the names that are taken for schemas in SQL: the modules', platform's, River's.
+func schemas() []string {
+	names := []string{"platform", "jobs"}
+	for _, m := range modules {
+		names = append(names, m.name)
+	}
+	return names
+}

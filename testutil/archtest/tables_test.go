@@ -1,0 +1,34 @@
+package archtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheTableOfModulesHasNoWayUp(t *testing.T) {
+	t.Parallel()
+	for i, m := range modules {
+		require.Equal(t, i, place(m.name), "%s is listed twice", m.name)
+		for _, lower := range m.uses {
+			require.GreaterOrEqual(t, place(lower), 0, "%s uses %s, which is not listed", m.name, lower)
+			require.Less(t, place(lower), i, "%s uses %s, which is not below it", m.name, lower)
+		}
+	}
+}
+
+func TestThePlatformTableHasNoCircle(t *testing.T) {
+	t.Parallel()
+	var visit func(name string, path []string)
+	visit = func(name string, path []string) {
+		require.NotContains(t, path, name)
+		for _, used := range platformUses[name] {
+			require.Contains(t, platformUses, used)
+			visit(used, append(path, name))
+		}
+	}
+	for name := range platformUses {
+		require.NotContains(t, foundation, name)
+		visit(name, nil)
+	}
+}
