@@ -17,11 +17,12 @@ import (
 
 // StatementTimeout is how long the statement of a list may run before the answer
 // is 422 "query is too expensive" (query-contract, section 9). Give it to the
-// pool that serves lists; the list's own deadline is a little later, for a pool
-// without one.
+// pool that serves lists.
 const StatementTimeout = 1500 * time.Millisecond
 
-const deadline = StatementTimeout + 250*time.Millisecond
+// Deadline is the client side of it, for batches that hold a list: a little later,
+// so that the server speaks first, and early enough for an answer within 2 s.
+const Deadline = StatementTimeout + 250*time.Millisecond
 
 // deepOffset is from where on the page's ids are found first and its documents
 // made after, so that skipped rows cost no JSON.
@@ -96,7 +97,7 @@ func (l *List) Queue(b *pgx.Batch, done func(error)) {
 // Run executes the statement on its own. Texts that depend on client input are
 // neither prepared nor cached: there are too many of them.
 func (l *List) Run(ctx context.Context, db postgres.DB) error {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	args := l.args
 	if l.client {

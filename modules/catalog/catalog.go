@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// Callers queues the question who a token's user is; the module accounts
+// answers it.
+type Callers interface {
+	// QueueCaller makes done hear the user that the claims name, or the error to
+	// answer with, once the batch's results are read.
+	QueueCaller(b *pgx.Batch, claims httpapi.Claims, done func(httpapi.Caller, error))
+}
+
+// Access queues the question whether a customer may watch; the module
+// subscriptions answers it.
+type Access interface {
+	// QueueAccess makes done hear whether the customer has a current subscription
+	// that is active at now.
+	QueueAccess(b *pgx.Batch, customer objectid.ID, now time.Time, done func(active bool, err error))
+}
+
+// Deps are what New needs.
+type Deps struct {
+	Pool *pgxpool.Pool
+	// Reads serves the lists, with collection.StatementTimeout; nil means Pool.
+	Reads   *pgxpool.Pool
+	Clock   clock.Clock
+	Log     *slog.Logger
+	Callers Callers
+	Access  Access
+}
+
+// Service is the catalogue.
+type Service struct {
+	deps  Deps
+	lists *pgxpool.Pool
+	crud  collection.Routes
+}
+
+// New makes the service.
+func New(d Deps) *Service {
+	s := &Service{deps: d, lists: d.Reads}
+	if s.lists == nil {
+		s.lists = d.Pool
+	}
+	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
+	return s
+}

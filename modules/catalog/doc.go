@@ -1,0 +1,28 @@
+// Package catalog owns the videos and what groups them: categories, tags and
+// seasons.
+//
+// It does not own users or subscriptions (it asks their modules who may watch),
+// stored files (thumbnails are ids of them), or the videos' bytes, which lie at
+// external hosts.
+//
+// # Words
+//
+// A video's video_id is the address at its host, not an id of ours. Its tags are
+// free words; its tags_id name rows of the tags collection. A category, tag or
+// season is in use while a video names it, and is then not deleted. Computed
+// names (category_name, tags_name, season_name) are columns that triggers keep,
+// so that filters and sorts on them need no join. The catalogue's version is a
+// number that grows with every transaction that writes to it.
+//
+// # Who sees what
+//
+// A customer with an active subscription lists every video, as an admin does:
+// enable and expiration_date are fields like others, and the client filters by
+// them, as the specification's examples do. A disabled or expired video has no
+// stream URL for a customer (open-shapes, section 2).
+//
+// # Timestamps
+//
+// register_update_date is the last edit of the record itself; a rename of its
+// category leaves it. release_date and expiration_date are the editor's.
+package catalog

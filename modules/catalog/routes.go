@@ -1,0 +1,28 @@
+package catalog
+
+import (
+	"net/http"
+
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
+)
+
+// Routes registers the module's operations.
+func (s *Service) Routes(api *httpapi.API) {
+	httpapi.Route(api, http.MethodGet, "/videos", "video_list", httpapi.Subscriber, s.listVideos, Videos.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/videos", "video_create", httpapi.Admin, s.crud.Create(Videos), Videos.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/videos", "video_update", httpapi.Admin, s.crud.Update(Videos), Videos.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/videos", "video_delete", httpapi.Admin, s.crud.Delete(Videos), Videos.DeleteDoc()...)
+	s.group(api, "/categories", "category", Categories)
+	s.group(api, "/tags", "tag", Tags)
+	s.group(api, "/seasons", "season", Seasons)
+}
+
+// group registers the four routes of what videos are grouped by: any signed-in
+// user reads, admins write.
+func (s *Service) group(api *httpapi.API, path, name string, r *collection.Resource) {
+	httpapi.Route(api, http.MethodGet, path, name+"_list", httpapi.SignedIn, s.crud.List(r.View), r.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, path, name+"_create", httpapi.Admin, s.crud.Create(r), r.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, path, name+"_update", httpapi.Admin, s.crud.Update(r), r.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, path, name+"_delete", httpapi.Admin, s.crud.Delete(r), r.DeleteDoc()...)
+}

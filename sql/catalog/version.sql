@@ -1,0 +1,3 @@
+-- name: VersionGet :one
+-- VersionGet returns the number that every write to the catalogue moves on.
+SELECT number FROM catalog.version;
