@@ -1,0 +1,253 @@
+package gwa
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"marquee/modules/payments"
+)
+
+const (
+	maxTries  = 3       // of a GET or DELETE
+	maxAnswer = 4 << 20 // bytes
+	// defaultPause is how long calls rest after a 429 that names no time, maxPause
+	// the gateway's longest window.
+	defaultPause, maxPause = time.Minute, 12 * time.Hour
+)
+
+// request is one call.
+type request struct {
+	method  string
+	path    string
+	query   url.Values
+	body    any
+	timeout time.Duration
+}
+
+// problem is an answer other than 200.
+type problem struct {
+	status int
+	code   string
+	text   string
+}
+
+func (p *problem) Error() string { return fmt.Sprintf("status %d, %s", p.status, p.code) }
+
+func (g *Gateway) get(ctx context.Context, path string, query url.Values, out any) error {
+	return g.repeat(ctx, request{method: http.MethodGet, path: path, query: query, timeout: g.cfg.Timeout}, out)
+}
+
+// remove deletes; what is gone already is ErrGatewayMissing.
+func (g *Gateway) remove(ctx context.Context, path string) error {
+	var done struct {
+		Deleted bool `json:"deleted"`
+	}
+	err := g.repeat(ctx, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, &done)
+	if err == nil && !done.Deleted {
+		return fmt.Errorf("%w: the answer does not say that it was deleted", payments.ErrOutcomeUnknown)
+	}
+	return err
+}
+
+// post is made once: the gateway knows no idempotency keys.
+func (g *Gateway) post(ctx context.Context, path string, body, out any, timeout time.Duration) error {
+	err := g.call(ctx, request{method: http.MethodPost, path: path, body: body, timeout: timeout}, out)
+	return translated(err, true)
+}
+
+// repeat makes a call whose repetition is harmless.
+func (g *Gateway) repeat(ctx context.Context, r request, out any) error {
+	for try := 1; ; try++ {
+		err := g.call(ctx, r, out)
+		if err == nil {
+			return nil
+		}
+		if try == maxTries || !worthRepeating(err) || !pause(ctx, g.cfg.RetryWait<<(try-1)) {
+			return translated(err, r.method != http.MethodGet)
+		}
+	}
+}
+
+func worthRepeating(err error) bool {
+	var p *problem
+	if errors.As(err, &p) {
+		return p.status >= http.StatusInternalServerError
+	}
+	return !errors.Is(err, payments.ErrUnavailable)
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	d = d/2 + rand.N(d/2+1)
+	if deadline, set := ctx.Deadline(); set && time.Until(deadline) < d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// call makes one HTTP call. The error is *problem for an answer that is not 200,
+// payments.ErrUnavailable when the gateway has certainly not been asked or would
+// not listen, else a failure on the way.
+func (g *Gateway) call(ctx context.Context, r request, out any) error {
+	if wait := g.breaker.wait(g.cfg.Clock.Now()); wait > 0 {
+		return fmt.Errorf("%w: it asked us to rest for another %s", payments.ErrUnavailable, wait.Round(time.Second))
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	req, err := g.httpRequest(ctx, r)
+	if err != nil {
+		return err
+	}
+	answer, err := g.http.Do(req)
+	if err != nil {
+		return onTheWay(err)
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return onTheWay(err)
+	}
+	if answer.StatusCode == http.StatusTooManyRequests {
+		g.breaker.open(g.cfg.Clock.Now().Add(resetAfter(answer.Header)))
+	}
+	if answer.StatusCode != http.StatusOK {
+		return problemOf(answer.StatusCode, raw)
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return errors.New("the answer is not the JSON that was expected")
+	}
+	return nil
+}
+
+func (g *Gateway) httpRequest(ctx context.Context, r request) (*http.Request, error) {
+	var body io.Reader
+	if r.body != nil {
+		raw, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the request cannot be written as JSON", payments.ErrUnavailable)
+		}
+		body = bytes.NewReader(raw)
+	}
+	address := g.cfg.URL + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, address, body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the address of the gateway is not valid", payments.ErrUnavailable)
+	}
+	req.Header.Set("access_token", g.cfg.APIKey)
+	req.Header.Set("User-Agent", g.cfg.UserAgent)
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// onTheWay words a failure without the address, whose query names people.
+func onTheWay(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return fmt.Errorf("%w: %w", payments.ErrUnavailable, op)
+	}
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		return ue.Err
+	}
+	return err
+}
+
+func problemOf(status int, raw []byte) *problem {
+	var body struct {
+		Errors []struct {
+			Code        string `json:"code"`
+			Description string `json:"description"`
+		} `json:"errors"`
+	}
+	p := &problem{status: status}
+	if json.Unmarshal(raw, &body) == nil && len(body.Errors) > 0 {
+		p.code, p.text = masked(body.Errors[0].Code), masked(body.Errors[0].Description)
+	}
+	return p
+}
+
+// longDigits may be a card number that the gateway quotes.
+var longDigits = regexp.MustCompile(`\d(?:[ -]?\d){11,}`)
+
+func masked(s string) string { return longDigits.ReplaceAllString(s, "[digits]") }
+
+// translated puts an error in the words of payments.Gateway. Acts tells that the
+// call may have changed something.
+func translated(err error, acts bool) error {
+	var p *problem
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, payments.ErrUnavailable):
+		return err
+	case !errors.As(err, &p):
+		return fmt.Errorf("%w: %w", failure(acts), err)
+	case p.status == http.StatusBadRequest:
+		return &payments.Rejected{Code: p.code, Message: p.text}
+	case p.status == http.StatusNotFound:
+		return fmt.Errorf("%w: %w", payments.ErrGatewayMissing, p)
+	case p.status >= http.StatusInternalServerError || p.status < http.StatusBadRequest:
+		return fmt.Errorf("%w: %w", failure(acts), p)
+	}
+	return fmt.Errorf("%w: %w", payments.ErrUnavailable, p) // 401, 403, 429: it would not listen
+}
+
+func failure(acts bool) error {
+	if acts {
+		return payments.ErrOutcomeUnknown
+	}
+	return payments.ErrUnavailable
+}
+
+func resetAfter(h http.Header) time.Duration {
+	seconds, err := strconv.Atoi(h.Get("RateLimit-Reset"))
+	if err != nil || seconds <= 0 {
+		return defaultPause
+	}
+	return min(time.Duration(seconds)*time.Second, maxPause)
+}
+
+// breaker keeps calls from a gateway that has had too many.
+type breaker struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+func (b *breaker) open(until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if until.After(b.until) {
+		b.until = until
+	}
+}
+
+// wait is the time left, zero or less when calls may be made.
+func (b *breaker) wait(now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.until.Sub(now)
+}

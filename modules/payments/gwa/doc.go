@@ -1,0 +1,16 @@
+// Package gwa is the adapter of gateway A, which speaks the Asaas API v3: a
+// typed client on net/http that puts what package payments needs into the
+// gateway's words, and the reader of its events ("section N" in comments means
+// the page gateway-a of the gateways' reference).
+//
+// The gateway has no idempotency keys, drops unknown fields without a word, and
+// leaves absent relations out. Therefore: no POST is ever repeated; every object
+// that we make carries the local id as externalReference, by which the Find
+// calls look for it; and an answer that does not echo what was sent is undone.
+//
+// Amounts travel as decimal reais, written exactly from cents. Dates are days or
+// local times of Config.Zone in four forms; an instant of a bare day is its 00:00
+// there.
+//
+// A card in the clear is read in one place, cardBody, and is in no error.
+package gwa

@@ -1,0 +1,66 @@
+package gwa
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/platform/clock"
+)
+
+// Config of the adapter.
+type Config struct {
+	URL           string   // base URL with its version, such as https://api.asaas.com/v3 (the default)
+	APIKey        string   // $aact_…, sent as access_token
+	WebhookTokens []string // the authToken of the webhook; several while it is being changed
+	Zone          *time.Location
+	Clock         clock.Clock
+	Timeout       time.Duration // of a call; default 20 s
+	CardTimeout   time.Duration // of a call that may charge a card; default 60 s, the vendor's advice
+	RetryWait     time.Duration // before a GET is repeated; default 300 ms
+	UserAgent     string        // compulsory at the gateway; default Marquee
+}
+
+// Gateway is gateway A.
+type Gateway struct {
+	cfg     Config
+	http    *http.Client
+	breaker breaker
+}
+
+var _ payments.Adapter = (*Gateway)(nil)
+
+// New makes the adapter. It makes no call.
+func New(cfg Config) *Gateway {
+	if cfg.URL == "" {
+		cfg.URL = "https://api.asaas.com/v3"
+	}
+	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
+	if cfg.Zone == nil {
+		cfg.Zone = saoPaulo()
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System{}
+	}
+	cfg.Timeout = orDefault(cfg.Timeout, 20*time.Second)
+	cfg.CardTimeout = orDefault(cfg.CardTimeout, 60*time.Second)
+	cfg.RetryWait = orDefault(cfg.RetryWait, 300*time.Millisecond)
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = "Marquee"
+	}
+	return &Gateway{cfg: cfg, http: &http.Client{
+		// A redirect would send the key, and perhaps a card, to another address.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// Name is payments.GWA.
+func (*Gateway) Name() payments.GatewayName { return payments.GWA }

@@ -1,0 +1,148 @@
+package gwa
+
+import (
+	"encoding/json"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// list is the envelope of lists.
+type list[T any] struct {
+	HasMore bool `json:"hasMore"`
+	Data    []T  `json:"data"`
+}
+
+// ref is an id, or an object with an id.
+type ref string
+
+// UnmarshalJSON takes anything else as no reference.
+func (r *ref) UnmarshalJSON(raw []byte) error {
+	*r = ""
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		*r = ref(s)
+		return nil
+	}
+	var o struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(raw, &o) == nil {
+		*r = ref(o.ID)
+	}
+	return nil
+}
+
+type customer struct {
+	ID                string  `json:"id"`
+	Deleted           bool    `json:"deleted"`
+	ExternalReference *string `json:"externalReference"`
+}
+
+type subscription struct {
+	ID                string      `json:"id"`
+	Customer          ref         `json:"customer"`
+	Value             money.Reais `json:"value"`
+	Status            string      `json:"status"`
+	Deleted           bool        `json:"deleted"`
+	DateCreated       date        `json:"dateCreated"`
+	NextDueDate       date        `json:"nextDueDate"`
+	ExternalReference *string     `json:"externalReference"`
+}
+
+// neutral maps the gateway's three statuses to gateway B's words.
+func (s *subscription) neutral(zone *time.Location) payments.RemoteSubscription {
+	r := payments.RemoteSubscription{
+		GatewayID: s.ID, CustomerGatewayID: string(s.Customer), Status: payments.RemoteCanceled, // EXPIRED and INACTIVE charge no more
+		Outcome: payments.OutcomeUnknown, PaymentStatus: "PENDING", NextBilling: s.NextDueDate.in(zone),
+	}
+	if s.Status == "ACTIVE" && !s.Deleted {
+		r.Status = payments.RemoteActive
+	}
+	if at := s.DateCreated.in(zone); at != nil {
+		r.CreatedAt = *at
+	}
+	return r
+}
+
+type payment struct {
+	ID                string      `json:"id"`
+	Customer          ref         `json:"customer"`
+	Subscription      ref         `json:"subscription"`
+	Value             money.Reais `json:"value"`
+	BillingType       string      `json:"billingType"`
+	Status            string      `json:"status"`
+	Deleted           bool        `json:"deleted"`
+	DueDate           date        `json:"dueDate"`
+	ConfirmedDate     date        `json:"confirmedDate"`
+	PaymentDate       date        `json:"paymentDate"`
+	ClientPaymentDate date        `json:"clientPaymentDate"`
+	ExternalReference *string     `json:"externalReference"`
+	// Automatic PIX: where the authorization's id stands is not certain.
+	PixAutomaticAuthorizationID ref    `json:"pixAutomaticAuthorizationId"`
+	PixAutomaticAuthorization   ref    `json:"pixAutomaticAuthorization"`
+	PixQRCodeID                 string `json:"pixQrCodeId"`
+}
+
+// statuses of payments in neutral words; one that is not listed is pending.
+var statuses = map[string]payments.PaymentStatus{
+	"CONFIRMED":        payments.PaymentSettled,
+	"RECEIVED":         payments.PaymentSettled,
+	"RECEIVED_IN_CASH": payments.PaymentSettled,
+	"DUNNING_RECEIVED": payments.PaymentSettled,
+	"OVERDUE":          payments.PaymentFailed,
+	"REFUNDED":         payments.PaymentGone,
+}
+
+var methods = map[string]payments.Method{
+	"CREDIT_CARD": payments.MethodCard,
+	"PIX":         payments.MethodPix,
+	"BOLETO":      payments.MethodBoleto,
+}
+
+func (p *payment) neutral(zone *time.Location) payments.Payment {
+	n := payments.Payment{
+		ID: p.ID, NativeStatus: p.Status, Method: methods[p.BillingType], Amount: p.Value.Cents(),
+		Status: payments.PaymentPending, DueDate: p.DueDate.in(zone),
+	}
+	if n.Method == "" {
+		n.Method = payments.MethodBoleto // UNDEFINED lets the payer choose; what he chose comes with the payment
+	}
+	if status, known := statuses[p.Status]; known {
+		n.Status = status
+	}
+	// An overdue PIX can still be paid; a card that is overdue was refused.
+	if p.Status == "OVERDUE" && n.Method != payments.MethodCard {
+		n.Status = payments.PaymentPending
+	}
+	if p.Deleted && n.Status != payments.PaymentSettled {
+		n.Status = payments.PaymentGone
+	}
+	if n.Status == payments.PaymentSettled {
+		n.SettledAt = firstDate(zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
+	}
+	return n
+}
+
+func firstDate(zone *time.Location, dates ...date) *time.Time {
+	for _, d := range dates {
+		if t := d.in(zone); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// reference is the local id that was told, "" when it is none of ours.
+func reference(external *string) objectid.ID {
+	if external == nil {
+		return ""
+	}
+	id, err := objectid.Parse(*external)
+	if err != nil {
+		return ""
+	}
+	return id
+}

@@ -1,0 +1,178 @@
+package gwa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+type subscriptionBody struct {
+	Customer          string      `json:"customer"`
+	BillingType       string      `json:"billingType"`
+	Value             money.Reais `json:"value"`
+	NextDueDate       string      `json:"nextDueDate"`
+	Cycle             string      `json:"cycle"`
+	Description       string      `json:"description,omitempty"`
+	ExternalReference string      `json:"externalReference"`
+	cardBody
+}
+
+// cardBody is a card in the clear. It exists for the time of one call and is
+// never printed.
+type cardBody struct {
+	CreditCard *creditCard `json:"creditCard,omitempty"`
+	Holder     *cardHolder `json:"creditCardHolderInfo,omitempty"`
+	RemoteIP   string      `json:"remoteIp,omitempty"`
+}
+
+type creditCard struct {
+	HolderName  string `json:"holderName"`
+	Number      string `json:"number"`
+	ExpiryMonth string `json:"expiryMonth"`
+	ExpiryYear  string `json:"expiryYear"`
+	CCV         string `json:"ccv"`
+}
+
+type cardHolder struct {
+	Name          string `json:"name"`
+	Email         string `json:"email"`
+	TaxID         string `json:"cpfCnpj"`
+	PostalCode    string `json:"postalCode"`
+	AddressNumber string `json:"addressNumber"`
+	Phone         string `json:"phone"`
+}
+
+func cardOf(i payments.Instrument) cardBody {
+	b := cardBody{RemoteIP: i.RemoteIP}
+	if c := i.Card; c != nil {
+		b.CreditCard = &creditCard{
+			HolderName: c.HolderName.Reveal(), Number: c.Number.Reveal(), CCV: c.CCV.Reveal(),
+			ExpiryMonth: c.ExpiryMonth.Reveal(), ExpiryYear: c.ExpiryYear.Reveal(),
+		}
+	}
+	if h := i.Holder; h != nil {
+		b.Holder = &cardHolder{
+			Name: h.Name, Email: h.Email, TaxID: h.TaxID, PostalCode: h.PostalCode, AddressNumber: h.AddressNumber, Phone: h.Phone,
+		}
+	}
+	return b
+}
+
+// Subscribe makes a monthly card subscription whose first charge falls due on
+// FirstDue; the gateway checks the card at once and charges it on that day
+// (section 4). The outcome of the charge comes by webhook.
+func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, error) {
+	var made subscription
+	err := g.post(ctx, "/subscriptions", subscriptionBody{
+		Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
+		NextDueDate: day(t.FirstDue, g.cfg.Zone), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
+		cardBody: cardOf(t.Instrument),
+	}, &made, g.cfg.CardTimeout)
+	if err != nil {
+		return payments.RemoteSubscription{}, refused(err)
+	}
+	if !echoes(made.ExternalReference, made.Value, t.SubscriptionID, t.Amount) {
+		return payments.RemoteSubscription{}, g.undo(ctx, "subscription", made.ID, g.CancelSubscription)
+	}
+	return g.withPayment(ctx, &made), nil
+}
+
+// refused tells a declined card from a wrong request: the codes are shared with
+// other rules, and mean the card in the calls that carry one (section 1).
+func refused(err error) error {
+	var r *payments.Rejected
+	if errors.As(err, &r) && (r.Code == "invalid_action" || r.Code == "invalid_creditCard") {
+		return &payments.Declined{Code: r.Code, Message: r.Message}
+	}
+	return err
+}
+
+// echoes reports whether the answer holds what was sent: a field name that the
+// gateway does not know is dropped without a word.
+func echoes(external *string, value money.Reais, ref objectid.ID, amount money.Cents) bool {
+	return reference(external) == ref && value.Cents() == amount
+}
+
+// undo ends what was made other than asked for.
+func (g *Gateway) undo(ctx context.Context, what, id string, end func(context.Context, string) error) error {
+	if err := end(ctx, id); err != nil {
+		return fmt.Errorf("%w: the %s %s was made without our reference or amount and not undone: %w", payments.ErrOutcomeUnknown, what, id, err)
+	}
+	return &payments.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made without our reference or amount, and undone"}
+}
+
+// withPayment adds the newest charge; without it the outcome stays unknown.
+func (g *Gateway) withPayment(ctx context.Context, s *subscription) payments.RemoteSubscription {
+	r := s.neutral(g.cfg.Zone)
+	var charges list[payment]
+	if err := g.get(ctx, "/subscriptions/"+url.PathEscape(s.ID)+"/payments", nil, &charges); err != nil || len(charges.Data) == 0 {
+		return r
+	}
+	newest := newestDue(charges.Data)
+	n := newest.neutral(g.cfg.Zone)
+	r.LatestPayment, r.PaymentStatus = &n, n.NativeStatus
+	switch n.Status {
+	case payments.PaymentSettled:
+		r.Outcome = payments.Succeeded
+	case payments.PaymentFailed:
+		r.Outcome = payments.RequiresPaymentMethod
+	}
+	return r
+}
+
+// newestDue is the newest charge that has been decided, else the one due first:
+// the gateway makes charges up to 40 days ahead.
+func newestDue(charges []payment) *payment {
+	var decided, next *payment
+	for i := range charges {
+		c := &charges[i]
+		if _, known := statuses[c.Status]; known && (decided == nil || c.DueDate > decided.DueDate) {
+			decided = c
+		}
+		if next == nil || c.DueDate < next.DueDate {
+			next = c
+		}
+	}
+	if decided != nil {
+		return decided
+	}
+	return next
+}
+
+// FindSubscription looks for the subscription that carries the local id.
+func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, bool, error) {
+	var found list[subscription]
+	err := g.get(ctx, "/subscriptions", url.Values{"externalReference": {t.SubscriptionID.String()}, "limit": {"100"}}, &found)
+	if err != nil {
+		return payments.RemoteSubscription{}, false, err
+	}
+	for i := range found.Data {
+		if s := &found.Data[i]; !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID {
+			return g.withPayment(ctx, s), true, nil
+		}
+	}
+	return payments.RemoteSubscription{}, false, nil
+}
+
+// ReadSubscription reads it and its newest charge.
+func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string) (payments.RemoteSubscription, error) {
+	var s subscription
+	if err := g.get(ctx, "/subscriptions/"+url.PathEscape(gatewayID), nil, &s); err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	return g.withPayment(ctx, &s), nil
+}
+
+// CancelSubscription deletes it and its open charges.
+func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string) error {
+	err := g.remove(ctx, "/subscriptions/"+url.PathEscape(gatewayID))
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,149 @@
+package gwb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments"
+)
+
+// maxTries bounds the tries of one call, all with the same idempotency key.
+const maxTries = 3
+
+// read makes a call that changes nothing.
+func read[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (T, error) {
+	out, _, err := attempt(ctx, g, f)
+	if err != nil {
+		return out, translated(err, false)
+	}
+	return out, nil
+}
+
+// write makes a call that carries an idempotency key, or whose repetition is
+// harmless.
+func write[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (T, error) {
+	out, uncertain, err := attempt(ctx, g, f)
+	if err != nil {
+		return out, translated(err, uncertain)
+	}
+	return out, nil
+}
+
+// attempt repeats a call while that may help and time is left. Uncertain tells
+// that one of the tries may have had its effect.
+func attempt[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
+	for try := 1; ; try++ {
+		out, err = f(ctx)
+		if err == nil {
+			return out, false, nil
+		}
+		again, mayHaveActed := judged(err)
+		uncertain = uncertain || mayHaveActed
+		if !again || try == maxTries || !pause(ctx, g.cfg.RetryWait<<(try-1)) {
+			return out, uncertain, err
+		}
+	}
+}
+
+// judged says whether a failed call is worth repeating and whether it may have
+// acted (section 2).
+func judged(err error) (again, mayHaveActed bool) {
+	var se *stripe.Error
+	if !errors.As(err, &se) {
+		return true, !neverSent(err)
+	}
+	switch {
+	case se.HTTPStatusCode == http.StatusConflict:
+		return true, true // the same call is still running
+	case se.HTTPStatusCode == http.StatusTooManyRequests:
+		return true, false
+	case se.HTTPStatusCode >= http.StatusInternalServerError:
+		return true, true
+	}
+	return false, false
+}
+
+// neverSent reports whether no connection came about, so that the gateway knows
+// nothing of the call.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// pause waits for about d; false when the context leaves no time for it.
+func pause(ctx context.Context, d time.Duration) bool {
+	d = d/2 + rand.N(d/2+1)
+	if deadline, set := ctx.Deadline(); set && time.Until(deadline) < d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// translated puts an error in the words of payments.Gateway, without anything
+// secret that the client's errors hold.
+func translated(err error, uncertain bool) error {
+	var se *stripe.Error
+	if !errors.As(err, &se) {
+		return fmt.Errorf("%w: %w", unavailable(uncertain), withoutURL(err))
+	}
+	code := string(se.Code)
+	if code == "" {
+		code = string(se.Type)
+	}
+	switch {
+	case se.Type == stripe.ErrorTypeCard:
+		return &payments.Declined{Code: declineCode(se), Message: se.Msg}
+	case se.HTTPStatusCode == http.StatusNotFound:
+		return fmt.Errorf("%w: %s (request %s)", payments.ErrGatewayMissing, code, se.RequestID)
+	case uncertain:
+		return fmt.Errorf("%w: status %d, %s (request %s)", payments.ErrOutcomeUnknown, se.HTTPStatusCode, code, se.RequestID)
+	case se.HTTPStatusCode == http.StatusBadRequest:
+		return &payments.Rejected{Code: code, Message: se.Msg}
+	}
+	return fmt.Errorf("%w: status %d, %s (request %s)", payments.ErrUnavailable, se.HTTPStatusCode, code, se.RequestID)
+}
+
+func unavailable(uncertain bool) error {
+	if uncertain {
+		return payments.ErrOutcomeUnknown
+	}
+	return payments.ErrUnavailable
+}
+
+// withoutURL drops the address of a failed call, whose query may name people.
+func withoutURL(err error) error {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		return ue.Err
+	}
+	return errors.New("the answer is not JSON")
+}
+
+// declineCode is the bank's reason where there is one, else the error's code.
+func declineCode(se *stripe.Error) string {
+	if se.DeclineCode != "" {
+		return string(se.DeclineCode)
+	}
+	return string(se.Code)
+}
+
+// isCode reports whether err is a rejection with the code.
+func isCode(err error, code stripe.ErrorCode) bool {
+	var r *payments.Rejected
+	return errors.As(err, &r) && r.Code == string(code)
+}

@@ -1,0 +1,70 @@
+package gwb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments"
+)
+
+// EnsureCustomer makes the payer once: repeated within a day by the idempotency
+// key, later by looking for the local id among the customers with his address.
+func (g *Gateway) EnsureCustomer(ctx context.Context, p payments.Payer) (string, error) {
+	if p.GatewayID != "" {
+		return p.GatewayID, nil
+	}
+	id, err := g.findCustomer(ctx, p)
+	if err != nil || id != "" {
+		return id, err
+	}
+	key := "cust-" + p.CustomerID.String()
+	id, err = g.createCustomer(ctx, p, key)
+	if isCode(err, stripe.ErrorCode(stripe.ErrorTypeIdempotency)) {
+		// The payer's name or address changed since a call of which no answer came.
+		sum := sha256.Sum256([]byte(p.Name + "\x00" + p.Email + "\x00" + p.Phone))
+		id, err = g.createCustomer(ctx, p, key+"-"+hex.EncodeToString(sum[:8]))
+	}
+	return id, err
+}
+
+func (g *Gateway) findCustomer(ctx context.Context, p payments.Payer) (string, error) {
+	return read(ctx, g, func(ctx context.Context) (string, error) {
+		params := &stripe.CustomerListParams{Email: stripe.String(p.Email)}
+		params.Limit = stripe.Int64(100)
+		for c, err := range g.api.V1Customers.List(ctx, params).All(ctx) {
+			if err != nil {
+				return "", err
+			}
+			if c.Metadata[metaCustomer] == p.CustomerID.String() {
+				return c.ID, nil
+			}
+		}
+		return "", nil
+	})
+}
+
+func (g *Gateway) createCustomer(ctx context.Context, p payments.Payer, key string) (string, error) {
+	return write(ctx, g, func(ctx context.Context) (string, error) {
+		params := &stripe.CustomerCreateParams{
+			Name: text(p.Name), Email: text(p.Email), Phone: text(p.Phone),
+			Metadata: map[string]string{metaCustomer: p.CustomerID.String()},
+		}
+		params.SetIdempotencyKey(key)
+		c, err := g.api.V1Customers.Create(ctx, params)
+		if err != nil {
+			return "", err
+		}
+		return c.ID, nil
+	})
+}
+
+// text leaves an empty parameter out.
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

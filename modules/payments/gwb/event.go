@@ -1,0 +1,108 @@
+package gwb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"marquee/modules/payments"
+)
+
+type envelope struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Created int64  `json:"created"`
+	Data    struct {
+		Object json.RawMessage `json:"object"`
+	} `json:"data"`
+}
+
+// readers say what each event type means; the others are without consequence.
+var readers = map[string]func(object json.RawMessage, e *payments.Event) error{
+	"invoice.paid":                  readInvoicePaid,
+	"invoice.payment_failed":        readInvoiceFailed,
+	"customer.subscription.created": readSubscriptionChanged,
+	"customer.subscription.updated": readSubscriptionChanged,
+	"customer.subscription.deleted": readSubscriptionEnded,
+}
+
+// ReadEvent reads an event of either shape, by its fields and not by its
+// api_version.
+func (*Gateway) ReadEvent(body []byte) (payments.Event, error) {
+	var env envelope
+	if err := json.Unmarshal(body, &env); err != nil {
+		return payments.Event{ID: env.ID, Type: env.Type}, errors.New("the body is no event object")
+	}
+	e := payments.Event{Gateway: payments.GWB, ID: env.ID, Type: env.Type}
+	if env.Created > 0 {
+		e.CreatedAt = time.Unix(env.Created, 0).UTC()
+	}
+	reader, known := readers[env.Type]
+	if !known {
+		return e, nil
+	}
+	if err := reader(env.Data.Object, &e); err != nil {
+		return payments.Event{Gateway: payments.GWB, ID: env.ID, Type: env.Type}, fmt.Errorf("object of %s: %w", env.Type, err)
+	}
+	return e, nil
+}
+
+func readInvoicePaid(object json.RawMessage, e *payments.Event) error {
+	if err := readInvoice(object, e); err != nil || e.Payment == nil {
+		return err
+	}
+	e.Kind = payments.PaymentWasSettled
+	e.Payment.Status = payments.PaymentSettled
+	if e.Payment.SettledAt == nil && !e.CreatedAt.IsZero() {
+		e.Payment.SettledAt = &e.CreatedAt
+	}
+	return nil
+}
+
+func readInvoiceFailed(object json.RawMessage, e *payments.Event) error {
+	if err := readInvoice(object, e); err != nil || e.Payment == nil {
+		return err
+	}
+	e.Kind = payments.PaymentHasFailed
+	e.Payment.Status = payments.PaymentFailed
+	return nil
+}
+
+// readInvoice leaves the event without a payment when no subscription is behind
+// the invoice.
+func readInvoice(object json.RawMessage, e *payments.Event) error {
+	var i invoiceObject
+	if err := json.Unmarshal(object, &i); err != nil {
+		return errNoObject
+	}
+	e.SubscriptionID, e.Reference, e.CustomerID = i.subscription(), i.reference(), i.Customer.ID
+	if i.ID == "" || (e.SubscriptionID == "" && e.Reference == "") {
+		return nil
+	}
+	e.Payment, e.Attempt = i.payment(), i.AttemptCount
+	e.FirstInvoice = i.BillingReason == "subscription_create"
+	return nil
+}
+
+func readSubscriptionChanged(object json.RawMessage, e *payments.Event) error {
+	return readSubscription(object, e, payments.SubscriptionChanged)
+}
+
+func readSubscriptionEnded(object json.RawMessage, e *payments.Event) error {
+	return readSubscription(object, e, payments.SubscriptionWasEnded)
+}
+
+func readSubscription(object json.RawMessage, e *payments.Event, kind payments.EventKind) error {
+	var o subscriptionObject
+	if err := json.Unmarshal(object, &o); err != nil || o.ID == "" {
+		return errNoObject
+	}
+	sub := settled(&o).RemoteSubscription
+	e.Kind, e.Subscription = kind, &sub
+	e.SubscriptionID, e.Reference, e.CustomerID = o.ID, o.Metadata.id(metaSubscription), o.Customer.ID
+	return nil
+}
+
+// errNoObject quotes nothing of the body, which may hold anything.
+var errNoObject = errors.New("cannot be read")

@@ -1,0 +1,255 @@
+package gwb
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// Keys of metadata that we write.
+const (
+	metaSubscription = "local_subscription_id"
+	metaOrder        = "local_order_id"
+	metaCustomer     = "local_customer_id"
+	metaKind         = "kind"
+)
+
+// The objects below hold what we read, in both shapes: since 2025-03-31 and
+// before (section 10). The client's own types lose the older one.
+
+// ref is a reference to an object: its id, or the object itself when expanded.
+type ref struct{ ID string }
+
+// UnmarshalJSON takes an id, an object with an id, or anything else as no
+// reference.
+func (r *ref) UnmarshalJSON(raw []byte) error {
+	*r = ref{}
+	if json.Unmarshal(raw, &r.ID) == nil {
+		return nil
+	}
+	var o struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(raw, &o) == nil {
+		r.ID = o.ID
+	}
+	return nil
+}
+
+// metadata keeps the entries that are texts.
+type metadata map[string]string
+
+// UnmarshalJSON never fails: metadata of strangers must not fail an event.
+func (m *metadata) UnmarshalJSON(raw []byte) error {
+	var all map[string]any
+	_ = json.Unmarshal(raw, &all)
+	*m = metadata{}
+	for k, v := range all {
+		if s, ok := v.(string); ok {
+			(*m)[k] = s
+		}
+	}
+	return nil
+}
+
+func (m metadata) id(key string) objectid.ID {
+	id, err := objectid.Parse(m[key])
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+type subscriptionObject struct {
+	ID                string        `json:"id"`
+	Customer          ref           `json:"customer"`
+	Status            string        `json:"status"`
+	Created           int64         `json:"created"`
+	CancelAtPeriodEnd bool          `json:"cancel_at_period_end"`
+	CurrentPeriodEnd  int64         `json:"current_period_end"` // older shape
+	LatestInvoice     invoiceObject `json:"latest_invoice"`
+	Metadata          metadata      `json:"metadata"`
+	Items             struct {
+		Data []struct {
+			CurrentPeriodEnd int64 `json:"current_period_end"`
+			Price            ref   `json:"price"`
+		} `json:"data"`
+	} `json:"items"`
+}
+
+func (s *subscriptionObject) neutral() payments.RemoteSubscription {
+	r := payments.RemoteSubscription{
+		GatewayID: s.ID, CustomerGatewayID: s.Customer.ID, Status: payments.RemoteStatus(s.Status),
+		CreatedAt: time.Unix(s.Created, 0).UTC(), CancelAtPeriodEnd: s.CancelAtPeriodEnd,
+	}
+	end := s.CurrentPeriodEnd
+	for _, item := range s.Items.Data {
+		end = max(end, item.CurrentPeriodEnd)
+		r.PriceID = item.Price.ID
+	}
+	r.NextBilling = instant(end)
+	if s.LatestInvoice.ID != "" {
+		r.LatestPayment = s.LatestInvoice.payment()
+	}
+	return r
+}
+
+type invoiceObject struct {
+	ID                  string   `json:"id"`
+	Customer            ref      `json:"customer"`
+	Status              string   `json:"status"`
+	BillingReason       string   `json:"billing_reason"`
+	AmountPaid          int64    `json:"amount_paid"`
+	AmountDue           int64    `json:"amount_due"`
+	AttemptCount        int      `json:"attempt_count"`
+	Subscription        ref      `json:"subscription"` // older shape
+	SubscriptionDetails struct { // older shape
+		Metadata metadata `json:"metadata"`
+	} `json:"subscription_details"`
+	PaymentIntent intentRef `json:"payment_intent"` // older shape
+	Parent        struct {
+		SubscriptionDetails struct {
+			Metadata     metadata `json:"metadata"`
+			Subscription ref      `json:"subscription"`
+		} `json:"subscription_details"`
+	} `json:"parent"`
+	Lines struct {
+		Data []struct {
+			Metadata     metadata `json:"metadata"`
+			Subscription ref      `json:"subscription"` // older shape
+			Parent       struct {
+				SubscriptionItemDetails struct {
+					Subscription ref `json:"subscription"`
+				} `json:"subscription_item_details"`
+			} `json:"parent"`
+		} `json:"data"`
+	} `json:"lines"`
+	Payments struct {
+		Data []struct {
+			Payment struct {
+				PaymentIntent ref `json:"payment_intent"`
+			} `json:"payment"`
+		} `json:"data"`
+	} `json:"payments"`
+	ConfirmationSecret struct {
+		ClientSecret string `json:"client_secret"`
+	} `json:"confirmation_secret"`
+	StatusTransitions struct {
+		PaidAt int64 `json:"paid_at"`
+	} `json:"status_transitions"`
+}
+
+// intentRef is a payment intent, expanded or not.
+type intentRef struct {
+	ref
+	ClientSecret string
+}
+
+// UnmarshalJSON takes what ref takes.
+func (r *intentRef) UnmarshalJSON(raw []byte) error {
+	var o struct {
+		ClientSecret string `json:"client_secret"`
+	}
+	_ = json.Unmarshal(raw, &o)
+	r.ClientSecret = o.ClientSecret
+	return r.ref.UnmarshalJSON(raw)
+}
+
+// UnmarshalJSON takes an expanded invoice, or an id alone.
+func (i *invoiceObject) UnmarshalJSON(raw []byte) error {
+	type plain invoiceObject
+	var r ref
+	_ = r.UnmarshalJSON(raw)
+	if len(raw) > 0 && raw[0] != '{' {
+		*i = invoiceObject{ID: r.ID}
+		return nil
+	}
+	return json.Unmarshal(raw, (*plain)(i))
+}
+
+// subscription is the id of the subscription behind the invoice, "" without one.
+func (i *invoiceObject) subscription() string {
+	for _, id := range []string{i.Parent.SubscriptionDetails.Subscription.ID, i.Subscription.ID} {
+		if id != "" {
+			return id
+		}
+	}
+	for _, line := range i.Lines.Data {
+		if id := line.Parent.SubscriptionItemDetails.Subscription.ID; id != "" {
+			return id
+		}
+		if line.Subscription.ID != "" {
+			return line.Subscription.ID
+		}
+	}
+	return ""
+}
+
+// reference is the local id in the subscription's metadata, as the invoice
+// remembers them.
+func (i *invoiceObject) reference() objectid.ID {
+	all := []metadata{i.Parent.SubscriptionDetails.Metadata, i.SubscriptionDetails.Metadata}
+	for _, line := range i.Lines.Data {
+		all = append(all, line.Metadata)
+	}
+	for _, m := range all {
+		if id := m.id(metaSubscription); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// clientSecret is there only when it was asked for.
+func (i *invoiceObject) clientSecret() string {
+	if i.ConfirmationSecret.ClientSecret != "" {
+		return i.ConfirmationSecret.ClientSecret
+	}
+	return i.PaymentIntent.ClientSecret
+}
+
+// intent is the id of the payment intent, "" when the invoice does not tell it.
+func (i *invoiceObject) intent() string {
+	for _, p := range i.Payments.Data {
+		if p.Payment.PaymentIntent.ID != "" {
+			return p.Payment.PaymentIntent.ID
+		}
+	}
+	if i.PaymentIntent.ID != "" {
+		return i.PaymentIntent.ID
+	}
+	id, _, found := strings.Cut(i.ConfirmationSecret.ClientSecret, "_secret_")
+	if !found {
+		return ""
+	}
+	return id
+}
+
+// payment is keyed by the invoice: invoice.paid does not always tell the payment
+// intent, and one money must have one key.
+func (i *invoiceObject) payment() *payments.Payment {
+	p := &payments.Payment{
+		ID: i.ID, InvoiceID: i.ID, PaymentIntentID: i.intent(), Method: payments.MethodCard,
+		NativeStatus: i.Status, Amount: money.Cents(i.AmountDue), Status: payments.PaymentPending,
+	}
+	switch i.Status {
+	case "paid":
+		p.Status, p.Amount, p.SettledAt = payments.PaymentSettled, money.Cents(i.AmountPaid), instant(i.StatusTransitions.PaidAt)
+	case "void", "uncollectible":
+		p.Status = payments.PaymentGone
+	}
+	return p
+}
+
+// instant turns unix seconds into an instant; 0 is none.
+func instant(unix int64) *time.Time {
+	if unix <= 0 {
+		return nil
+	}
+	t := time.Unix(unix, 0).UTC()
+	return &t
+}

@@ -1,0 +1,166 @@
+package gwb
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skip2/go-qrcode"
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/secret"
+)
+
+const (
+	qrPixels = 300
+	// Bounds of a code's life at the gateway, in seconds (section 7).
+	minExpiry, maxExpiry = 10, 1209600
+	kindOrder            = "ticket_order"
+)
+
+// CreatePix makes a payment intent with a PIX code.
+func (g *Gateway) CreatePix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, error) {
+	intent, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		return g.api.V1PaymentIntents.Create(ctx, pixParams(t))
+	})
+	if err != nil {
+		return payments.PixCharge{}, err
+	}
+	return g.pixCharge(intent)
+}
+
+func pixParams(t payments.PixTerms) *stripe.PaymentIntentCreateParams {
+	life := min(max(int64(t.ExpiresIn/time.Second), minExpiry), maxExpiry)
+	p := &stripe.PaymentIntentCreateParams{
+		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency), Customer: stripe.String(t.Payer.GatewayID),
+		Description: text(t.Description), PaymentMethodTypes: stripe.StringSlice([]string{"pix"}),
+		PaymentMethodData: &stripe.PaymentIntentCreatePaymentMethodDataParams{
+			Type: stripe.String("pix"),
+			BillingDetails: &stripe.PaymentIntentCreatePaymentMethodDataBillingDetailsParams{
+				Name: text(t.Payer.Name), Email: text(t.Payer.Email), TaxID: text(t.Payer.TaxID),
+			},
+		},
+		PaymentMethodOptions: &stripe.PaymentIntentCreatePaymentMethodOptionsParams{
+			Pix: &stripe.PaymentIntentCreatePaymentMethodOptionsPixParams{ExpiresAfterSeconds: stripe.Int64(life)},
+		},
+		Confirm: stripe.Bool(true),
+		Metadata: map[string]string{
+			pixReference(t.Kind): t.Reference.String(), metaCustomer: t.Payer.CustomerID.String(), metaKind: t.Kind,
+		},
+	}
+	p.AddExpand("latest_charge")
+	p.SetIdempotencyKey("pix-" + t.Reference.String())
+	return p
+}
+
+// pixReference is the metadata key that holds the local id.
+func pixReference(kind string) string {
+	if kind == kindOrder {
+		return metaOrder
+	}
+	return metaSubscription
+}
+
+// FindPix looks through the payer's intents for the one that carries the
+// reference.
+func (g *Gateway) FindPix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, bool, error) {
+	if t.Payer.GatewayID == "" {
+		return payments.PixCharge{}, false, nil
+	}
+	id, err := read(ctx, g, func(ctx context.Context) (string, error) {
+		p := &stripe.PaymentIntentListParams{Customer: stripe.String(t.Payer.GatewayID)}
+		p.Limit = stripe.Int64(100)
+		for intent, err := range g.api.V1PaymentIntents.List(ctx, p).All(ctx) {
+			if err != nil {
+				return "", err
+			}
+			if intent.Metadata[pixReference(t.Kind)] == t.Reference.String() && intent.Metadata[metaKind] == t.Kind {
+				return intent.ID, nil
+			}
+		}
+		return "", nil
+	})
+	if err != nil || id == "" {
+		return payments.PixCharge{}, false, err
+	}
+	c, err := g.ReadPix(ctx, id)
+	return c, err == nil, err
+}
+
+// ReadPix reads the intent; the code is there while it can be paid.
+func (g *Gateway) ReadPix(ctx context.Context, paymentID string) (payments.PixCharge, error) {
+	intent, err := read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		p := &stripe.PaymentIntentRetrieveParams{}
+		p.AddExpand("latest_charge")
+		return g.api.V1PaymentIntents.Retrieve(ctx, paymentID, p)
+	})
+	if err != nil {
+		return payments.PixCharge{}, err
+	}
+	return g.pixCharge(intent)
+}
+
+// CancelPix cancels the intent, so that nobody pays an old code.
+func (g *Gateway) CancelPix(ctx context.Context, paymentID string) error {
+	_, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		return g.api.V1PaymentIntents.Cancel(ctx, paymentID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
+	})
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return nil
+	}
+	if !isCode(err, stripe.ErrorCodePaymentIntentUnexpectedState) {
+		return err
+	}
+	c, readErr := g.ReadPix(ctx, paymentID)
+	switch {
+	case readErr != nil:
+		return readErr
+	case c.Payment.Status == payments.PaymentSettled:
+		return payments.ErrAlreadyPaid
+	case c.Payment.Status == payments.PaymentGone:
+		return nil
+	}
+	return err
+}
+
+func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (payments.PixCharge, error) {
+	c := payments.PixCharge{
+		Payment: payments.Payment{
+			ID: intent.ID, PaymentIntentID: intent.ID, NativeStatus: string(intent.Status), Method: payments.MethodPix,
+			Amount: money.Cents(intent.Amount), Status: intentStatus(intent.Status),
+		},
+		ClientSecret: secret.NewText(intent.ClientSecret),
+	}
+	if c.Payment.Status == payments.PaymentSettled && intent.LatestCharge != nil {
+		c.Payment.SettledAt = instant(intent.LatestCharge.Created)
+	}
+	c.Expired = c.Payment.Status == payments.PaymentGone
+	if intent.NextAction == nil || intent.NextAction.PixDisplayQRCode == nil {
+		return c, nil
+	}
+	code := intent.NextAction.PixDisplayQRCode
+	c.Payload, c.ExpiresAt = code.Data, instant(code.ExpiresAt)
+	c.Expired = c.ExpiresAt != nil && !g.cfg.Clock.Now().Before(*c.ExpiresAt)
+	png, err := qrcode.Encode(code.Data, qrcode.Medium, qrPixels)
+	if err != nil {
+		return payments.PixCharge{}, fmt.Errorf("%w: the PIX code fits no QR code", payments.ErrOutcomeUnknown)
+	}
+	c.EncodedImage = base64.StdEncoding.EncodeToString(png)
+	return c, nil
+}
+
+// intentStatus maps a PIX intent's status. An expired code leaves
+// requires_payment_method, which nobody can pay by that code any more.
+func intentStatus(s stripe.PaymentIntentStatus) payments.PaymentStatus {
+	switch s {
+	case stripe.PaymentIntentStatusSucceeded:
+		return payments.PaymentSettled
+	case stripe.PaymentIntentStatusCanceled, stripe.PaymentIntentStatusRequiresPaymentMethod:
+		return payments.PaymentGone
+	}
+	return payments.PaymentPending
+}
