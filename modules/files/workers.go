@@ -1,0 +1,33 @@
+package files
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// Workers adds the module's workers.
+func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &sweepWorker{s: s}) }
+
+// Periodic returns the module's scheduled jobs.
+func (s *Service) Periodic() []*river.PeriodicJob {
+	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(time.Hour),
+		func() (river.JobArgs, *river.InsertOpts) { return SweepArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepArgs{}.Kind()})}
+}
+
+// SweepArgs is the job that removes expired archive tokens.
+type SweepArgs struct{}
+
+// Kind names the job.
+func (SweepArgs) Kind() string { return "files_sweep_archive_tokens" }
+
+type sweepWorker struct {
+	river.WorkerDefaults[SweepArgs]
+	s *Service
+}
+
+func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepArgs]) error {
+	_, err := w.s.q.ArchiveTokenDeleteExpired(ctx, w.s.pool, w.s.clock.Now())
+	return err
+}

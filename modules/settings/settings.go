@@ -1,0 +1,129 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/settings/internal/settingsdb"
+	"marquee/platform/clock"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
+)
+
+// Service reads and changes the settings.
+type Service struct {
+	pool  *pgxpool.Pool
+	clock clock.Clock
+	q     *settingsdb.Queries
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool  *pgxpool.Pool
+	Clock clock.Clock
+}
+
+// New makes the service.
+func New(d Deps) *Service {
+	return &Service{pool: d.Pool, clock: d.Clock, q: settingsdb.New()}
+}
+
+// pixMonths are the PIX billing modes and how many months one payment buys
+// (specification, Platform configuration).
+var pixMonths = map[string]int{"monthly": 1, "quarterly": 3, "semiannually": 6, "yearly": 12}
+
+// PIX subscription modes.
+const (
+	PixManual    = "manual"
+	PixRecurring = "recurring"
+)
+
+// DefaultGateway returns gwa or gwb: the gateway that clients offer first.
+func (s *Service) DefaultGateway(ctx context.Context) (string, error) {
+	p, err := s.get(ctx)
+	return p.DefaultPaymentGateway, err
+}
+
+// PixBillingMonths returns how many months one PIX payment of a new subscription
+// buys: 1, 3, 6 or 12.
+func (s *Service) PixBillingMonths(ctx context.Context) (int, error) {
+	p, err := s.get(ctx)
+	return pixMonths[p.PixBillingMode], err
+}
+
+// PixSubscriptionMode returns PixManual or PixRecurring.
+func (s *Service) PixSubscriptionMode(ctx context.Context) (string, error) {
+	p, err := s.get(ctx)
+	return p.PixSubscriptionMode, err
+}
+
+func (s *Service) get(ctx context.Context) (settingsdb.SettingsPlatform, error) {
+	p, err := s.q.PlatformGet(ctx, s.pool)
+	if err != nil {
+		return p, fmt.Errorf("read settings: %w", err)
+	}
+	return p, nil
+}
+
+// checkMinVersion is the constraint that keeps a platform from locking out all
+// its clients.
+const checkMinVersion = "platform_min_version_not_above"
+
+// change applies edit to the settings and writes down what became different.
+func (s *Service) change(ctx context.Context, edit func(*settingsdb.SettingsPlatform)) (settingsdb.SettingsPlatform, error) {
+	var after settingsdb.SettingsPlatform
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		before, err := s.q.PlatformLock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		after = before
+		edit(&after)
+		err = s.q.PlatformUpdate(ctx, tx, settingsdb.PlatformUpdateParams{
+			DefaultPaymentGateway: after.DefaultPaymentGateway, PixBillingMode: after.PixBillingMode,
+			PixSubscriptionMode: after.PixSubscriptionMode, ClientVersion: after.ClientVersion, MinVersion: after.MinVersion,
+		})
+		if err != nil {
+			return err
+		}
+		return s.recordTx(ctx, tx, before, after)
+	})
+	if postgres.Constraint(err) == checkMinVersion {
+		return after, fault.InvalidAt("may not be above client_version", "body", "min_version")
+	}
+	if err != nil {
+		return after, fmt.Errorf("change settings: %w", err)
+	}
+	return after, nil
+}
+
+// recordTx writes one history row for each setting that differs.
+func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, before, after settingsdb.SettingsPlatform) error {
+	rows := []struct {
+		setting  string
+		from, to *string
+	}{
+		{"default_payment_gateway", &before.DefaultPaymentGateway, &after.DefaultPaymentGateway},
+		{"pix_billing_mode", &before.PixBillingMode, &after.PixBillingMode},
+		{"pix_subscription_mode", &before.PixSubscriptionMode, &after.PixSubscriptionMode},
+		{"client_version", &before.ClientVersion, &after.ClientVersion},
+		{"min_version", before.MinVersion, after.MinVersion},
+	}
+	for _, r := range rows {
+		if (r.from == nil) == (r.to == nil) && (r.from == nil || *r.from == *r.to) {
+			continue
+		}
+		err := s.q.ChangeInsert(ctx, tx, settingsdb.ChangeInsertParams{
+			Setting: r.setting, FromValue: r.from, ToValue: r.to,
+			ChangedBy: httpapi.CallerOf(ctx).ID, ChangedAt: s.clock.Now(),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
