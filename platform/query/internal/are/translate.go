@@ -26,7 +26,7 @@ const (
 	errTooLong    = Error("is too long")
 	errTooDeep    = Error("is nested too deeply")
 	errTooCostly  = Error("is too expensive")
-	errCount      = Error("repeats more than 255 times")
+	errCount      = Error("has a count that is above 255 or out of order")
 	errLookAround = Error("look-around is not supported, negate with $not")
 	errNull       = Error("holds a null character")
 	errPattern    = Error("is not a supported pattern")
