@@ -1,0 +1,106 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/platform/objectid"
+)
+
+// Service knows users, their passwords, tokens and codes. It is the
+// httpapi.Authenticator.
+type Service struct {
+	pool      *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	log       *slog.Logger
+	cfg       Config
+	files     *files.Service
+	promos    PromoCodes
+	mail      mail.Sender
+	templates *mail.Templates
+	hasher    *hasher
+	tokens    *keyRing
+	codes     codeKeys
+	q         *accountsdb.Queries
+}
+
+// Config holds the module's keys and limits; the zero value of a limit means the
+// specification's.
+type Config struct {
+	TokenKeys         string        // TOKEN_KEYS, "kid:secret,…": the first signs, all verify
+	CodeKey           []byte        // master key that the keys of codes are derived from
+	AccessTokenTTL    time.Duration // default 12 h
+	RefreshTokenTTL   time.Duration // default 30 days
+	CodeTTL           time.Duration // default 15 min
+	CodeCooldown      time.Duration // default 60 s, for each address and purpose
+	CodeAttempts      int           // default 5
+	LogUnsentCodes    bool          // LOG_UNSENT_CODES: a code that could not be mailed is logged
+	TaxIDAlphanumeric bool          // TAX_ID_ALPHANUMERIC: CNPJ with letters, in force since July 2026
+	PerMinute         int           // calls a minute and client address of token, signup and resend; default 20
+	Password          PasswordCost  // default: argon2id, 2 passes over 19 MiB
+}
+
+// PromoCodes is what signup asks about a promo code. The module promos fills it.
+type PromoCodes interface {
+	// SignupPromoCode returns the id of a code that may be given at signup now,
+	// or 400 when it may not.
+	SignupPromoCode(ctx context.Context, code string) (objectid.ID, error)
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	Jobs      *jobs.Client
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Config    Config
+	Files     *files.Service
+	Mail      mail.Sender
+	Templates *mail.Templates
+	Promos    PromoCodes // nil: there are no promo codes, so none is found
+}
+
+// New makes the service. It fails when the keys are missing or weak.
+func New(d Deps) (*Service, error) {
+	cfg := d.Config.withDefaults()
+	ring, err := parseKeyRing(cfg.TokenKeys)
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.CodeKey) < minKeyBytes {
+		return nil, fmt.Errorf("the key of codes has to be at least %d bytes long", minKeyBytes)
+	}
+	return &Service{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files, promos: d.Promos,
+		mail: d.Mail, templates: d.Templates,
+		hasher: newHasher(cfg.Password), tokens: ring, codes: deriveCodeKeys(cfg.CodeKey), q: accountsdb.New(),
+	}, nil
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.AccessTokenTTL, 12*time.Hour)
+	setDefault(&c.RefreshTokenTTL, 30*24*time.Hour)
+	setDefault(&c.CodeTTL, 15*time.Minute)
+	setDefault(&c.CodeCooldown, time.Minute)
+	setDefault(&c.CodeAttempts, 5)
+	setDefault(&c.PerMinute, 20)
+	setDefault(&c.Password, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,25 @@
+// Package accounts owns the users, admins and customers alike, in one table:
+// their logins, passwords, profiles, tokens, and the 6-digit codes that prove an
+// e-mail address.
+//
+// It does not own what a customer buys: the subscription that
+// current_subscription_id points to, the gateways' records behind
+// gwa_customer_id and gwb_customer_id, and the promo code given at signup belong
+// to upper modules, which write those fields through this package.
+//
+// Words:
+//
+//   - A login is a username or an e-mail. All logins of all users share one name
+//     space that ignores case (accounts.logins).
+//   - A profile is a row of accounts.users_type: lists of handler names that the
+//     admins who carry it may call. Root may call all.
+//   - A code is six digits, mailed. The digits are derived from a server key and
+//     the row's id, so they stand neither in the database nor in a job.
+//   - A token is a signed JWT, access or refresh; nothing is kept of it. The
+//     instant tokens_valid_after ends a user's earlier ones.
+//   - A tombstone is the row of a deleted user: deleted_at is set, its logins are
+//     free again, and money records still point to it.
+//
+// Timestamps: created_at and updated_at are shown under these names and as
+// register_date and register_update_date. All are UTC with milliseconds.
+package accounts

@@ -1,0 +1,142 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/crypto/bcrypt"
+
+	"marquee/platform/fault"
+	"marquee/platform/secret"
+)
+
+// Bounds of a password, in characters. The specification gives the lower one;
+// the upper one keeps a request from buying more than its share of hashing.
+const (
+	minPasswordLength = 8
+	maxPasswordLength = 1024
+)
+
+const (
+	saltBytes = 16
+	hashBytes = 32
+	// waitersPerCore bounds the queue before the hasher: about 2 s of work.
+	waitersPerCore = 64
+)
+
+// PasswordCost is the price of one argon2id hash.
+type PasswordCost struct {
+	Passes    uint32
+	MemoryKiB uint32
+	Threads   uint8
+}
+
+// hasher makes and checks password hashes, as many at once as there are cores:
+// more would only make all of them slower and take memory.
+type hasher struct {
+	cost    PasswordCost
+	slots   chan struct{}
+	waiting atomic.Int64
+	limit   int64
+	dummy   string
+}
+
+func newHasher(cost PasswordCost) *hasher {
+	cores := runtime.GOMAXPROCS(0)
+	h := &hasher{cost: cost, slots: make(chan struct{}, cores), limit: int64(cores * waitersPerCore)}
+	h.dummy = h.derive(secret.Random(16))
+	return h
+}
+
+// acquire waits for a slot; 503 when too many wait already.
+func (h *hasher) acquire(ctx context.Context) error {
+	if h.waiting.Add(1) > h.limit {
+		h.waiting.Add(-1)
+		return &fault.Error{Kind: fault.Unavailable, Message: "Too many logins at this moment. Try again in a few seconds.", RetryAfter: 3 * time.Second}
+	}
+	defer h.waiting.Add(-1)
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (h *hasher) release() { <-h.slots }
+
+// hash returns the PHC text of the password.
+func (h *hasher) hash(ctx context.Context, password secret.Text) (string, error) {
+	if err := h.acquire(ctx); err != nil {
+		return "", err
+	}
+	defer h.release()
+	return h.derive(password.Reveal()), nil
+}
+
+func (h *hasher) derive(password string) string {
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // crypto/rand never fails since Go 1.24
+	sum := argon2.IDKey([]byte(password), salt, h.cost.Passes, h.cost.MemoryKiB, h.cost.Threads, hashBytes)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes, h.cost.Threads,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum))
+}
+
+// verify reports whether the password is the stored one, and whether the stored
+// hash should be made anew. A nil hash takes as long as a real one and never
+// matches, so that the time does not tell whether a user exists.
+func (h *hasher) verify(ctx context.Context, password secret.Text, stored *string) (ok, stale bool, err error) {
+	if err := h.acquire(ctx); err != nil {
+		return false, false, err
+	}
+	defer h.release()
+	if stored == nil {
+		_, _, err := h.compare(password, h.dummy)
+		return false, false, err
+	}
+	return h.compare(password, *stored)
+}
+
+func (h *hasher) compare(password secret.Text, stored string) (ok, stale bool, err error) {
+	if strings.HasPrefix(stored, "$2") {
+		err := bcrypt.CompareHashAndPassword([]byte(stored), []byte(password.Reveal()))
+		if err != nil && !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+			return false, false, errors.New("a stored bcrypt hash is malformed")
+		}
+		return err == nil, true, nil
+	}
+	cost, salt, sum, err := parsePHC(stored)
+	if err != nil {
+		return false, false, err
+	}
+	got := argon2.IDKey([]byte(password.Reveal()), salt, cost.Passes, cost.MemoryKiB, cost.Threads, uint32(len(sum)))
+	return subtle.ConstantTimeCompare(got, sum) == 1, cost != h.cost, nil
+}
+
+// errMalformedHash does not show the hash.
+var errMalformedHash = errors.New("a stored password hash is malformed")
+
+func parsePHC(stored string) (cost PasswordCost, salt, sum []byte, err error) {
+	parts := strings.Split(stored, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return cost, nil, nil, errMalformedHash
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &cost.MemoryKiB, &cost.Passes, &cost.Threads); err != nil {
+		return cost, nil, nil, errMalformedHash
+	}
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	sum, sumErr := base64.RawStdEncoding.DecodeString(parts[5])
+	if saltErr != nil || sumErr != nil || len(sum) < 16 || cost.Passes == 0 || cost.Threads == 0 {
+		return cost, nil, nil, errMalformedHash
+	}
+	return cost, salt, sum, nil
+}

@@ -1,0 +1,113 @@
+package accounts
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/secret"
+)
+
+const (
+	issuer      = "marquee"
+	tokenType   = "bearer"
+	defaultTZ   = "UTC"
+	minKeyBytes = 32
+)
+
+// tokenKind keeps an access token from serving as a refresh token, and the other
+// way round.
+type tokenKind string
+
+const (
+	accessKind  tokenKind = "access"
+	refreshKind tokenKind = "refresh"
+)
+
+// errToken says that a token does not hold; why is nobody's business.
+var errToken = errors.New("the token does not hold")
+
+// tokenClaims is the payload of both kinds of tokens.
+type tokenClaims struct {
+	jwt.RegisteredClaims
+	Kind     tokenKind     `json:"kind"`
+	UserID   objectid.ID   `json:"user_id"`
+	Username string        `json:"username"`
+	TypeUser []objectid.ID `json:"type_user"`
+	TZ       string        `json:"tz"`
+	IssuedMS int64         `json:"iat_ms"` // iat has whole seconds; ending tokens needs milliseconds
+}
+
+// keyRing signs with its first key and verifies with all, so that keys can be
+// rotated.
+type keyRing struct {
+	signing string
+	keys    map[string][]byte
+}
+
+// parseKeyRing reads "kid:secret,kid:secret".
+func parseKeyRing(text string) (*keyRing, error) {
+	ring := &keyRing{keys: map[string][]byte{}}
+	for _, entry := range strings.Split(text, ",") {
+		kid, key, found := strings.Cut(strings.TrimSpace(entry), ":")
+		if !found || kid == "" {
+			return nil, errors.New("TOKEN_KEYS has to look like kid:secret,kid:secret")
+		}
+		if len(key) < minKeyBytes {
+			return nil, fmt.Errorf("TOKEN_KEYS: the secret of %q has to be at least %d characters long", kid, minKeyBytes)
+		}
+		if _, twice := ring.keys[kid]; twice {
+			return nil, fmt.Errorf("TOKEN_KEYS names %q twice", kid)
+		}
+		if ring.signing == "" {
+			ring.signing = kid
+		}
+		ring.keys[kid] = []byte(key)
+	}
+	return ring, nil
+}
+
+// sign makes a token of the kind that lives for ttl from now.
+func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time, ttl time.Duration) (token string, expires time.Time, err error) {
+	expires = now.Add(ttl)
+	profiles := caller.Profiles
+	if profiles == nil {
+		profiles = []objectid.ID{}
+	}
+	t := jwt.NewWithClaims(jwt.SigningMethodHS256, tokenClaims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: issuer, Subject: caller.ID.String(), ID: secret.Random(12),
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(expires),
+		},
+		Kind: kind, UserID: caller.ID, Username: caller.Username, TypeUser: profiles, TZ: defaultTZ, IssuedMS: now.UnixMilli(),
+	})
+	t.Header["kid"] = k.signing
+	token, err = t.SignedString(k.keys[k.signing])
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("sign token: %w", err)
+	}
+	return token, expires, nil
+}
+
+// verify checks signature, issuer, kind and expiry; errToken when any is wrong.
+func (k *keyRing) verify(kind tokenKind, token string, now time.Time) (httpapi.Claims, error) {
+	var claims tokenClaims
+	parsed, err := jwt.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
+		kid, _ := t.Header["kid"].(string)
+		key, known := k.keys[kid]
+		if !known {
+			return nil, errToken
+		}
+		return key, nil
+	}, jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithIssuer(issuer),
+		jwt.WithTimeFunc(func() time.Time { return now }))
+	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) {
+		return httpapi.Claims{}, errToken
+	}
+	return httpapi.Claims{UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID}, nil
+}
