@@ -220,3 +220,31 @@ func TestKeyOfAuthorizationEvents_section10(t *testing.T) {
 	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.AuthorizationKey = "x" })
 	require.Error(t, err)
 }
+
+func TestRemovedDebitIsNotCollected_section8(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a, c := b.authorized()
+	p := b.ok("POST", "/v3/payments", debit(c, a, "2035-03-16"))
+	b.advance(time.Hour)
+	b.told()
+	b.ok("DELETE", "/v3/payments/"+id(p), nil)
+	require.Equal(t, []string{"PAYMENT_DELETED", orders + "CANCELLED"}, names(b.told()))
+
+	b.ok("POST", "/v3/payments", debit(c, a, "2035-03-16"))
+	b.advance(time.Hour)
+	b.told()
+	_, err := b.g.CancelAuthorization(a, "MUDEI_DE_IDEIA")
+	require.NoError(t, err)
+	require.Equal(t, []string{prefix + "CANCELLED", orders + "CANCELLED"}, names(b.told()))
+	b.advance(7 * day)
+	require.Equal(t, []string{"PAYMENT_OVERDUE"}, names(b.told()))
+}
+
+func TestRefuseControl(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.ok("POST", authorizations, authorizationBody(b.customer()))
+	b.ok("POST", "/_sandbox/authorizations/"+id(a)+"/refuse", nil)
+	require.Equal(t, []string{prefix + "CREATED", prefix + "REFUSED"}, names(b.told()))
+}

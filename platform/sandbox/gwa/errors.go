@@ -6,19 +6,12 @@ import (
 	"net/http"
 )
 
-// apiError is an answer other than success. Without a code the body is empty, as for unknown ids (section 1).
+// apiError is an answer other than success. Without a code the body is empty, as for unknown ids (section 1). It is no
+// Go error on purpose: a nil *apiError can't become an error that is not nil.
 type apiError struct {
 	status      int
 	code        string
 	description string
-}
-
-// Error gives the gateway's sentence.
-func (e *apiError) Error() string {
-	if e.code == "" {
-		return http.StatusText(e.status)
-	}
-	return e.code + ": " + e.description
 }
 
 func badRequest(code, description string) *apiError {

@@ -179,3 +179,43 @@ func TestChargebackStories_section11(t *testing.T) {
 	_, err := b.g.Chargeback(won, gwa.ChargebackLost, "")
 	require.Error(t, err, "none is running")
 }
+
+func TestCardDataIsChecked_section3(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.customer()
+	change := func(part, field string, v any) object {
+		body := cardPayment(c, 10)
+		body[part].(object)[field] = v
+		return body
+	}
+	for name, x := range map[string]struct {
+		body object
+		code string
+	}{
+		"expired":      {change("creditCard", "expiryYear", "2034"), "invalid_creditCard"},
+		"month":        {change("creditCard", "expiryMonth", "13"), "invalid_creditCard"},
+		"short year":   {change("creditCard", "expiryYear", "49"), "invalid_creditCard"},
+		"ccv":          {change("creditCard", "ccv", "1"), "invalid_creditCard"},
+		"name":         {change("creditCard", "holderName", " "), "invalid_creditCard"},
+		"number":       {change("creditCard", "number", "123"), "invalid_creditCard"},
+		"holder":       {change("creditCardHolderInfo", "phone", ""), "invalid_creditCardHolderInfo"},
+		"postal code":  {change("creditCardHolderInfo", "postalCode", ""), "invalid_creditCardHolderInfo"},
+		"holder's CPF": {change("creditCardHolderInfo", "cpfCnpj", "52998224724"), "invalid_object"},
+	} {
+		status, code, _ := b.refused("POST", "/v3/payments", x.body)
+		require.Equal(t, 400, status, name)
+		require.Equal(t, x.code, code, name)
+	}
+	require.Equal(t, 0.0, b.ok("GET", "/v3/payments", nil)["totalCount"])
+	numbers := change("creditCard", "expiryYear", 2049)
+	require.Equal(t, "CONFIRMED", b.ok("POST", "/v3/payments", numbers)["status"], "numbers are taken for texts")
+}
+
+func TestBrokenBody_section1(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	status, code, _ := b.refused("POST", "/v3/payments", []int{1})
+	require.Equal(t, 400, status)
+	require.Equal(t, "invalid_object", code)
+}

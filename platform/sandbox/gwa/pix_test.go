@@ -86,3 +86,26 @@ func TestStrangeMoneyMakesPaymentEventsToo_section10(t *testing.T) {
 	require.Equal(t, 12.5, events[1].object("payment")["value"])
 	require.Nil(t, events[1].object("payment")["externalReference"])
 }
+
+func TestQRCodeOfOtherPayments_section6(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.customer()
+	for want, p := range map[int]string{
+		400: id(b.ok("POST", "/v3/payments", cardPayment(c, 10))),
+		404: "pay_0000000000000000",
+	} {
+		status, _, _ := b.refused("GET", "/v3/payments/"+p+"/pixQrCode", nil)
+		require.Equal(t, want, status)
+	}
+	status, code, _ := b.refused("GET", "/v3/payments/"+b.paidPIX(10)+"/pixQrCode", nil)
+	require.Equal(t, 400, status)
+	require.Equal(t, "invalid_action", code)
+	open := b.ok("POST", "/v3/payments", merged(pixPayment(c, 10), object{"billingType": "UNDEFINED"}))
+	qr := b.ok("GET", "/v3/payments/"+id(open)+"/pixQrCode", nil)
+	_, err := b.g.PayPIX(qr["payload"].(string))
+	require.NoError(t, err)
+	require.Equal(t, "PIX", b.ok("GET", "/v3/payments/"+id(open), nil)["billingType"])
+	_, err = b.g.PayPIX("00020101021226")
+	require.Error(t, err)
+}

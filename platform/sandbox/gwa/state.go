@@ -2,7 +2,6 @@ package gwa
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 )
 
@@ -103,8 +102,6 @@ func newest[T ordered](objects map[string]T, keep func(T) bool) []T {
 	})
 	return out
 }
-
-func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 // text reads a JSON string or number as text: the gateway takes both for codes, years and house numbers.
 type text string

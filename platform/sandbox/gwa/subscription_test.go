@@ -275,3 +275,46 @@ func TestSubscriptionEnds_section4(t *testing.T) {
 	require.Equal(t, 2.0, b.ok("GET", "/v3/subscriptions/"+id(s)+"/payments", nil)["totalCount"])
 	require.Equal(t, "EXPIRED", b.ok("GET", "/v3/subscriptions/"+id(s), nil)["status"])
 }
+
+func TestRefusedUpdates_section4(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-20"))
+	path := "/v3/subscriptions/" + id(s)
+	for code, change := range map[string]object{
+		"invalid_status":      {"status": "EXPIRED"},
+		"invalid_cycle":       {"cycle": "DAILY"},
+		"invalid_value":       {"value": -1},
+		"invalid_billingType": {"billingType": "CASH"},
+		"invalid_dueDate":     {"nextDueDate": "2035-03-01"},
+		"invalid_endDate":     {"endDate": "soon"},
+		"invalid_object":      {"billingType": "PIX", "value": 4},
+	} {
+		status, got, _ := b.refused("PUT", path, change)
+		require.Equal(t, 400, status, code)
+		require.Equal(t, code, got)
+	}
+	require.Equal(t, s, b.ok("GET", path, nil), "unchanged")
+	status, _, _ := b.refused("PUT", "/v3/subscriptions/sub_0000000000000000", object{"value": 10})
+	require.Equal(t, 404, status)
+	changed := b.ok("PUT", path, object{
+		"cycle": "YEARLY", "endDate": "2040-03-20", "description": "Anual", "externalReference": "x", "value": 490,
+	})
+	require.Equal(t, "YEARLY", changed["cycle"])
+	require.Equal(t, "2040-03-20", changed["endDate"])
+}
+
+func TestPixSubscriptionIsPaidByItsPayer_section4(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	body := merged(subscription(b.customer(), "2035-03-12"), object{"billingType": "PIX", "cycle": "WEEKLY"})
+	s := b.ok("POST", "/v3/subscriptions", body)
+	require.NotContains(t, s, "creditCard")
+	require.Equal(t, "2035-03-19", s["nextDueDate"])
+	b.advance(time.Hour)
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_CREATED"}, names(b.told()))
+	b.ok("POST", "/_sandbox/subscriptions/"+id(s)+"/renew", nil)
+	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.told()), "the open charge first")
+	b.ok("POST", "/_sandbox/subscriptions/"+id(s)+"/renew", object{"fail": true})
+	require.Equal(t, []string{"PAYMENT_CREATED", "SUBSCRIPTION_UPDATED", "PAYMENT_OVERDUE"}, names(b.told()))
+}
