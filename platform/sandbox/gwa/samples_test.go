@@ -51,10 +51,10 @@ func sample(t *testing.T, name string) object {
 // story produces an event and names it.
 type story struct {
 	sample string
-	tell   func(b *bench) event
+	tell   func(b *bundle) event
 }
 
-func last(b *bench, name string) event {
+func last(b *bundle, name string) event {
 	b.t.Helper()
 	events := b.told()
 	for i := len(events) - 1; i >= 0; i-- {
@@ -68,13 +68,13 @@ func last(b *bench, name string) event {
 
 func id(v object) string { return v["id"].(string) }
 
-func (b *bench) subscribed() (sub, payment string) {
+func (b *bundle) subscribed() (sub, payment string) {
 	b.t.Helper()
 	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-12"))
 	return id(s), id(b.newest("/v3/subscriptions/" + id(s) + "/payments"))
 }
 
-func (b *bench) paidPIX(value any) string {
+func (b *bundle) paidPIX(value any) string {
 	b.t.Helper()
 	p := b.ok("POST", "/v3/payments", pixPayment(b.customer(), value))
 	_, err := b.g.Pay(id(p))
@@ -91,7 +91,7 @@ func authorizationBody(customer string) object {
 	}
 }
 
-func (b *bench) authorized() (authorization, customer string) {
+func (b *bundle) authorized() (authorization, customer string) {
 	b.t.Helper()
 	c := b.customer()
 	a := b.ok("POST", "/v3/pix/automatic/authorizations", authorizationBody(c))
@@ -101,129 +101,129 @@ func (b *bench) authorized() (authorization, customer string) {
 }
 
 var stories = []story{
-	{"PAYMENT_CREATED.card-subscription", func(b *bench) event {
+	{"PAYMENT_CREATED.card-subscription", func(b *bundle) event {
 		b.subscribed()
 		return last(b, "PAYMENT_CREATED")
 	}},
-	{"PAYMENT_CONFIRMED.card-subscription", func(b *bench) event {
+	{"PAYMENT_CONFIRMED.card-subscription", func(b *bundle) event {
 		b.subscribed()
 		b.advance(2 * time.Minute)
 		return last(b, "PAYMENT_CONFIRMED")
 	}},
-	{"PAYMENT_CONFIRMED.one-off-external-reference", func(b *bench) event {
+	{"PAYMENT_CONFIRMED.one-off-external-reference", func(b *bundle) event {
 		b.ok("POST", "/v3/payments", cardPayment(b.customer(), 19.90))
 		return last(b, "PAYMENT_CONFIRMED")
 	}},
-	{"PAYMENT_CONFIRMED.pix-automatic-recurring-debit", func(b *bench) event {
+	{"PAYMENT_CONFIRMED.pix-automatic-recurring-debit", func(b *bundle) event {
 		a, c := b.authorized()
 		b.ok("POST", "/v3/payments", merged(pixPayment(c, 49.90), object{"pixAutomaticAuthorizationId": a, "dueDate": "2035-03-16"}))
 		b.advance(4 * day)
 		return last(b, "PAYMENT_CONFIRMED")
 	}},
-	{"PAYMENT_RECEIVED.card-settled-32-days-later", func(b *bench) event {
+	{"PAYMENT_RECEIVED.card-settled-32-days-later", func(b *bundle) event {
 		b.subscribed()
 		b.advance(33 * day)
 		return last(b, "PAYMENT_RECEIVED")
 	}},
-	{"PAYMENT_RECEIVED.pix-ticket-order", func(b *bench) event {
+	{"PAYMENT_RECEIVED.pix-ticket-order", func(b *bundle) event {
 		b.paidPIX(240)
 		return last(b, "PAYMENT_RECEIVED")
 	}},
-	{"PAYMENT_RECEIVED.pix-subscription-external-reference", func(b *bench) event {
+	{"PAYMENT_RECEIVED.pix-subscription-external-reference", func(b *bundle) event {
 		b.paidPIX(149.70)
 		return last(b, "PAYMENT_RECEIVED")
 	}},
-	{"PAYMENT_RECEIVED.pix-automatic-first-payment", func(b *bench) event {
+	{"PAYMENT_RECEIVED.pix-automatic-first-payment", func(b *bundle) event {
 		b.authorized()
 		return last(b, "PAYMENT_RECEIVED")
 	}},
-	{"PAYMENT_OVERDUE.card-subscription", func(b *bench) event {
+	{"PAYMENT_OVERDUE.card-subscription", func(b *bundle) event {
 		s, _ := b.subscribed()
 		_, err := b.g.FailNextCharge(s)
 		require.NoError(b.t, err)
 		b.advance(2 * day)
 		return last(b, "PAYMENT_OVERDUE")
 	}},
-	{"PAYMENT_DELETED.card-subscription", func(b *bench) event {
+	{"PAYMENT_DELETED.card-subscription", func(b *bundle) event {
 		s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-04-12"))
 		b.ok("DELETE", "/v3/subscriptions/"+id(s), nil)
 		return last(b, "PAYMENT_DELETED")
 	}},
-	{"PAYMENT_REFUNDED.card-full", func(b *bench) event {
+	{"PAYMENT_REFUNDED.card-full", func(b *bundle) event {
 		_, p := b.subscribed()
 		b.advance(2 * time.Minute)
 		b.ok("POST", "/v3/payments/"+p+"/refund", object{"description": "Cliente desistiu"})
 		return last(b, "PAYMENT_REFUNDED")
 	}},
-	{"PAYMENT_REFUNDED.pix-full", func(b *bench) event {
+	{"PAYMENT_REFUNDED.pix-full", func(b *bundle) event {
 		b.ok("POST", "/v3/payments/"+b.paidPIX(240)+"/refund", object{"description": "Evento lotado"})
 		return last(b, "PAYMENT_REFUNDED")
 	}},
-	{"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial", func(b *bench) event {
+	{"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial", func(b *bundle) event {
 		p := b.paidPIX(149.70)
 		b.ok("POST", "/v3/payments/"+p+"/refund", object{"value": 20, "description": "Cortesia"})
 		b.ok("POST", "/v3/payments/"+p+"/refund", object{"value": 29.90, "description": "Cortesia"})
 		return last(b, "PAYMENT_PARTIALLY_REFUNDED")
 	}},
-	{"PAYMENT_CHARGEBACK_REQUESTED.card-subscription", func(b *bench) event {
+	{"PAYMENT_CHARGEBACK_REQUESTED.card-subscription", func(b *bundle) event {
 		_, p := b.subscribed()
 		b.advance(2 * time.Minute)
 		_, err := b.g.Chargeback(p, gwa.ChargebackRequested, "")
 		require.NoError(b.t, err)
 		return last(b, "PAYMENT_CHARGEBACK_REQUESTED")
 	}},
-	{"SUBSCRIPTION_CREATED", func(b *bench) event {
+	{"SUBSCRIPTION_CREATED", func(b *bundle) event {
 		b.subscribed()
 		return last(b, "SUBSCRIPTION_CREATED")
 	}},
-	{"SUBSCRIPTION_UPDATED", func(b *bench) event {
+	{"SUBSCRIPTION_UPDATED", func(b *bundle) event {
 		s, _ := b.subscribed()
 		b.ok("PUT", "/v3/subscriptions/"+s, object{"nextDueDate": "2035-05-05"})
 		return last(b, "SUBSCRIPTION_UPDATED")
 	}},
-	{"SUBSCRIPTION_UPDATED.iso-dates", func(b *bench) event {
+	{"SUBSCRIPTION_UPDATED.iso-dates", func(b *bundle) event {
 		_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.ISODatesInSubscriptionEvents = true })
 		require.NoError(b.t, err)
 		s, _ := b.subscribed()
 		b.ok("PUT", "/v3/subscriptions/"+s, object{"nextDueDate": "2035-05-05"})
 		return last(b, "SUBSCRIPTION_UPDATED")
 	}},
-	{"SUBSCRIPTION_INACTIVATED", func(b *bench) event {
+	{"SUBSCRIPTION_INACTIVATED", func(b *bundle) event {
 		s, _ := b.subscribed()
 		b.ok("PUT", "/v3/subscriptions/"+s, object{"status": "INACTIVE"})
 		return last(b, "SUBSCRIPTION_INACTIVATED")
 	}},
-	{"SUBSCRIPTION_DELETED", func(b *bench) event {
+	{"SUBSCRIPTION_DELETED", func(b *bundle) event {
 		s, _ := b.subscribed()
 		b.ok("DELETE", "/v3/subscriptions/"+s, nil)
 		return last(b, "SUBSCRIPTION_DELETED")
 	}},
-	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CREATED", func(b *bench) event {
+	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CREATED", func(b *bundle) event {
 		b.ok("POST", "/v3/pix/automatic/authorizations", authorizationBody(b.customer()))
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CREATED")
 	}},
-	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", func(b *bench) event {
+	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", func(b *bundle) event {
 		b.authorized()
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
 	}},
-	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED.key-as-in-specification", func(b *bench) event {
+	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED.key-as-in-specification", func(b *bundle) event {
 		_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.AuthorizationKey = "pixAutomaticAuthorization" })
 		require.NoError(b.t, err)
 		b.authorized()
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
 	}},
-	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", func(b *bench) event {
+	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", func(b *bundle) event {
 		a, _ := b.authorized()
 		_, err := b.g.CancelAuthorization(a, "")
 		require.NoError(b.t, err)
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED")
 	}},
-	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", func(b *bench) event {
+	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", func(b *bundle) event {
 		b.ok("POST", "/v3/pix/automatic/authorizations", authorizationBody(b.customer()))
 		b.advance(2 * time.Hour)
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED")
 	}},
-	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED", func(b *bench) event {
+	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED", func(b *bundle) event {
 		a, _ := b.authorized()
 		_, err := b.g.ExpireAuthorization(a)
 		require.NoError(b.t, err)

@@ -3,7 +3,8 @@ package gwa
 // Settings are the switches of the gateway: what an account holder sets at the vendor, and what the page on gateway A
 // leaves open. PATCH /_sandbox/settings changes the fields it names.
 type Settings struct {
-	// ChargeDaysAhead is how many days before its due date a later charge of a subscription is made: 40, 14 or 7.
+	// ChargeDaysAhead is how many days before its due date a later charge of a subscription is made: 40, 14 or 7. A
+	// change counts from the next charge of each subscription on.
 	ChargeDaysAhead int `json:"chargeDaysAhead"`
 	// CardsApproved is false for an account that may not take cards (invalid_billingType).
 	CardsApproved bool `json:"cardsApproved"`

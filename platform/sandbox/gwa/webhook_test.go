@@ -12,7 +12,7 @@ import (
 )
 
 // attempts waits until so many attempts at deliveries were made in all.
-func (b *bench) attempts(want int) []stage.Delivery {
+func (b *bundle) attempts(want int) []stage.Delivery {
 	b.t.Helper()
 	var all []stage.Delivery
 	require.Eventually(b.t, func() bool {
@@ -27,7 +27,7 @@ func (b *bench) attempts(want int) []stage.Delivery {
 }
 
 // transfer tells two events: PAYMENT_CREATED and PAYMENT_RECEIVED.
-func (b *bench) transfer(reais gwa.Cents) {
+func (b *bundle) transfer(reais gwa.Cents) {
 	b.t.Helper()
 	_, err := b.g.Transfer(reais * 100)
 	require.NoError(b.t, err)
@@ -212,4 +212,15 @@ func TestSettingsControl(t *testing.T) {
 	require.Equal(t, after, b.ok("GET", "/_sandbox/settings", nil))
 	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.ChargeDaysAhead = 7 })
 	require.NoError(t, err)
+}
+
+func TestSetWebhook(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(o *gwa.Options) { o.WebhookURL, o.WebhookToken = "", "" })
+	b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
+	require.Empty(t, b.told(), "without an address events wait")
+	b.g.SetWebhook(b.hookURL, "a-token")
+	events := b.told()
+	require.Equal(t, []string{"PAYMENT_CREATED"}, names(events))
+	require.Equal(t, "a-token", events[0].Token)
 }

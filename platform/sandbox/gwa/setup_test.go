@@ -71,15 +71,17 @@ func (r *receiver) answer(status int) {
 	r.status = status
 }
 
-type bench struct {
+type bundle struct {
 	t     *testing.T
 	g     *gwa.Gateway
 	url   string
 	hooks *receiver
+	// hookURL is the receiver's address.
+	hookURL string
 }
 
 // setup starts a gateway on a real address with a real receiver of webhooks.
-func setup(t *testing.T, with ...func(*gwa.Options)) *bench {
+func setup(t *testing.T, with ...func(*gwa.Options)) *bundle {
 	t.Helper()
 	hooks := &receiver{status: http.StatusOK}
 	hookServer := httptest.NewServer(hooks)
@@ -95,7 +97,7 @@ func setup(t *testing.T, with ...func(*gwa.Options)) *bench {
 	t.Cleanup(func() { require.NoError(t, g.Close()) })
 	api := httptest.NewServer(g)
 	t.Cleanup(api.Close)
-	b := &bench{t: t, g: g, url: api.URL, hooks: hooks}
+	b := &bundle{t: t, g: g, url: api.URL, hooks: hooks, hookURL: hookServer.URL}
 	if g.Now().Before(monday) {
 		_, err = g.Stage().Clock.AdvanceTo(monday)
 		require.NoError(t, err)
@@ -104,7 +106,7 @@ func setup(t *testing.T, with ...func(*gwa.Options)) *bench {
 }
 
 // send makes one call with the compulsory headers, changed by with.
-func (b *bench) send(method, path string, body any, with ...func(*http.Request)) (*http.Response, []byte) {
+func (b *bundle) send(method, path string, body any, with ...func(*http.Request)) (*http.Response, []byte) {
 	b.t.Helper()
 	var payload io.Reader = http.NoBody
 	if body != nil {
@@ -130,7 +132,7 @@ func (b *bench) send(method, path string, body any, with ...func(*http.Request))
 type object = map[string]any
 
 // ok makes a call that must succeed with 200.
-func (b *bench) ok(method, path string, body any) object {
+func (b *bundle) ok(method, path string, body any) object {
 	b.t.Helper()
 	resp, raw := b.send(method, path, body)
 	require.Equal(b.t, http.StatusOK, resp.StatusCode, "%s %s: %s", method, path, raw)
@@ -140,7 +142,7 @@ func (b *bench) ok(method, path string, body any) object {
 }
 
 // refused makes a call that must fail and returns status, code and description of the one error.
-func (b *bench) refused(method, path string, body any) (status int, code, description string) {
+func (b *bundle) refused(method, path string, body any) (status int, code, description string) {
 	b.t.Helper()
 	resp, raw := b.send(method, path, body)
 	if len(raw) == 0 {
@@ -158,7 +160,7 @@ func (b *bench) refused(method, path string, body any) (status int, code, descri
 }
 
 // told waits until nothing more is to be sent and returns the events since the last call.
-func (b *bench) told() []event {
+func (b *bundle) told() []event {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
 	defer cancel()
@@ -178,14 +180,14 @@ func names(events []event) []string {
 	return out
 }
 
-func (b *bench) advance(by time.Duration) {
+func (b *bundle) advance(by time.Duration) {
 	b.t.Helper()
 	require.NoError(b.t, b.g.Advance(by))
 }
 
 const day = 24 * time.Hour
 
-func (b *bench) customer() string {
+func (b *bundle) customer() string {
 	b.t.Helper()
 	c := b.ok("POST", "/v3/customers", object{
 		"name": "Ana Souza", "cpfCnpj": validCPF, "email": "ana@example.com", "mobilePhone": "11987654321",
@@ -238,7 +240,7 @@ func cardPayment(customer string, value any) object {
 	return merged(pixPayment(customer, value), card(goodCard), object{"billingType": "CREDIT_CARD"})
 }
 
-func (b *bench) newest(path string) object {
+func (b *bundle) newest(path string) object {
 	b.t.Helper()
 	data := b.ok("GET", path, nil)["data"].([]any)
 	require.NotEmpty(b.t, data)
