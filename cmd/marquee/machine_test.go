@@ -197,10 +197,7 @@ func codeFor(t *testing.T, mailboxURL, address string) string {
 	t.Helper()
 	var code string
 	eventually(t, "no code was mailed to "+address, func() bool {
-		_, raw := call(t, http.MethodGet, mailboxURL+".json", "", nil)
-		var mails []struct{ To, Text string }
-		require.NoError(t, json.Unmarshal(raw, &mails))
-		for _, m := range mails {
+		for _, m := range caught(t, mailboxURL) {
 			if m.To == address {
 				code = sixDigits.FindString(m.Text)
 				return code != ""
@@ -211,7 +208,18 @@ func codeFor(t *testing.T, mailboxURL, address string) string {
 	return code
 }
 
-// customer signs up, confirms the address with the mailed code, and returns an
+type caughtMail struct{ To, Subject, Text string }
+
+// caught lists the mailbox, newest first.
+func caught(t *testing.T, mailboxURL string) []caughtMail {
+	t.Helper()
+	_, raw := call(t, http.MethodGet, mailboxURL+".json", "", nil)
+	var mails []caughtMail
+	require.NoError(t, json.Unmarshal(raw, &mails))
+	return mails
+}
+
+// signUp signs up, confirms the address with the mailed code, and returns an
 // access token.
 func signUp(t *testing.T, api, mailboxURL, name, taxID string) string {
 	t.Helper()
@@ -255,4 +263,16 @@ func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// secretList gathers what must not be found anywhere, by name.
+type secretList struct {
+	mu  sync.Mutex
+	all map[string]string
+}
+
+func (l *secretList) add(name, value string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all[name] = value
 }

@@ -1,0 +1,176 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/riverqueue/river"
+	"golang.org/x/sync/errgroup"
+
+	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/postgres"
+	"marquee/platform/telemetry"
+	"marquee/web"
+)
+
+// stopTime is how long requests and jobs under way may take to finish.
+const stopTime = 20 * time.Second
+
+// App is one process of the platform: every module, built once.
+type App struct {
+	cfg     Config
+	log     *slog.Logger
+	pool    *pgxpool.Pool
+	jobs    *jobs.Client
+	api     *httpapi.API
+	metrics *prometheus.Registry
+	modules modules
+}
+
+// New opens the database and builds every module. With work, its job client
+// also works jobs once StartWorkers is called.
+func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, error) {
+	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee"})
+	if err != nil {
+		return nil, err
+	}
+	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool)}
+	if err := a.build(work); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *App) build(work bool) error {
+	workers := river.NewWorkers()
+	options := jobs.Options{Log: a.log, PollOnly: a.cfg.PollOnly}
+	if work {
+		options.Workers = workers // filled below, before the client starts
+	}
+	client, err := jobs.New(a.pool, options)
+	if err != nil {
+		return err
+	}
+	a.jobs = client
+	if a.modules, err = newModules(a.cfg, a.pool, client, clock.System{}, a.log); err != nil {
+		return err
+	}
+	if work {
+		a.addWorkers(workers)
+	}
+	return a.newAPI()
+}
+
+func (a *App) newAPI() error {
+	proxies, err := a.cfg.trustedProxies()
+	if err != nil {
+		return err
+	}
+	a.api = httpapi.New(httpapi.Config{
+		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Log: a.log, Metrics: a.metrics,
+		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage,
+	})
+	a.api.AddCheck("database", a.pool.Ping)
+	a.api.AddCheck("jobs", func(ctx context.Context) error {
+		_, err := a.jobs.JobList(ctx, river.NewJobListParams().First(1))
+		return err
+	})
+	a.addRoutes()
+	return nil
+}
+
+// Close lets go of the database.
+func (a *App) Close() { a.pool.Close() }
+
+// serveAPI answers on the listener until ctx ends, then lets requests under way
+// finish within grace.
+func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Duration) error {
+	server := &http.Server{
+		Handler:           a.api.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		WriteTimeout:      120 * time.Second, // longer than a request may take
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		stopped <- server.Shutdown(ctx)
+	})
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	if err := <-stopped; err != nil {
+		_ = server.Close()
+		return fmt.Errorf("requests were cut off after %v: %w", grace, err)
+	}
+	return nil
+}
+
+// work works jobs until ctx ends, then lets those under way finish within grace.
+func (a *App) work(ctx context.Context, grace time.Duration) error {
+	if err := a.jobs.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start workers: %w", err)
+	}
+	<-ctx.Done()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := a.jobs.Stop(ctx); err != nil {
+		return a.jobs.StopAndCancel(context.WithoutCancel(ctx))
+	}
+	return nil
+}
+
+// Serve is `marquee serve`: the API and, on its own address, the metrics.
+func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
+	a, err := open(ctx, cfg, logs, false)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	listener, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return a.serveAPI(ctx, listener, stopTime) })
+	if cfg.MetricsAddr != "" {
+		group.Go(func() error { return telemetry.ServeMetrics(ctx, cfg.MetricsAddr, a.metrics) })
+	}
+	return group.Wait()
+}
+
+// Work is `marquee work`: the jobs.
+func Work(ctx context.Context, cfg Config, logs io.Writer) error {
+	a, err := open(ctx, cfg, logs, true)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	a.log.Info("working", slog.String("version", Version()))
+	return a.work(ctx, stopTime)
+}
+
+func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, error) {
+	log, err := telemetry.NewLog(logs, cfg.LogLevel)
+	if err != nil {
+		return nil, err
+	}
+	return New(ctx, cfg, log, work)
+}

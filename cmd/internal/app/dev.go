@@ -1,0 +1,269 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"marquee/migrations"
+	"marquee/platform/localpg"
+	"marquee/platform/mail"
+	"marquee/platform/sandbox"
+	"marquee/platform/telemetry"
+)
+
+// devGrace is how long `marquee dev` waits for requests and jobs under way;
+// with the rest it stops within 5 s.
+const devGrace = 1500 * time.Millisecond
+
+// DevOptions are the flags of `marquee dev`.
+type DevOptions struct {
+	Addr       string // loopback; port 0 takes a free one
+	DataDir    string // empty: localpg.DefaultDataDir
+	JSON       bool   // one line of JSON on Out instead of the greeting
+	NoThrottle bool
+	Out, Err   io.Writer
+}
+
+// machine is everything that `marquee dev` runs.
+type machine struct {
+	cfg      Config
+	log      *slog.Logger
+	dir      string
+	secrets  devSecrets
+	listener net.Listener // of the API
+	mailbox  net.Listener // of the mailbox page
+	catcher  *mail.Catcher
+	gateways *sandbox.Sandbox
+	app      *App
+	closers  []func() // in the order of opening
+}
+
+// Dev runs the whole platform on this machine until ctx ends: private Postgres,
+// sandbox gateways, mailbox, API and workers. Every address it opens is
+// loopback.
+func Dev(ctx context.Context, o DevOptions) error {
+	m := &machine{}
+	defer m.close()
+	if err := m.open(ctx, o); err != nil {
+		return err
+	}
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() error { return m.app.serveAPI(running, m.listener, devGrace) })
+	group.Go(func() error { return m.app.work(running, devGrace) })
+	group.Go(func() error { return m.serveMailbox(running) })
+	group.Go(func() error {
+		if err := m.app.seedDev(running, m.secrets.Passwords); err != nil {
+			return err
+		}
+		return m.greet(o)
+	})
+	return group.Wait()
+}
+
+func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
+	if m.cfg, err = ReadConfig(); err != nil {
+		return err
+	}
+	if m.log, err = telemetry.NewLog(o.Err, m.cfg.LogLevel); err != nil {
+		return err
+	}
+	if m.listener, err = listenLoopback(o.Addr); err != nil {
+		return err
+	}
+	m.onClose(func() { _ = m.listener.Close() })
+	if m.mailbox, err = listenLoopback("127.0.0.1:0"); err != nil {
+		return err
+	}
+	m.onClose(func() { _ = m.mailbox.Close() })
+	if err := m.openDatabase(ctx, o); err != nil {
+		return err
+	}
+	if m.secrets, err = loadDevSecrets(m.dir); err != nil {
+		return err
+	}
+	m.secrets.fill(&m.cfg)
+	m.cfg.PublicURL = "http://" + m.listener.Addr().String()
+	m.cfg.NoThrottle = m.cfg.NoThrottle || o.NoThrottle
+	m.cfg.LogUnsentCodes = true
+	if err := m.openMail(); err != nil {
+		return err
+	}
+	if err := m.openGateways(); err != nil {
+		return err
+	}
+	if m.app, err = New(ctx, m.cfg, m.log, true); err != nil {
+		return err
+	}
+	m.onClose(m.app.Close)
+	return nil
+}
+
+func (m *machine) openDatabase(ctx context.Context, o DevOptions) error {
+	pg, err := localpg.Start(ctx, localpg.Options{DataDir: o.DataDir, Progress: o.Err})
+	if err != nil {
+		return err
+	}
+	m.onClose(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		if err := pg.Stop(ctx); err != nil {
+			m.log.Error("stop the private Postgres", slog.Any("error", err))
+		}
+	})
+	m.dir = pg.DataDir()
+	if m.cfg.DatabaseURL, err = pg.EnsureDatabase(ctx, "marquee"); err != nil {
+		return err
+	}
+	_, err = migrations.Up(ctx, m.cfg.DatabaseURL)
+	return err
+}
+
+func (m *machine) openMail() (err error) {
+	if m.catcher, err = mail.NewCatcher("127.0.0.1:0", m.log); err != nil {
+		return err
+	}
+	m.onClose(func() { _ = m.catcher.Close() })
+	m.cfg.SMTPURL = m.catcher.URL()
+	return nil
+}
+
+func (m *machine) openGateways() (err error) {
+	state := filepath.Join(m.dir, "sandbox")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return fmt.Errorf("sandbox state: %w", err)
+	}
+	m.gateways, err = sandbox.Start(sandbox.Options{
+		GWAWebhookURL: m.cfg.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GWAWebhookToken[0], GWAAPIKey: m.cfg.GWAAPIKey,
+		GWBWebhookURL: m.cfg.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GWBWebhook[0], GWBSecretKey: m.cfg.GWBSecretKey,
+		StateDir: state, Logger: m.log,
+	})
+	if err != nil {
+		return err
+	}
+	m.onClose(func() { _ = m.gateways.Close() })
+	m.cfg.GWAURL, m.cfg.GWBURL = m.gateways.GWAURL(), m.gateways.GWBURL()
+	return nil
+}
+
+func (m *machine) onClose(f func()) { m.closers = append(m.closers, f) }
+
+// close lets go of everything, last opened first.
+func (m *machine) close() {
+	for i := len(m.closers) - 1; i >= 0; i-- {
+		m.closers[i]()
+	}
+}
+
+func (m *machine) mailboxURL() string { return "http://" + m.mailbox.Addr().String() + "/mailbox" }
+
+func (m *machine) serveMailbox(ctx context.Context) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /mailbox", m.catcher)
+	mux.Handle("GET /mailbox.json", m.catcher)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.Serve(m.mailbox); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("mailbox: %w", err)
+	}
+	return nil
+}
+
+// login is a seeded user as the ready line shows it.
+type login struct {
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// readyLine is what --json prints once everything runs.
+type readyLine struct {
+	URL         string           `json:"url"`
+	DatabaseURL string           `json:"database_url"`
+	MailboxURL  string           `json:"mailbox_url"`
+	Sandbox     readySandbox     `json:"sandbox"`
+	Webhooks    readyWebhooks    `json:"webhooks"`
+	Users       map[string]login `json:"users"`
+}
+
+type readySandbox struct {
+	GWA string `json:"gwa"`
+	GWB string `json:"gwb"`
+}
+
+type readyWebhooks struct {
+	GWAToken  string `json:"gwa_token"`
+	GWBSecret string `json:"gwb_secret"`
+}
+
+func (m *machine) ready() readyLine {
+	line := readyLine{
+		URL: m.cfg.PublicURL, DatabaseURL: m.cfg.DatabaseURL, MailboxURL: m.mailboxURL(),
+		Sandbox:  readySandbox{GWA: m.cfg.GWAURL, GWB: m.cfg.GWBURL},
+		Webhooks: readyWebhooks{GWAToken: m.cfg.GWAWebhookToken[0], GWBSecret: m.cfg.GWBWebhook[0]},
+		Users:    map[string]login{},
+	}
+	for name, password := range m.secrets.Passwords {
+		line.Users[name] = login{Username: name, Password: password}
+	}
+	return line
+}
+
+// greet says that everything runs: where, with which logins, and what to try.
+func (m *machine) greet(o DevOptions) error {
+	line := m.ready()
+	if o.JSON {
+		if err := json.NewEncoder(o.Out).Encode(line); err != nil {
+			return fmt.Errorf("ready line: %w", err)
+		}
+		return nil
+	}
+	_, err := fmt.Fprintf(o.Out, `
+Marquee runs.
+
+  API        %[1]s/api/v1          docs: %[1]s/api/v1/docs
+  mailbox    %[2]s          every mail lands here
+  gateway A  %[3]s          controls: %[4]s/_sandbox
+  gateway B  %[5]s          controls: %[5]s/_sandbox
+  database   %[6]s
+  data       %[7]s
+
+  root       %[8]s
+  admin      %[9]s
+  customer   %[10]s          has a subscription
+
+Try:
+
+  TOKEN=$(curl -s %[1]s/api/v1/token -d username=customer -d password=%[10]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
+  curl -s "%[1]s/api/v1/videos?qty_docs_page=3" -H "Authorization: Bearer $TOKEN"
+
+Ctrl-C stops everything; the data stays.
+`,
+		line.URL, line.MailboxURL, line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.DatabaseURL, m.dir,
+		line.Users["root"].Password, line.Users["admin"].Password, line.Users["customer"].Password)
+	return err
+}
+
+func trimV3(u string) string { return u[:len(u)-len("/v3")] }
+
+// listenLoopback opens an address that only this machine can reach.
+func listenLoopback(addr string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		_ = listener.Close()
+		return nil, fmt.Errorf("%s is no loopback address: `marquee dev` opens nothing to other machines", addr)
+	}
+	return listener, nil
+}
