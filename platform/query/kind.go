@@ -1,9 +1,6 @@
 package query
 
-import (
-	"regexp"
-	"time"
-)
+import "time"
 
 // casts are the SQL types that operands of a kind are bound as. Lists of numbers
 // travel as text, which every execution mode of pgx can encode.
@@ -191,6 +188,3 @@ func (k Kind) modulo(x fragment, mod [2]int64) condition {
 	}
 	return atom(shape(form, x, arg(mod[0], "bigint"), arg(mod[1], "bigint")))
 }
-
-// hiddenNames are the names that no registry may show (section 3).
-var hiddenNames = regexp.MustCompile(`^password|_hash$|_code_|_attempts$|_token$`)

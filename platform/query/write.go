@@ -111,7 +111,12 @@ func (g group) write(w *writer) {
 }
 
 func (n negation) write(w *writer) {
-	w.sql.WriteString("(")
-	n.of.write(w)
-	w.sql.WriteString(") IS NOT TRUE")
+	if _, parenthesised := n.of.(group); parenthesised {
+		n.of.write(w)
+	} else {
+		w.sql.WriteString("(")
+		n.of.write(w)
+		w.sql.WriteString(")")
+	}
+	w.sql.WriteString(" IS NOT TRUE")
 }

@@ -1,0 +1,58 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Validate reports what would make a registry unsafe or wrong: a hidden name, an
+// expression with a placeholder, an array that may be NULL, a missing `_id`, a default
+// sort that does not compile. It is for the test that walks every registry.
+func (c *Collection) Validate() error {
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(c.Fields)) {
+		if fault := c.Fields[name].fault(name); fault != "" {
+			faults = append(faults, fmt.Errorf("field %q: %s", name, fault))
+		}
+	}
+	if id, ok := c.Fields["_id"]; !ok || id.Kind != OID || id.Array || id.mayBeNull() {
+		faults = append(faults, errors.New("_id has to be an id that is never null"))
+	}
+	if _, err := CompileSort(c, "", 1); err != nil {
+		faults = append(faults, fmt.Errorf("default sort: %w", err))
+	}
+	return errors.Join(faults...)
+}
+
+// hiddenName matches the names that no registry may show (section 3).
+var hiddenName = regexp.MustCompile(`^password|_hash$|_code_|_attempts$|_token$`)
+
+// shownNames match hiddenName and are in the contract's table all the same.
+var shownNames = []string{"password_reset_required"}
+
+func (f Field) fault(name string) string {
+	_, castable := casts[f.Kind]
+	_, pathErr := parsePath(name, root(ParamQuery))
+	hidden := slices.ContainsFunc(strings.Split(name, "."), func(segment string) bool {
+		return hiddenName.MatchString(segment) && !slices.Contains(shownNames, segment)
+	})
+	switch {
+	case hidden:
+		return "the name is one that must stay hidden"
+	case pathErr != nil:
+		return "the name is no path"
+	case f.Kind != JSON && !castable:
+		return "unknown kind"
+	case f.Expr == "" || strings.ContainsAny(f.Expr, "$;"):
+		return "the expression is empty, or holds a placeholder or a semicolon"
+	case f.Array && (f.Kind == JSON || f.Nullable || f.Presence == WhenSet):
+		return "an array holds scalars and is never null"
+	case len(f.OIDPaths) > 0 && f.Kind != JSON:
+		return "only jsonb has paths below it"
+	}
+	return ""
+}
