@@ -31,7 +31,7 @@ func parseParams(values url.Values) (params, *apiError) {
 		}
 		path := parts[1]
 		if parts[2] != "" {
-			path += "." + strings.ReplaceAll(strings.Trim(parts[2], "[]"), "][", ".")
+			path += "." + strings.ReplaceAll(parts[2][1:len(parts[2])-1], "][", ".")
 		}
 		if !strings.Contains(parts[2], "[]") {
 			p[path] = all[len(all)-1]
