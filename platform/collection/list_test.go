@@ -1,0 +1,266 @@
+package collection_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/collection"
+	"marquee/platform/postgres"
+	"marquee/testutil/pgtest"
+)
+
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.db.Exec(t.Context(), `
+		INSERT INTO shelf.books VALUES
+		('b00000000000000000000001', '978-1', 'Só "isto"', 90, 1250, 0.10, true, '2024-02-29 12:30:00.5+00', 'c00000000000000000000001',
+		 '{a,"b c"}', 'audio', 'line' || chr(10), '{"k":[1,null]}', 'A-7', 3, 'secret', $1, $2, $2),
+		('b00000000000000000000002', '978-2', 'Bare', 1, NULL, NULL, false, NULL, NULL, '{}', 'paper', NULL, NULL, NULL, 0, NULL, NULL, $2, $2)`, admin, start)
+	require.NoError(t, err)
+	got := b.get("/books?qty_docs_page=1000&tracking=a%26b").raw
+	golden(t, "testdata/envelope.json", got)
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestEmptyListHasNoPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.get("/books")
+	require.Equal(t, http.StatusOK, a.status)
+	require.Contains(t, a.raw, `{"docs":[],`)
+	require.Zero(t, a.Page.Pages)
+	require.Zero(t, a.Page.Total)
+	require.Equal(t, 10, a.Page.Size)
+}
+
+func TestPaging(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(25)
+	for _, tc := range []struct {
+		params               string
+		first, n             int
+		page, size, pages    int
+		self, prev, next     string
+		firstLink, lastLink_ string
+	}{
+		{"", 0, 10, 0, 10, 3, "", "", "?current_page=1", "?current_page=0", "?current_page=2"},
+		{"?current_page=1", 10, 10, 1, 10, 3, "?current_page=1", "?current_page=0", "?current_page=2", "?current_page=0", "?current_page=2"},
+		{"?current_page=2&x=1", 20, 5, 2, 10, 3, "?current_page=2&x=1", "?x=1&current_page=1", "", "?x=1&current_page=0", "?x=1&current_page=2"},
+		{"?current_page=9", 0, 0, 9, 10, 3, "?current_page=9", "?current_page=2", "", "?current_page=0", "?current_page=2"},
+		{"?qty_docs_page=25", 0, 25, 0, 25, 1, "?qty_docs_page=25", "", "", "?qty_docs_page=25&current_page=0", "?qty_docs_page=25&current_page=0"},
+		{"?qty_docs_page=%2B7", 0, 7, 0, 7, 4, "?qty_docs_page=%2B7", "", "?qty_docs_page=%2B7&current_page=1", "?qty_docs_page=%2B7&current_page=0", "?qty_docs_page=%2B7&current_page=3"},
+		{"?qty_docs_page=&current_page=&docs_range=&query=&sort=&_id=", 0, 10, 0, 10, 3, "?qty_docs_page=&current_page=&docs_range=&query=&sort=&_id=",
+			"", "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=1", "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=0", "?qty_docs_page=&docs_range=&query=&sort=&_id=&current_page=2"},
+		{"?docs_range=(0,0)", 0, 10, 0, 10, 3, "?docs_range=(0,0)", "", "?docs_range=(0,0)&current_page=1", "?docs_range=(0,0)&current_page=0", "?docs_range=(0,0)&current_page=2"},
+		{"?docs_range=(3,8)&current_page=2&qty_docs_page=4", 3, 5, 0, 5, 5, "?docs_range=(3,8)&current_page=2&qty_docs_page=4",
+			"?current_page=2&qty_docs_page=4&docs_range=%280%2C3%29", "?current_page=2&qty_docs_page=4&docs_range=%288%2C13%29",
+			"?current_page=2&qty_docs_page=4&docs_range=%280%2C5%29", "?current_page=2&qty_docs_page=4&docs_range=%2820%2C25%29"},
+		{"?docs_range=(%2020%20,%2030)", 20, 5, 0, 10, 3, "?docs_range=(%2020%20,%2030)", "?docs_range=%2810%2C20%29", "", "?docs_range=%280%2C10%29", "?docs_range=%2820%2C30%29"},
+	} {
+		t.Run(tc.params, func(t *testing.T) {
+			t.Parallel()
+			a := b.get("/books" + tc.params)
+			require.Equal(t, http.StatusOK, a.status, a.raw)
+			require.Len(t, a.Docs, tc.n)
+			for i, d := range a.Docs {
+				require.Equal(t, fmt.Sprintf("Book %d", tc.first+i), d["title"])
+			}
+			require.Equal(t, []int{tc.page, tc.size, tc.pages, 25}, []int{a.Page.Current, a.Page.Size, a.Page.Pages, a.Page.Total})
+			want := map[string]string{"self": tc.self, "first": tc.firstLink, "last": tc.lastLink_}
+			if tc.prev != "" {
+				want["prev"] = tc.prev
+			}
+			if tc.next != "" {
+				want["next"] = tc.next
+			}
+			got := map[string]string{}
+			for _, l := range a.Links {
+				require.Equal(t, "GET", l.LinkType)
+				got[l.Rel] = strings.TrimPrefix(l.Href, "http://api.test/api/v1/books")
+			}
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+func TestDeepPagesHoldTheSameOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(300)
+	sort := url.QueryEscape(`{"pages":-1}`)
+	for _, page := range []int{0, 9, 10, 29} {
+		a := b.get(fmt.Sprintf("/books?sort=%s&current_page=%d", sort, page))
+		require.Len(t, a.Docs, 10)
+		for i, d := range a.Docs {
+			require.EqualValues(t, 399-10*page-i, d["pages"])
+		}
+	}
+}
+
+func TestRefusedParameters(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for params, field := range map[string]string{
+		"_id=xyz":                                  "_id",
+		"_id=b0000000000000000000000":              "_id",
+		"qty_docs_page=0":                          "qty_docs_page",
+		"qty_docs_page=-1":                         "qty_docs_page",
+		"qty_docs_page=1001":                       "qty_docs_page",
+		"qty_docs_page=1.5":                        "qty_docs_page",
+		"qty_docs_page=1e2":                        "qty_docs_page",
+		"qty_docs_page=99999999999999999999":       "qty_docs_page",
+		"qty_docs_page=5&qty_docs_page=5":          "qty_docs_page",
+		"current_page=-1":                          "current_page",
+		"current_page=1000001":                     "current_page",
+		"current_page=x":                           "current_page",
+		"docs_range=5":                             "docs_range",
+		"docs_range=(1,2":                          "docs_range",
+		"docs_range=(1)":                           "docs_range",
+		"docs_range=(5,5)":                         "docs_range",
+		"docs_range=(8,5)":                         "docs_range",
+		"docs_range=(0,1001)":                      "docs_range",
+		"docs_range=(-1,5)":                        "docs_range",
+		"docs_range=(1,2,3)":                       "docs_range",
+		"docs_range=(0,99999999999999999999)":      "docs_range",
+		"query=%FF":                                "query",
+		"query=x":                                  "query",
+		"query=[]":                                 "query",
+		"query={}&query={}":                        "query",
+		"query=" + url.QueryEscape(`{"$where":1}`): "query",
+		"query=" + url.QueryEscape(`{"title":{"$in":"x"}}`): "query",
+		"sort=" + url.QueryEscape(`{"title":2}`):            "sort",
+		"sort=title":                                        "sort",
+	} {
+		t.Run(params, func(t *testing.T) {
+			t.Parallel()
+			a := b.get("/books?" + params)
+			require.Equal(t, http.StatusUnprocessableEntity, a.status, a.raw)
+			loc, msg := a.issue()
+			require.Equal(t, []any{"query", field}, loc[:2])
+			require.NotEmpty(t, msg)
+			require.Equal(t, "VALIDATION_ERROR", a.Error.Code)
+			require.Equal(t, field, a.Error.Field)
+			require.NotContains(t, a.raw, "SQLSTATE")
+		})
+	}
+	a := b.get("/books?query=%zz")
+	require.Equal(t, http.StatusUnprocessableEntity, a.status, a.raw)
+}
+
+func TestByID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(3)
+	a := b.get("/books?_id=B00000000000000000000001&query=nonsense&current_page=-4")
+	require.Equal(t, http.StatusOK, a.status, a.raw)
+	require.Equal(t, []any{"Book 1"}, a.values("title"))
+	require.Equal(t, []int{0, 1, 1, 1}, []int{a.Page.Current, a.Page.Size, a.Page.Pages, a.Page.Total})
+	require.Len(t, a.Links, 1)
+
+	a = b.get("/books?_id=b00000000000000000000009")
+	require.Equal(t, http.StatusNotFound, a.status)
+	require.Equal(t, "NOT_FOUND", a.Error.Code)
+	require.Equal(t, "Book not found.", a.Detail)
+
+	a = b.get("/shop?_id=b00000000000000000000001")
+	require.Equal(t, http.StatusNotFound, a.status, "the view's own condition applies to look-ups too")
+}
+
+func TestFilterAndSort(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(6)
+	for _, tc := range []struct {
+		query, sort string
+		want        []any
+	}{
+		{`{"pages":{"$gte":103}}`, `{"pages":-1}`, []any{"Book 5", "Book 4", "Book 3"}},
+		{`{"price":10.02}`, ``, []any{"Book 2"}},
+		{`{"price":{"$gt":10.031,"$lt":10.05}}`, ``, []any{"Book 4"}},
+		{`{"topics":"t1"}`, ``, []any{"Book 1", "Book 4"}},
+		{`{"label":"BOOK 3"}`, ``, []any{"Book 3"}},
+		{`{"register_date":{"$lt":"2026-11-20T12:00:01.123Z"}}`, ``, []any{"Book 0"}},
+		{`{"$or":[{"title":"Book 0"},{"in_print":true,"pages":{"$gt":103}}]}`, `{"title":-1}`, []any{"Book 4", "Book 0"}},
+		{`{"password":{"$exists":true}}`, ``, []any{}},
+		{`{"lock":null}`, `{"password":-1,"title":-1}`, []any{"Book 5", "Book 4", "Book 3", "Book 2", "Book 1", "Book 0"}},
+		{`{"shelf_mark":{"$exists":false},"note":null,"weight":{"$lte":0.5}}`, ``, []any{"Book 0"}},
+	} {
+		a := b.get("/books?query=" + url.QueryEscape(tc.query) + "&sort=" + url.QueryEscape(tc.sort))
+		require.Equal(t, http.StatusOK, a.status, a.raw)
+		require.Equal(t, tc.want, a.values("title"), tc.query)
+		require.Equal(t, len(tc.want), a.Page.Total)
+	}
+}
+
+func TestRestrictedViewHidesRowsAndFields(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(4)
+	a := b.get("/shop?query=" + url.QueryEscape(`{"$or":[{},{"in_print":false}]}`) + "&sort=" + url.QueryEscape(`{"price":-1}`))
+	require.Equal(t, []any{"Book 0", "Book 2"}, a.values("title"))
+	require.NotContains(t, a.raw, `"price":`)
+	require.NotContains(t, a.raw, "password")
+	a = b.get("/shop?query=" + url.QueryEscape(`{"price":{"$exists":true}}`))
+	require.Empty(t, a.Docs, "a hidden field is as unknown as any")
+}
+
+func TestStatementThatRunsTooLong(t *testing.T) {
+	t.Parallel()
+	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{MaxConns: 1, StatementTimeout: 50 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), schema)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `INSERT INTO shelf.books (id, isbn, title, pages, in_print, topics, format, register_date, register_update_date)
+		VALUES ('b00000000000000000000001', '1', 'x', 1, true, '{}', 'paper', now(), now())`)
+	require.NoError(t, err)
+	list, err := books.Restrict("pg_sleep(5) IS NOT NULL").Prepare(collection.Params{Size: 10})
+	require.NoError(t, err)
+	began := time.Now()
+	err = list.Run(t.Context(), pool)
+	require.ErrorContains(t, err, "query is too expensive")
+	require.Less(t, time.Since(began), 2*time.Second)
+	var one int
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT 1").Scan(&one), "the connection is still good")
+}
+
+func TestAnswersFitTheDocument(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(2)
+	b.must(http.MethodPost, "/books", `[{"isbn":"978-3","title":"Full","note":"n","extra":{"a":1},"price":9.9,"published":"2020-01-01","cover_id":"c00000000000000000000001"}]`)
+	var decoded any
+	require.NoError(t, jsonDecode(b.get("/books").raw, &decoded))
+	res := &huma.ValidateResult{}
+	s := books.EnvelopeSchema()
+	s.PrecomputeMessages()
+	huma.Validate(b.api.OpenAPI().Components.Schemas, s, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, decoded, res)
+	require.Empty(t, res.Errors)
+
+	doc := b.api.OpenAPI().Paths["/api/v1/books"]
+	require.Len(t, doc.Get.Parameters, 6)
+	body := doc.Post.RequestBody.Content["application/json"].Schema.Items
+	require.Equal(t, []string{"isbn", "title"}, body.Required)
+	require.NotContains(t, body.Properties, "shelf_mark")
+	require.True(t, body.Properties["password"].WriteOnly)
+	require.NotContains(t, doc.Get.Responses["200"].Content["application/json"].Schema.Properties["docs"].Items.Properties, "password")
+}
