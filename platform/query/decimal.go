@@ -133,11 +133,9 @@ func (d decimal) int64() (int64, bool) {
 
 // trunc drops what is behind the point, towards zero, as $mod does with its operands.
 func (d decimal) trunc() (int64, bool) {
-	abs := d
-	abs.negative = false
-	n, _, beyond := abs.floor()
-	if d.negative {
-		n = -n
+	n, exact, beyond := d.floor()
+	if d.negative && !exact {
+		n++
 	}
 	return n, beyond == 0
 }
