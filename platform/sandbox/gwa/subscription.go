@@ -122,7 +122,7 @@ func (g *Gateway) startCollection(p *Payment, now time.Time) {
 		g.createInstruction(p, now)
 	case p.CardToken != "":
 		at := p.Due.at(7, 0)
-		if soon := now.Add(g.chargeDelay); at.Before(soon) {
+		if soon := now.Add(g.chargeDelay); p.Due <= dayOf(now) || at.Before(soon) {
 			at = soon
 		}
 		g.stage.Clock.At(at, jobCharge, p.ID)
