@@ -1,0 +1,168 @@
+package payments_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/gwa"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/clock"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+func termsA(t *testing.T, g *paymentstest.Gateways, card string) payments.SubscriptionTerms {
+	t.Helper()
+	payer := paymentstest.Payer()
+	id, err := g.A.EnsureCustomer(t.Context(), payer)
+	require.NoError(t, err)
+	payer.GatewayID = id
+	return payments.SubscriptionTerms{
+		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", Amount: 4990,
+		FirstDue: g.Sandbox.GWA.Now(), Instrument: paymentstest.Card(card),
+	}
+}
+
+func TestA_PostIsNeverRepeated(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	terms := termsA(t, g, paymentstest.CardApproved)
+	st := g.Sandbox.GWA.Stage()
+	st.Journal.Clear()
+	for _, kind := range []stage.FaultKind{stage.FaultStatus, stage.FaultResetBefore, stage.FaultBadGateway} {
+		require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Kind: kind, Times: 1}))
+		_, err := g.A.Subscribe(t.Context(), terms)
+		require.ErrorIs(t, err, payments.ErrOutcomeUnknown, kind)
+	}
+	require.Len(t, st.Journal.Entries(stage.EntryCall), 3)
+}
+
+func TestA_FirstChargeIsConfirmed(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	sub, err := g.A.Subscribe(t.Context(), termsA(t, g, paymentstest.CardApproved))
+	require.NoError(t, err)
+	require.NoError(t, g.Sandbox.GWA.Advance(time.Minute))
+	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID)
+	require.NoError(t, err)
+	require.Equal(t, payments.Succeeded, read.Outcome)
+	require.Equal(t, "CONFIRMED", read.PaymentStatus)
+	require.Equal(t, payments.PaymentSettled, read.LatestPayment.Status)
+	require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
+}
+
+func TestA_CancelledPixIsGone(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	payer := termsA(t, g, paymentstest.CardApproved).Payer
+	made, err := g.A.CreatePix(t.Context(), payments.PixTerms{
+		Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now(),
+	})
+	require.NoError(t, err)
+	_, err = g.Sandbox.GWA.ExpirePIX(made.Payment.ID)
+	require.NoError(t, err)
+	require.NoError(t, g.A.CancelPix(t.Context(), made.Payment.ID))
+	read, err := g.A.ReadPix(t.Context(), made.Payment.ID)
+	if err == nil {
+		require.True(t, read.Expired)
+		require.Equal(t, payments.PaymentGone, read.Payment.Status)
+	} else {
+		require.ErrorIs(t, err, payments.ErrGatewayMissing)
+	}
+}
+
+func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	_, err := g.A.CreatePix(t.Context(), payments.PixTerms{
+		Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 499, DueDate: g.Sandbox.GWA.Now(),
+	})
+	var rejected *payments.Rejected
+	require.ErrorAs(t, err, &rejected)
+	require.Equal(t, "invalid_object", rejected.Code)
+}
+
+func TestA_RestsAfter429UntilReset(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.Header().Set("RateLimit-Reset", "90")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	t.Cleanup(server.Close)
+	now := clock.NewFake(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x", Clock: now})
+	for range 5 {
+		_, err := a.ReadPix(t.Context(), "pay_1")
+		require.ErrorIs(t, err, payments.ErrUnavailable)
+	}
+	require.EqualValues(t, 1, calls.Load(), "the others did not reach the gateway")
+	now.Advance(90 * time.Second)
+	_, err := a.ReadPix(t.Context(), "pay_1")
+	require.ErrorIs(t, err, payments.ErrUnavailable)
+	require.EqualValues(t, 2, calls.Load())
+}
+
+// TestA_AnswerThatDoesNotEchoIsUndone: the gateway drops fields that it does not
+// know without a word, so that a subscription could be made that nobody finds.
+func TestA_AnswerThatDoesNotEchoIsUndone(t *testing.T) {
+	t.Parallel()
+	var deleted atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			deleted.Store(true)
+			_, _ = io.WriteString(w, `{"deleted":true,"id":"sub_1"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"sub_1","status":"ACTIVE","value":49.9,"externalReference":null}`)
+	}))
+	t.Cleanup(server.Close)
+	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x"})
+	_, err := a.Subscribe(t.Context(), payments.SubscriptionTerms{
+		SubscriptionID: objectid.New(), Amount: 4990, FirstDue: time.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
+	})
+	var rejected *payments.Rejected
+	require.ErrorAs(t, err, &rejected)
+	require.Equal(t, "not_echoed", rejected.Code)
+	require.True(t, deleted.Load())
+}
+
+// TestA_Request holds what goes over the wire: exact reais, the day in São Paulo,
+// the headers, and no redirect that would carry the key elsewhere.
+func TestA_Request(t *testing.T) {
+	t.Parallel()
+	var body map[string]any
+	var header http.Header
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header.Clone()
+		dec := json.NewDecoder(r.Body)
+		dec.UseNumber()
+		_ = dec.Decode(&body)
+		http.Redirect(w, r, "https://elsewhere.example/", http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(server.Close)
+	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x"})
+	id := objectid.New()
+	_, err := a.Subscribe(t.Context(), payments.SubscriptionTerms{
+		SubscriptionID: id, Payer: payments.Payer{GatewayID: "cus_1"}, PlanName: "Plus", Amount: 4990,
+		FirstDue:   time.Date(2026, 11, 21, 1, 30, 0, 0, time.UTC), // still the 20th in São Paulo
+		Instrument: paymentstest.Card(paymentstest.CardApproved),
+	})
+	require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+	require.Equal(t, json.Number("49.90"), body["value"])
+	require.Equal(t, "2026-11-20", body["nextDueDate"])
+	require.Equal(t, id.String(), body["externalReference"])
+	require.Equal(t, "MONTHLY", body["cycle"])
+	require.Equal(t, "203.0.113.7", body["remoteIp"])
+	require.Equal(t, "$aact_hmlg_x", header.Get("access_token"))
+	require.Equal(t, "Marquee", header.Get("User-Agent"))
+}

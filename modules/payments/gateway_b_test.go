@@ -1,0 +1,183 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// bundleB is gateway B with a plan and a payer.
+type bundleB struct {
+	*paymentstest.Gateways
+	terms payments.SubscriptionTerms
+}
+
+func setupB(t *testing.T, token string) *bundleB {
+	t.Helper()
+	b := &bundleB{Gateways: paymentstest.NewGateways(t)}
+	plan, err := b.B.SyncPlan(t.Context(), plusPlan())
+	require.NoError(t, err)
+	payer := paymentstest.Payer()
+	payer.GatewayID, err = b.B.EnsureCustomer(t.Context(), payer)
+	require.NoError(t, err)
+	b.terms = payments.SubscriptionTerms{
+		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", PriceID: plan.PriceID, Amount: 4990,
+		Instrument: paymentstest.Token(token),
+	}
+	return b
+}
+
+func TestB_AuthenticationRequired(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenAuthentication)
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.Equal(t, payments.RemoteIncomplete, sub.Status)
+	require.Equal(t, payments.RequiresAction, sub.Outcome)
+	require.Equal(t, "requires_action", sub.PaymentStatus)
+	require.Contains(t, sub.ClientSecret.Reveal(), "_secret_")
+
+	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	require.NoError(t, err)
+	require.Equal(t, payments.RequiresAction, read.Outcome)
+	require.Equal(t, sub.ClientSecret.Reveal(), read.ClientSecret.Reveal())
+
+	require.NoError(t, b.Sandbox.GWB.CompleteChallenge(sub.LatestPayment.PaymentIntentID))
+	read, err = b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	require.NoError(t, err)
+	require.Equal(t, payments.RemoteActive, read.Status)
+	require.Equal(t, payments.Succeeded, read.Outcome)
+	require.Equal(t, payments.PaymentSettled, read.LatestPayment.Status)
+	require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
+
+	again, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err, "the answer that the key repeats is old, the judgement is not")
+	require.Equal(t, payments.Succeeded, again.Outcome)
+}
+
+func TestB_AuthenticationFailed(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenAuthentication)
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.NoError(t, b.Sandbox.GWB.FailChallenge(sub.LatestPayment.PaymentIntentID))
+	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	require.NoError(t, err)
+	require.Equal(t, payments.RemoteIncomplete, read.Status)
+	require.Equal(t, payments.RequiresPaymentMethod, read.Outcome)
+	require.True(t, read.ClientSecret.Empty())
+}
+
+func TestB_CardThatCannotBeAttached(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenRefused)
+	_, err := b.B.Subscribe(t.Context(), b.terms)
+	var declined *payments.Declined
+	require.ErrorAs(t, err, &declined)
+	require.Equal(t, "generic_decline", declined.Code)
+	require.Equal(t, "Your card was declined.", declined.Message)
+	require.Nil(t, declined.Remote, "nothing was made")
+}
+
+func TestB_UnknownToken(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, "pm_unknown")
+	_, err := b.B.Subscribe(t.Context(), b.terms)
+	var rejected *payments.Rejected
+	require.ErrorAs(t, err, &rejected)
+}
+
+func TestB_DeclineThatCannotBeEndedIsTold(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenDeclined)
+	require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "DELETE", Kind: stage.FaultStatus, Status: 500, Times: 50}))
+	_, err := b.B.Subscribe(t.Context(), b.terms)
+	var declined *payments.Declined
+	require.ErrorAs(t, err, &declined)
+	require.Equal(t, payments.RemoteIncomplete, declined.Remote.Status, "the caller has to end it")
+
+	b.Sandbox.GWB.Stage().Faults.Clear()
+	require.NoError(t, b.B.CancelSubscription(t.Context(), declined.Remote.GatewayID))
+	_, err = b.B.Subscribe(t.Context(), b.terms)
+	require.ErrorAs(t, err, &declined, "the repeated call finds it ended")
+	require.NotEqual(t, payments.RemoteIncomplete, declined.Remote.Status)
+}
+
+func TestB_Trial(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	b.terms.TrialDays = 7
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.Equal(t, payments.RemoteTrialing, sub.Status)
+	require.Equal(t, payments.Succeeded, sub.Outcome)
+	require.WithinDuration(t, time.Now().AddDate(0, 0, 7), *sub.NextBilling, time.Hour)
+}
+
+func TestB_OneLostAnswerIsHealedByTheKey(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	for _, kind := range []stage.FaultKind{stage.FaultResetAfter, stage.FaultBadGateway} {
+		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/subscriptions", Kind: kind}))
+	}
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.Equal(t, payments.Succeeded, sub.Outcome)
+	again, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.Equal(t, sub.GatewayID, again.GatewayID)
+}
+
+func TestB_PlanIsSynchronisedOnce(t *testing.T) {
+	t.Parallel()
+	b := paymentstest.NewGateways(t).B
+	plan := plusPlan()
+	first, err := b.SyncPlan(t.Context(), plan)
+	require.NoError(t, err)
+	same, err := b.SyncPlan(t.Context(), plan)
+	require.NoError(t, err)
+	require.Equal(t, first, same, "even when the first answer was not kept")
+
+	plan.ProductID, plan.PriceID, plan.PriceAmount = first.ProductID, first.PriceID, plan.Amount
+	plan.Amount, plan.Name = 5990, "Plus anual"
+	dearer, err := b.SyncPlan(t.Context(), plan)
+	require.NoError(t, err)
+	require.Equal(t, first.ProductID, dearer.ProductID)
+	require.NotEqual(t, first.PriceID, dearer.PriceID)
+
+	plan.PriceID, plan.PriceAmount, plan.Amount = dearer.PriceID, 5990, 4990
+	back, err := b.SyncPlan(t.Context(), plan)
+	require.NoError(t, err)
+	require.Equal(t, first.PriceID, back.PriceID, "the old price serves again, and is active")
+
+	payer := paymentstest.Payer()
+	payer.GatewayID, err = b.EnsureCustomer(t.Context(), payer)
+	require.NoError(t, err)
+	_, err = b.Subscribe(t.Context(), payments.SubscriptionTerms{
+		SubscriptionID: objectid.New(), Payer: payer, PriceID: back.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+	})
+	require.NoError(t, err)
+}
+
+func TestB_PixExpires(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	made, err := b.B.CreatePix(t.Context(), payments.PixTerms{
+		Reference: objectid.New(), Kind: "ticket_order", Payer: b.terms.Payer, Amount: 24000, ExpiresIn: time.Hour,
+	})
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now().Add(time.Hour), *made.ExpiresAt, time.Minute)
+	require.False(t, made.ClientSecret.Empty())
+	require.NoError(t, b.Sandbox.GWB.ExpirePIX(made.Payment.ID))
+	read, err := b.B.ReadPix(t.Context(), made.Payment.ID)
+	require.NoError(t, err)
+	require.True(t, read.Expired)
+	require.Empty(t, read.Payload)
+	require.Equal(t, payments.PaymentGone, read.Payment.Status)
+}

@@ -1,0 +1,99 @@
+// Package paymentstest gives tests both gateways: the sandbox over real HTTP
+// with the real adapters before it, and instruments that it approves, declines
+// or challenges.
+package paymentstest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/gwa"
+	"marquee/modules/payments/gwb"
+	"marquee/platform/clock"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+	"marquee/platform/secret"
+)
+
+// What the sandbox gateways prove their webhooks with.
+const (
+	GWAToken  = "sandbox-webhook-token-of-gateway-a-0001"
+	GWBSecret = "whsec_sandboxwebhooksecretofgatewayb01"
+)
+
+// Gateways is both sandboxes and the adapters that speak to them.
+type Gateways struct {
+	Sandbox *sandbox.Sandbox
+	A       *gwa.Gateway
+	B       *gwb.Gateway
+}
+
+// NewGateways starts both gateways until the test ends. Their webhooks wait
+// until Sandbox.SetWebhooks. The adapters' time limits are short, so that tests
+// of lost answers are quick.
+func NewGateways(t testing.TB) *Gateways {
+	t.Helper()
+	s, err := sandbox.Start(sandbox.Options{
+		GWAWebhookToken: GWAToken, GWBWebhookSecret: GWBSecret, GWBSecretKey: "sk_test_sandbox",
+		RetryLadder: []time.Duration{time.Second, time.Second, time.Second},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	const limit, wait = 2 * time.Second, 5 * time.Millisecond
+	return &Gateways{
+		Sandbox: s,
+		A: gwa.New(gwa.Config{
+			URL: s.GWAURL(), APIKey: "$aact_hmlg_sandbox", WebhookTokens: []string{GWAToken}, Clock: clock.System{},
+			Timeout: limit, CardTimeout: limit, RetryWait: wait,
+		}),
+		B: gwb.New(gwb.Config{
+			URL: s.GWBURL(), SecretKey: "sk_test_sandbox", WebhookSecrets: []string{GWBSecret}, Clock: clock.System{},
+			Timeout: limit, RetryWait: wait,
+		}),
+	}
+}
+
+// Adapters are both, as payments.Deps wants them.
+func (g *Gateways) Adapters() []payments.Adapter { return []payments.Adapter{g.A, g.B} }
+
+// Payer is a customer with a valid CPF whom no gateway knows.
+func Payer() payments.Payer {
+	id := objectid.New()
+	return payments.Payer{
+		CustomerID: id, Name: "Ana Souza", Email: "ana." + id.String() + ".fill_never@example.com", Phone: "11987654321", TaxID: "52998224725",
+	}
+}
+
+// Card is a public test card of gateway A with its holder.
+func Card(number string) payments.Instrument {
+	return payments.Instrument{
+		Card: &payments.Card{
+			HolderName: secret.NewText("ANA SOUZA"), Number: secret.NewText(number), CCV: secret.NewText("318"),
+			ExpiryMonth: secret.NewText("05"), ExpiryYear: secret.NewText("2035"),
+		},
+		Holder: &payments.CardHolder{
+			Name: "Ana Souza", Email: "ana@example.com", TaxID: "52998224725", PostalCode: "01310100", AddressNumber: "150", Phone: "1138830000",
+		},
+		RemoteIP: "203.0.113.7",
+	}
+}
+
+// Numbers of gateway A's public test cards.
+const (
+	CardApproved = "5162306219378829"
+	CardDeclined = "5184019740373151"
+)
+
+// Token is a card token of gateway B, such as "pm_card_visa".
+func Token(id string) payments.Instrument { return payments.Instrument{PaymentMethodID: id} }
+
+// Tokens of gateway B's public test cards.
+const (
+	TokenApproved       = "pm_card_visa"
+	TokenDeclined       = "pm_card_chargeCustomerFail"  // attaches, then every charge is declined
+	TokenRefused        = "pm_card_visa_chargeDeclined" // cannot be attached
+	TokenAuthentication = "pm_card_authenticationRequired"
+)
