@@ -132,6 +132,7 @@ func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, 
 // SetURL changes the address; waiting deliveries go there from now on. Empty: nothing is sent.
 func (w *Webhooks) SetURL(url string) {
 	w.mu.Lock()
+	w.expire(w.clock.Now()) // what was lost for want of an address stays lost
 	w.url = url
 	w.mu.Unlock()
 	w.touch()

@@ -137,6 +137,7 @@ func (w *Webhooks) Status() QueueStatus {
 func (w *Webhooks) RemoveBackoff() {
 	w.mu.Lock()
 	now := w.clock.Now()
+	w.expire(now)
 	w.paused, w.failures = false, 0
 	for _, d := range w.deliveries {
 		if d.State == Waiting {
