@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/text/unicode/norm"
 
 	"marquee/platform/fault"
 	"marquee/platform/postgres"
@@ -27,7 +28,7 @@ var emailForm = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@([a-z0-9]
 // normalEmail returns the stored form of an e-mail, lower case; 422 at loc when
 // it is none.
 func normalEmail(email string, loc ...any) (string, error) {
-	email = strings.ToLower(strings.TrimSpace(email))
+	email = asciiLower(strings.TrimSpace(email))
 	if len(email) > maxEmailLength || !emailForm.MatchString(email) || strings.Contains(email, "..") {
 		return "", fault.InvalidAt("has to be an e-mail address", loc...)
 	}
@@ -37,19 +38,30 @@ func normalEmail(email string, loc ...any) (string, error) {
 // checkUsername refuses a username that is somebody else's e-mail or has the
 // wrong length; email is the user's own in its stored form.
 func checkUsername(username, email string, loc ...any) error {
-	if strings.EqualFold(username, email) {
+	if asciiLower(username) == email {
 		return nil
 	}
 	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, isControl) {
 		return fault.InvalidAt("may not begin or end with a space nor hold control characters", loc...)
 	}
-	if strings.Contains(username, "@") {
+	if strings.Contains(norm.NFKC.String(username), "@") { // a full-width one would read as somebody's e-mail, too
 		return fault.InvalidAt("may hold @ only when it is your own e-mail", loc...)
 	}
 	if n := utf8.RuneCountInString(username); n < minUsernameLength || n > maxUsernameLength {
 		return fault.InvalidAt("has to be 3 to 50 characters long", loc...)
 	}
 	return nil
+}
+
+// asciiLower folds as the database does when it compares a username with an
+// e-mail: letters of other scripts stay.
+func asciiLower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 func isControl(r rune) bool { return r < 0x20 || r == 0x7f }

@@ -1,0 +1,67 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+)
+
+type availabilityInput struct {
+	Email string `query:"email" maxLength:"254"`
+	TaxID string `query:"tax_id" maxLength:"14"`
+}
+
+type availabilityBody struct {
+	EmailAvailable *bool `json:"email_available" doc:"null: not asked"`
+	TaxIDAvailable *bool `json:"tax_id_available" doc:"null: not asked"`
+}
+
+func (h handlers) checkAvailability(ctx context.Context, in *availabilityInput) (*httpapi.Output[availabilityBody], error) {
+	if in.Email == "" && in.TaxID == "" {
+		return nil, fault.Bad("Give email, tax_id or both.")
+	}
+	body := availabilityBody{}
+	var err error
+	if in.Email != "" {
+		if body.EmailAvailable, err = h.s.emailAvailable(ctx, in.Email); err != nil {
+			return nil, err
+		}
+	}
+	if in.TaxID != "" {
+		if body.TaxIDAvailable, err = h.s.taxIDAvailable(ctx, in.TaxID); err != nil {
+			return nil, err
+		}
+	}
+	return httpapi.OK(body)
+}
+
+// emailAvailable reports whether nobody's username or e-mail is this address;
+// 422 when it is none.
+func (s *Service) emailAvailable(ctx context.Context, email string) (*bool, error) {
+	email, err := normalEmail(email, "query", "email")
+	if err != nil {
+		return nil, err
+	}
+	taken, err := s.q.UserLoginExists(ctx, s.pool, email)
+	if err != nil {
+		return nil, fmt.Errorf("look up e-mail: %w", err)
+	}
+	free := !taken
+	return &free, nil
+}
+
+// taxIDAvailable reports whether no customer has this CPF or CNPJ; 422 when it
+// has not the form of one.
+func (s *Service) taxIDAvailable(ctx context.Context, taxID string) (*bool, error) {
+	if err := s.checkTaxID(taxID, "query", "tax_id"); err != nil {
+		return nil, err
+	}
+	taken, err := s.q.UserTaxIDExists(ctx, s.pool, &taxID)
+	if err != nil {
+		return nil, fmt.Errorf("look up tax_id: %w", err)
+	}
+	free := !taken
+	return &free, nil
+}

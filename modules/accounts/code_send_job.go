@@ -1,0 +1,80 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// SendCodeArgs is the job that mails a code. It names the row; the digits are
+// derived when the mail is written.
+type SendCodeArgs struct {
+	CodeID objectid.ID `json:"code_id"`
+}
+
+// Kind names the job.
+func (SendCodeArgs) Kind() string { return "accounts_send_code" }
+
+// InsertOpts puts mails into their own queue. The attempts span more than a
+// code's life.
+func (SendCodeArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: jobs.QueueMail, MaxAttempts: 8}
+}
+
+type sendCodeWorker struct {
+	river.WorkerDefaults[SendCodeArgs]
+	s *Service
+}
+
+// codeMail is what the templates of web/mail show.
+type codeMail struct {
+	Name    string
+	Code    string
+	Minutes int
+}
+
+// Work mails the code unless it was replaced, used or is over meanwhile.
+func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs]) error {
+	s := w.s
+	row, err := s.q.CodeForMail(ctx, s.pool, job.Args.CodeID)
+	if postgres.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read code: %w", err)
+	}
+	left := row.ExpiresAt.Sub(s.clock.Now())
+	if left <= 0 {
+		return nil
+	}
+	code := s.codes.code(row.ID)
+	if !secret.Equal(row.CodeMac, s.codes.mac(row.ID, code)) {
+		return river.JobCancel(errors.New("the key of codes has changed since this code was made"))
+	}
+	message, err := s.templates.Render(row.Purpose+"-code", row.Language, row.Address,
+		codeMail{Name: row.Recipient, Code: code.Reveal(), Minutes: int(math.Ceil(left.Minutes()))})
+	if err != nil {
+		return fmt.Errorf("write mail: %w", err)
+	}
+	if err := s.mail.Send(ctx, message); err != nil {
+		s.logUnsent(ctx, row.ID, code)
+		return fmt.Errorf("send mail: %w", err)
+	}
+	return nil
+}
+
+// logUnsent gives the operator a code that could not be mailed, where he asked
+// for it (open-shapes, section 3, Codes).
+func (s *Service) logUnsent(ctx context.Context, id objectid.ID, code secret.Text) {
+	if s.cfg.LogUnsentCodes {
+		s.log.WarnContext(ctx, "code not mailed", "code_id", id, "code", code.Reveal())
+	}
+}

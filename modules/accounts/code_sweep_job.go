@@ -1,0 +1,32 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+)
+
+// SweepCodesArgs is the job that removes codes and code requests that no longer
+// say anything. Expired codes are kept for a day, so that whoever types one
+// learns that it expired.
+type SweepCodesArgs struct{}
+
+// Kind names the job.
+func (SweepCodesArgs) Kind() string { return "accounts_sweep_codes" }
+
+const codesKeptFor = 24 * time.Hour
+
+type sweepWorker struct {
+	river.WorkerDefaults[SweepCodesArgs]
+	s *Service
+}
+
+func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) error {
+	now := w.s.clock.Now()
+	if _, err := w.s.q.CodeDeleteExpired(ctx, w.s.pool, now.Add(-codesKeptFor)); err != nil {
+		return err
+	}
+	_, err := w.s.q.CodeRequestDeleteOld(ctx, w.s.pool, now.Add(-codesKeptFor-w.s.cfg.CodeCooldown))
+	return err
+}

@@ -1,0 +1,148 @@
+package accounts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// meEdit is what a customer may send about himself (specification, Editable
+// fields of PUT /customers/me). The fields of the second group are kept by the
+// service and taken without effect, since clients send back what they read;
+// others are refused.
+type meEdit struct {
+	ID       objectid.ID                  `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	Username httpapi.Opt[string]          `json:"username,omitempty" required:"false" minLength:"3" maxLength:"254"`
+	FullName httpapi.Opt[string]          `json:"full_name,omitempty" required:"false" minLength:"3" maxLength:"200"`
+	TaxID    httpapi.Opt[string]          `json:"tax_id,omitempty" required:"false" maxLength:"14"`
+	Phone    httpapi.Opt[string]          `json:"phone,omitempty" required:"false" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
+	Address  httpapi.Opt[Address]         `json:"address,omitempty" required:"false"`
+	AvatarID httpapi.Opt[objectid.ID]     `json:"avatar_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	MyList   httpapi.Opt[[]string]        `json:"my_list,omitempty" required:"false" maxItems:"1000"`
+	Email    httpapi.Opt[json.RawMessage] `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
+
+	CreatedAt           json.RawMessage `json:"created_at,omitempty" required:"false" readOnly:"true"`
+	UpdatedAt           json.RawMessage `json:"updated_at,omitempty" required:"false" readOnly:"true"`
+	EmailVerifiedAt     json.RawMessage `json:"email_verified_at,omitempty" required:"false" readOnly:"true"`
+	DocumentCreatedByID json.RawMessage `json:"document_created_by_id,omitempty" required:"false" readOnly:"true"`
+	RegisterDate        json.RawMessage `json:"register_date,omitempty" required:"false" readOnly:"true"`
+	RegisterUpdateDate  json.RawMessage `json:"register_update_date,omitempty" required:"false" readOnly:"true"`
+}
+
+// maxListEntry bounds one entry of my_list, in bytes.
+const maxListEntry = 200
+
+// ownRow reads the customer's record; 404 when he is gone.
+func (s *Service) ownRow(ctx context.Context, id objectid.ID) (accountsdb.User, error) {
+	u, err := s.q.UserGetCustomer(ctx, s.pool, id)
+	if postgres.IsNoRows(err) {
+		return u, errNoCustomer()
+	}
+	if err != nil {
+		return u, fmt.Errorf("read customer: %w", err)
+	}
+	return u, nil
+}
+
+// editOwn changes the fields that were sent. Errors: 404; 400 for email; 409 for
+// a username or tax_id that is taken; 422 naming the field.
+func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
+	var after accountsdb.User
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		u, err := s.q.UserLockCustomer(ctx, tx, id)
+		if postgres.IsNoRows(err) {
+			return errNoCustomer()
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.applyEdit(&u, edit); err != nil {
+			return err
+		}
+		after, err = s.q.UserUpdateOwn(ctx, tx, accountsdb.UserUpdateOwnParams{
+			ID: u.ID, Username: u.Username, FullName: u.FullName, TaxID: u.TaxID, Phone: u.Phone,
+			Address: u.Address, AvatarID: u.AvatarID, MyList: u.MyList, Now: s.clock.Now(),
+		})
+		return duplicate(err, u.Email)
+	})
+	if err != nil {
+		return after, fmt.Errorf("edit customer: %w", err)
+	}
+	return after, nil
+}
+
+func (s *Service) applyEdit(u *accountsdb.User, edit meEdit) error {
+	if err := s.checkEdit(u, edit); err != nil {
+		return err
+	}
+	u.Username = edit.Username.Or(u.Username)
+	u.FullName = edited(edit.FullName, u.FullName)
+	u.TaxID = edited(edit.TaxID, u.TaxID)
+	u.Phone = edited(edit.Phone, u.Phone)
+	u.AvatarID = edited(edit.AvatarID, u.AvatarID)
+	if u.AvatarID != nil {
+		*u.AvatarID = objectid.ID(strings.ToLower(u.AvatarID.String()))
+	}
+	u.MyList = edit.MyList.Or(u.MyList)
+	if !edit.Address.Set {
+		return nil
+	}
+	var address *Address
+	if !edit.Address.Null {
+		address = &edit.Address.Value
+	}
+	var err error
+	u.Address, err = addressJSON(address)
+	return err
+}
+
+// edited is the column's new value: unchanged, null or what was sent.
+func edited[T any](o httpapi.Opt[T], present *T) *T {
+	switch {
+	case !o.Set:
+		return present
+	case o.Null:
+		return nil
+	}
+	return &o.Value
+}
+
+// checkEdit refuses what the schema cannot tell.
+func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
+	if edit.Email.Set {
+		return fault.Bad("The e-mail is changed at POST /customers/me/change-email.").WithField("email")
+	}
+	if edit.ID != "" && !strings.EqualFold(edit.ID.String(), u.ID.String()) {
+		return fault.InvalidAt("has to be your own id", "body", 0, "_id")
+	}
+	for field, null := range map[string]bool{"username": edit.Username.Null, "full_name": edit.FullName.Null, "phone": edit.Phone.Null, "my_list": edit.MyList.Null} {
+		if null {
+			return fault.InvalidAt("may not be null", "body", 0, field)
+		}
+	}
+	if edit.Username.Set && edit.Username.Value != u.Username {
+		if err := checkUsername(edit.Username.Value, u.Email, "body", 0, "username"); err != nil {
+			return err
+		}
+	}
+	if edit.TaxID.Set && !edit.TaxID.Null {
+		if err := s.checkTaxID(edit.TaxID.Value, "body", 0, "tax_id"); err != nil {
+			return err
+		}
+	}
+	for i, entry := range edit.MyList.Value {
+		if len(entry) > maxListEntry {
+			return fault.InvalidAt("is too long", "body", 0, "my_list", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package accounts
+
+import (
+	"net/http"
+
+	"marquee/platform/httpapi"
+)
+
+type handlers struct{ s *Service }
+
+// Routes registers the module's operations.
+func (s *Service) Routes(api *httpapi.API) {
+	h := handlers{s}
+	throttled := httpapi.PerMinute(s.cfg.PerMinute)
+	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, h.token, httpapi.Form("username", "password"), throttled)
+	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, h.currentUser)
+	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, h.refreshToken)
+	httpapi.Route(api, http.MethodPost, "/auth/refresh-archive-token", "refresh_archive_token_post", httpapi.SignedIn, h.refreshArchiveToken)
+	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public, h.resendVerification, throttled)
+	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public, h.checkAvailability, throttled)
+	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, h.signUp, throttled, signupAnswers(api))
+	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, h.verifyEmail)
+	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, h.getMe)
+	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, h.putMe)
+}

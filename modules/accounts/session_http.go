@@ -1,0 +1,85 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/secret"
+)
+
+type tokenInput struct{ RawBody []byte }
+
+func (h handlers) token(ctx context.Context, in *tokenInput) (*httpapi.Output[tokenSet], error) {
+	form, err := httpapi.ParseForm(in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	login, password := form.Get("username"), secret.NewText(form.Get("password"))
+	if err := checkCredentials(login, password); err != nil {
+		return nil, err
+	}
+	set, err := h.s.logIn(ctx, login, password)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(set)
+}
+
+// checkCredentials refuses what no account can have, before it costs a hash.
+func checkCredentials(login string, password secret.Text) error {
+	switch {
+	case login == "":
+		return fault.InvalidAt("is required", "body", "username")
+	case password.Empty():
+		return fault.InvalidAt("is required", "body", "password")
+	case len(login) > 4*maxEmailLength || !utf8.ValidString(login):
+		return fault.InvalidAt("is no username or e-mail", "body", "username")
+	case utf8.RuneCountInString(password.Reveal()) > maxPasswordLength:
+		return fault.InvalidAt(fmt.Sprintf("has to be at most %d characters long", maxPasswordLength), "body", "password")
+	}
+	return nil
+}
+
+// currentUser is the specification's token data.
+type currentUser struct {
+	UserID   objectid.ID   `json:"user_id"`
+	Username string        `json:"username"`
+	TypeUser []objectid.ID `json:"type_user" doc:"Profile ids; empty for customers"`
+	TZ       string        `json:"tz"`
+}
+
+func (h handlers) currentUser(ctx context.Context, _ *struct{}) (*httpapi.Output[currentUser], error) {
+	c := httpapi.CallerOf(ctx)
+	return httpapi.OK(currentUser{UserID: c.ID, Username: c.Username, TypeUser: c.Profiles, TZ: defaultTZ})
+}
+
+type refreshInput struct {
+	Body struct {
+		RefreshToken secret.Text `json:"refresh_token" maxLength:"8192"`
+	}
+}
+
+func (h handlers) refreshToken(ctx context.Context, in *refreshInput) (*httpapi.Output[tokenPair], error) {
+	pair, err := h.s.refresh(ctx, in.Body.RefreshToken)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(pair)
+}
+
+type archiveToken struct {
+	ArchiveToken string       `json:"archive_token"`
+	Expiration   httpapi.Time `json:"expiration"`
+}
+
+func (h handlers) refreshArchiveToken(ctx context.Context, _ *struct{}) (*httpapi.Output[archiveToken], error) {
+	token, expires, err := h.s.files.IssueArchiveToken(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(archiveToken{ArchiveToken: token, Expiration: httpapi.Time(expires)})
+}

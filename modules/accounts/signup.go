@@ -1,0 +1,190 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// signup is a request to become a customer.
+type signup struct {
+	user      NewUser
+	promoCode string
+}
+
+// signUp makes an unverified customer and mails a code. When the address has an
+// unverified account with this very password, only a new code is mailed
+// (open-shapes, section 3, Signup repeated). Errors: 409 for an address, username
+// or tax_id that is taken; 429 within the cooldown; 400 for a promo code that
+// does not hold; 422 naming the field.
+func (s *Service) signUp(ctx context.Context, n signup) (accountsdb.User, error) {
+	row, err := s.newRow(n.user)
+	if err != nil {
+		return accountsdb.User{}, atIndex(err, 0)
+	}
+	if err := s.addPromoCode(ctx, &row, n.promoCode); err != nil {
+		return accountsdb.User{}, err
+	}
+	u, known, err := s.unverifiedOwner(ctx, row.Email, n.user.Password)
+	if err != nil {
+		return u, err
+	}
+	if known {
+		return u, s.mailAgain(ctx, u)
+	}
+	u, err = s.insertSignup(ctx, row, n.user.Password)
+	if fault.Is(err, fault.Conflicting) {
+		return s.lostRace(ctx, row.Email, n.user.Password, err)
+	}
+	return u, err
+}
+
+// addPromoCode checks the code before anything is written.
+func (s *Service) addPromoCode(ctx context.Context, row *accountsdb.UserInsertParams, code string) error {
+	if code == "" {
+		return nil
+	}
+	if s.promos == nil {
+		return fault.Bad("Promo code not found.").WithField("promo_code")
+	}
+	id, err := s.promos.SignupPromoCode(ctx, code)
+	if err != nil {
+		return err
+	}
+	row.PromoCodeUsed, row.PromoCodeID = &code, &id
+	return nil
+}
+
+// unverifiedOwner looks for an account with the address. known is false when the
+// address is free; it is 409 when the account is verified, not a customer's,
+// disabled, or has another password.
+func (s *Service) unverifiedOwner(ctx context.Context, email string, password secret.Text) (u accountsdb.User, known bool, err error) {
+	u, err = s.q.UserByLogin(ctx, s.pool, email)
+	if postgres.IsNoRows(err) {
+		return u, false, nil
+	}
+	if err != nil {
+		return u, false, fmt.Errorf("read user: %w", err)
+	}
+	taken := fault.Conflict("This e-mail already has an account.").WithField("email")
+	if u.EmailVerified || u.UserType != httpapi.TypeCustomer || !u.Enable || u.PasswordHash == nil {
+		return u, false, taken
+	}
+	ok, _, err := s.hasher.verify(ctx, password, u.PasswordHash)
+	if err != nil {
+		return u, false, fmt.Errorf("check password: %w", err)
+	}
+	if !ok {
+		return u, false, taken
+	}
+	return u, true, nil
+}
+
+func (s *Service) mailAgain(ctx context.Context, u accountsdb.User) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.claimCodeTurnTx(ctx, tx, purposeVerification, u.Email); err != nil {
+			return err
+		}
+		return s.issueCodeTx(ctx, tx, u.ID, purposeVerification, u.Email)
+	})
+}
+
+func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text) (u accountsdb.User, err error) {
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return u, err
+	}
+	row.PasswordHash = &hash
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		// The row first: of parallel signups with one address, all but one fail here
+		// and say why, instead of meeting each other's cooldown.
+		if u, err = s.q.UserInsert(ctx, tx, row); err != nil {
+			return duplicate(err, row.Email)
+		}
+		if err := s.claimCodeTurnTx(ctx, tx, purposeVerification, u.Email); err != nil {
+			return err
+		}
+		return s.issueCodeTx(ctx, tx, u.ID, purposeVerification, u.Email)
+	})
+	if err != nil {
+		return u, fmt.Errorf("sign up: %w", err)
+	}
+	return u, nil
+}
+
+// lostRace answers a signup that met another one of the same address on the way:
+// as the repetition that it is when the password is the same, else with the
+// conflict.
+func (s *Service) lostRace(ctx context.Context, email string, password secret.Text, conflict error) (accountsdb.User, error) {
+	u, known, err := s.unverifiedOwner(ctx, email, password)
+	if err != nil {
+		return u, err
+	}
+	if !known {
+		return u, conflict
+	}
+	return u, s.mailAgain(ctx, u)
+}
+
+// confirmSignup is the second step of mode A: the same payload with the mailed
+// code. Errors as signUp and verifyEmail.
+func (s *Service) confirmSignup(ctx context.Context, n signup, code secret.Text) (accountsdb.User, error) {
+	email, err := normalEmail(n.user.Email, "body", 0, "email")
+	if err != nil {
+		return accountsdb.User{}, err
+	}
+	u, known, err := s.unverifiedOwner(ctx, email, n.user.Password)
+	if err != nil {
+		return u, err
+	}
+	if !known {
+		return u, fault.BadDetail("There is no active code. Sign up without verification_code first.")
+	}
+	return s.verifyEmail(ctx, u.ID, code)
+}
+
+// atIndex puts the index of the array's object into a finding that was made
+// without knowing of the array.
+func atIndex(err error, index int) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	for i, issue := range f.Issues {
+		if len(issue.Loc) == 2 && issue.Loc[0] == "body" {
+			f.Issues[i].Loc = []any{"body", index, issue.Loc[1]}
+		}
+	}
+	return err
+}
+
+// signupSession is what a customer gets who may go on before he has verified his
+// address.
+type signupSession struct {
+	AccessToken  string       `json:"access_token"`
+	ArchiveToken string       `json:"archive_token"`
+	TokenType    string       `json:"token_type" enum:"bearer"`
+	IDToken      objectid.ID  `json:"id_token"`
+	Expiration   httpapi.Time `json:"expiration"`
+}
+
+func (s *Service) startSession(ctx context.Context, u accountsdb.User) (signupSession, error) {
+	token, expires, err := s.accessToken(u)
+	if err != nil {
+		return signupSession{}, err
+	}
+	archive, _, err := s.files.IssueArchiveToken(ctx, s.pool, u.ID)
+	if err != nil {
+		return signupSession{}, err
+	}
+	return signupSession{AccessToken: token, ArchiveToken: archive, TokenType: tokenType, IDToken: u.ID, Expiration: httpapi.Time(expires)}, nil
+}

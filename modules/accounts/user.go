@@ -1,0 +1,135 @@
+package accounts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// seededProfile is the profile that the migrations make: all handlers of the
+// requisition board.
+const seededProfile = objectid.ID("000000000000000000000001")
+
+// NewUser is a user to be made by the command line or the sample data. What a
+// field may hold is as in POST /users and POST /customers/signup.
+type NewUser struct {
+	Type          string // httpapi.TypeAdmin or httpapi.TypeCustomer
+	Root          bool   // admins only
+	Username      string
+	Email         string
+	Password      secret.Text
+	Name          string // display name of an admin
+	FullName      string
+	TaxID         string
+	Phone         string
+	Nationality   string
+	Address       *Address
+	Language      string // of mails; default pt
+	EmailVerified bool
+}
+
+// User is a user just made.
+type User struct {
+	ID       objectid.ID
+	Type     string
+	Username string
+	Email    string
+	Root     bool
+}
+
+// CreateUser makes a user; admins get the profile that the migrations seed.
+// Errors: 422 naming the field, 409 CONFLICT for a username, e-mail or tax_id
+// that is taken.
+func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
+	row, err := s.newRow(n)
+	if err != nil {
+		return User{}, err
+	}
+	hash, err := s.hasher.hash(ctx, n.Password)
+	if err != nil {
+		return User{}, err
+	}
+	row.PasswordHash = &hash
+	var u accountsdb.User
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		u, err = s.q.UserInsert(ctx, tx, row)
+		return err
+	})
+	if err != nil {
+		return User{}, fmt.Errorf("create user: %w", duplicate(err, row.Email))
+	}
+	return User{ID: u.ID, Type: u.UserType, Username: u.Username, Email: u.Email, Root: u.IsRoot}, nil
+}
+
+// newRow checks a new user's fields and brings them into their stored form.
+func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
+	now := s.clock.Now()
+	row := accountsdb.UserInsertParams{
+		ID: objectid.At(now), UserType: n.Type, Username: n.Username, IsRoot: n.Root, TypeUser: []string{},
+		Name: orNil(n.Name), FullName: orNil(n.FullName), TaxID: orNil(n.TaxID), Phone: orNil(n.Phone),
+		Nationality: strings.ToUpper(n.Nationality), Language: languageOf(n.Language), EmailVerified: n.EmailVerified, CreatedAt: now,
+	}
+	switch {
+	case n.Type == httpapi.TypeAdmin:
+		row.TypeUser = []string{seededProfile.String()}
+	case n.Type != httpapi.TypeCustomer:
+		return row, fault.InvalidAt("has to be admin or customer", "body", "user_type")
+	case n.Root:
+		return row, fault.InvalidAt("is for admins", "body", "is_root")
+	}
+	if n.EmailVerified {
+		row.EmailVerifiedAt = &now
+	}
+	var err error
+	if row.Email, err = normalEmail(n.Email, "body", "email"); err != nil {
+		return row, err
+	}
+	if err := checkUsername(n.Username, row.Email, "body", "username"); err != nil {
+		return row, err
+	}
+	if err := checkPassword(n.Password, "body", "password"); err != nil {
+		return row, err
+	}
+	if n.TaxID != "" {
+		if err := s.checkTaxID(n.TaxID, "body", "tax_id"); err != nil {
+			return row, err
+		}
+	}
+	row.Address, err = addressJSON(n.Address)
+	return row, err
+}
+
+func checkPassword(password secret.Text, loc ...any) error {
+	if n := utf8.RuneCountInString(password.Reveal()); n < minPasswordLength || n > maxPasswordLength {
+		return fault.InvalidAt(fmt.Sprintf("has to be %d to %d characters long", minPasswordLength, maxPasswordLength), loc...)
+	}
+	return nil
+}
+
+// addressJSON is the stored form: null, or all eight members.
+func addressJSON(a *Address) (json.RawMessage, error) {
+	if a == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("write address: %w", err)
+	}
+	return raw, nil
+}
+
+// callerOf is what a token says about the user.
+func callerOf(u accountsdb.User) httpapi.Caller {
+	return httpapi.Caller{ID: u.ID, Username: u.Username, Type: u.UserType, Root: u.IsRoot, Profiles: idsOf(u.TypeUser)}
+}
