@@ -166,8 +166,19 @@ func TestStored500IsReplayedAndItsEffectStays(t *testing.T) {
 	require.Equal(t, []int{429, 200}, []int{limited.StatusCode, after.StatusCode})
 }
 
+// TestRunningKeyIsRefused sends two calls at once, of which the first is held; without a key both take effect.
 func TestRunningKeyIsRefused(t *testing.T) {
 	t.Parallel()
+	statuses, made := twoAtOnce(t, "k")
+	require.ElementsMatch(t, []int{200, 409}, statuses)
+	require.Equal(t, 1, made)
+	statuses, made = twoAtOnce(t, "")
+	require.Equal(t, []int{200, 200}, statuses)
+	require.Equal(t, 2, made)
+}
+
+func twoAtOnce(t *testing.T, key string) (got []int, made int) {
+	t.Helper()
 	b := setup(t)
 	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultDelay, Delay: stage.Duration(300 * time.Millisecond)}))
 	statuses := make(chan int, 2)
@@ -176,13 +187,12 @@ func TestRunningKeyIsRefused(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			resp, _ := b.raw("POST", "/v1/customers", "name=Ana", "k")
+			resp, _ := b.raw("POST", "/v1/customers", "name=Ana", key)
 			statuses <- resp.StatusCode
 		}()
 	}
 	wg.Wait()
-	require.ElementsMatch(t, []int{200, 409}, []int{<-statuses, <-statuses})
-	require.Len(t, b.sc.V1Customers.List(t.Context(), nil).Data(), 1)
+	return []int{<-statuses, <-statuses}, len(b.sc.V1Customers.List(t.Context(), nil).Data())
 }
 
 func TestTimeoutAfterTheEffectIsCuredByTheKey(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // eventsKept bounds what GET /v1/events lists.
-const eventsKept = 5000
+const eventsKept = 1000
 
 // event is kept as the bytes that were sent: a snapshot of the object at that time.
 type event struct {

@@ -18,7 +18,7 @@ import (
 const (
 	bodyLimit = 1 << 20        // bytes of a request
 	keyLife   = 24 * time.Hour // virtual time that an answer is kept for its idempotency key
-	keysKept  = 20000
+	keysKept  = 1000           // each holds an answer, and all are in every snapshot
 )
 
 // request is one API call, with its parameters decoded and checked.
@@ -26,6 +26,7 @@ type request struct {
 	op
 	params params
 	id     string // {id} of the path
+	reads  bool   // changes nothing
 	err    *apiError
 }
 
@@ -128,7 +129,7 @@ func (g *Gateway) decode(r *http.Request, requestID string) (*request, routed, *
 	if e != nil {
 		return nil, routed{}, e
 	}
-	q := &request{op: op{g: g, ctx: r.Context(), requestID: requestID}, params: p, id: pathID(pattern, r.URL.Path)}
+	q := &request{op: op{g: g, ctx: r.Context(), requestID: requestID}, params: p, id: pathID(pattern, r.URL.Path), reads: r.Method == http.MethodGet}
 	if r.Method == http.MethodPost {
 		q.key = r.Header.Get("Idempotency-Key")
 	}
@@ -170,7 +171,21 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 	if fault != nil && fault.Delay > 0 {
 		g.stage.Sleep(r.Context(), time.Duration(fault.Delay))
 	}
-	status, body, keep := http.StatusOK, []byte(nil), false
+	if fault != nil && fault.Kind != stage.FaultDelay {
+		for k, v := range fault.Header {
+			w.Header().Set(k, v)
+		}
+	}
+	status, body := g.answer(q, run, fault, print)
+	write(w, status, body)
+}
+
+// answer is the call's effect and the record of its key in one step, so that no saved state holds the one without the other.
+func (g *Gateway) answer(q *request, run handler, fault *stage.Fault, print string) (status int, body []byte) {
+	g.stage.Lock()
+	defer g.stage.Unlock()
+	keep := false
+	defer func() { g.keepAnswer(q.key, print, status, body, keep) }() // also when the handler panics: the key must not stay taken
 	if fault == nil || fault.Kind != stage.FaultStatus {
 		status, body, keep = g.carryOut(q, run)
 	}
@@ -180,14 +195,8 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 			body = faultBody(status)
 		}
 		keep = status >= http.StatusInternalServerError && json.Valid(body)
-		for k, v := range fault.Header {
-			w.Header().Set(k, v)
-		}
 	}
-	g.stage.Lock()
-	g.keepAnswer(q.key, print, status, body, keep)
-	g.stage.Unlock()
-	write(w, status, body)
+	return status, body
 }
 
 // takeKey returns the kept answer, or takes the key for a new call.
@@ -238,8 +247,6 @@ func (g *Gateway) forgetRunning() {
 
 // carryOut runs the handler and expands its answer; keep says whether the answer belongs to the key from now on.
 func (g *Gateway) carryOut(q *request, run handler) (status int, body []byte, keep bool) {
-	g.stage.Lock()
-	defer g.stage.Unlock()
 	expand := q.params.list("expand")
 	if e := checkDepth(expand); e != nil {
 		return e.Status, e.body(), false
@@ -248,7 +255,9 @@ func (g *Gateway) carryOut(q *request, run handler) (status int, body []byte, ke
 	if err == nil {
 		err = g.expandAll(o, expand)
 	}
-	g.stage.Changed()
+	if !q.reads {
+		g.stage.Changed()
+	}
 	if err != nil {
 		e := (*apiError)(nil)
 		if !errors.As(err, &e) {

@@ -72,7 +72,7 @@ func (o *op) retryInvoice(id string) {
 	}
 }
 
-// renewalFailed plans the next attempt, or gives up as Options.AfterDunning says.
+// planRetry sets the time of the next attempt to collect a renewal, none after the last.
 func (o *op) planRetry(inv *invoice) {
 	inv.NextAttempt = 0
 	if attempt := inv.AttemptCount; attempt >= 1 && attempt <= int64(len(dunning)) {
@@ -83,7 +83,7 @@ func (o *op) planRetry(inv *invoice) {
 	}
 }
 
-// afterFailedRenewal sets what the failed attempt means for the subscription.
+// afterFailedRenewal sets what the failed attempt means for the subscription: past due, or after the last what Options.AfterDunning says.
 func (o *op) afterFailedRenewal(s *subscription, inv *invoice) {
 	if s.over() {
 		return

@@ -220,7 +220,7 @@ func (c *Clock) restore(s clockState) {
 	c.offset, c.seq, c.jobs = s.Offset, s.Seq, s.Jobs
 }
 
-// known reports the first scheduled kind that has no handler, which would be a state file of another version.
+// unknownKind is the first scheduled kind that has no handler, as in a state file of another version.
 func (c *Clock) unknownKind() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
