@@ -37,7 +37,7 @@ func chooseAccount(cluster string) (account, error) {
 			return a, nil
 		}
 	}
-	return account{}, errors.New("Postgres refuses to run as root, and this machine has neither an account \"postgres\" nor \"nobody\": " +
+	return account{}, errors.New("no account to run Postgres as: it refuses root, and this machine has neither \"postgres\" nor \"nobody\": " +
 		"run marquee as a normal user, or set DATABASE_URL to a Postgres of yours")
 }
 
@@ -118,6 +118,6 @@ func (a account) mayExecute(info fs.FileInfo) bool {
 
 // barrierError is the sentence for a data directory that the account cannot reach.
 func (a account) barrierError(dataDir, barrier string) error {
-	return fmt.Errorf("Postgres does not run as root, and the account %q it would run as cannot enter %s on the way to the data directory %s: "+
-		"choose a --data-dir outside of it (under /var/lib, for one), or run marquee as a normal user", a.name, barrier, dataDir)
+	return fmt.Errorf("the data directory %s is out of reach: Postgres does not run as root, and the account %q it would run as cannot enter %s: "+
+		"choose a --data-dir outside of it (under /var/lib, for one), or run marquee as a normal user", dataDir, a.name, barrier)
 }

@@ -46,6 +46,8 @@ func (f fetcher) apt(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, f.aptGet, append([]string{"-q"}, args...)...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	cmd.Dir = "/"
+	// Cut off hard, it would leave half-configured packages to the administrator.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", args[0], err, lastLine(string(out)))

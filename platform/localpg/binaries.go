@@ -148,7 +148,7 @@ func (s search) examine(ctx context.Context, dir string) (Binaries, error) {
 		return Binaries{}, err
 	}
 	if major < oldest {
-		return Binaries{}, fmt.Errorf("Postgres %d is too old, %d or newer is needed", major, oldest)
+		return Binaries{}, fmt.Errorf("its version %d is too old, %d or newer is needed", major, oldest)
 	}
 	return Binaries{Dir: dir, Major: major}, nil
 }

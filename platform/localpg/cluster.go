@@ -35,12 +35,12 @@ func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale str
 	if err := errors.Join(os.RemoveAll(fresh), os.Mkdir(fresh, 0o700), d.account.own(fresh)); err != nil {
 		return err
 	}
-	defer os.RemoveAll(fresh)
+	defer func() { _ = os.RemoveAll(fresh) }()
 	passwordFile, err := d.lendPassword(password)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(passwordFile)
+	defer func() { _ = os.Remove(passwordFile) }()
 
 	log, err := d.rotateLog()
 	if err != nil {

@@ -103,7 +103,7 @@ func (f fetcher) fetchPackage(ctx context.Context) error {
 	if err := f.clear(); err != nil {
 		return err
 	}
-	defer f.clear()
+	defer func() { _ = f.clear() }()
 	work, err := os.MkdirTemp(f.cache, workPattern)
 	if err != nil {
 		return err

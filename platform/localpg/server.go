@@ -214,11 +214,15 @@ func (s *Server) EnsureDatabase(ctx context.Context, name string) (string, error
 	return s.URL(name), nil
 }
 
-// Stop ends the server's sessions, shuts it down within 5 seconds (less if ctx ends
-// sooner) and gives up the ownership of the data. An adopted server goes on. Stop may be
-// called again, and does nothing then.
+// Stop ends the server's sessions, shuts it down within 5 seconds and gives up the
+// ownership of the data. When ctx ends meanwhile the shutdown is an immediate one, and the
+// next start replays the log; a ctx that has ended before, which is often the reason to stop,
+// is no hurry. An adopted server goes on. Stop may be called again, and does nothing then.
 func (s *Server) Stop(ctx context.Context) error {
 	defer s.dir.release()
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
 	if s.process == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -29,7 +30,11 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(ownerEnv); dir != "" {
 		os.Exit(own(dir))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if preparedDir != "" {
+		_ = os.RemoveAll(preparedDir)
+	}
+	os.Exit(code)
 }
 
 func own(dir string) int {
@@ -54,6 +59,37 @@ func reachableDir(t *testing.T) string {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o755))
+	return dir
+}
+
+var preparedDir string
+
+// prepared is data with a cluster in it, at rest: most tests are not about making one.
+var prepared = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "localpg")
+	if err != nil {
+		return "", err
+	}
+	preparedDir = dir
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", err
+	}
+	s, err := localpg.Start(context.Background(), localpg.Options{DataDir: dir})
+	if err != nil {
+		return "", err
+	}
+	return dir, s.Stop(context.Background())
+})
+
+// dataDir is a copy of the prepared data, with a port of its own to be.
+func dataDir(t *testing.T) string {
+	t.Helper()
+	from, err := prepared()
+	require.NoError(t, err)
+	dir := reachableDir(t)
+	out, err := exec.Command("cp", "-a", from+"/.", dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.NoError(t, os.Remove(filepath.Join(dir, "port")))
 	return dir
 }
 
@@ -119,9 +155,22 @@ func TestDataAndPortSurviveARestart(t *testing.T) {
 	require.Equal(t, []string{"Limite", "on", "UTF8", "127.0.0.1"}, []string{title, fsync, encoding, address})
 }
 
+func TestAStopAfterTheContextsEndStillShutsDownCleanly(t *testing.T) {
+	t.Parallel()
+	dir := dataDir(t)
+	s := start(t, localpg.Options{DataDir: dir})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, s.Stop(ctx))
+	start(t, localpg.Options{DataDir: dir})
+	log, err := os.ReadFile(filepath.Join(dir, "postgres.log"))
+	require.NoError(t, err)
+	require.NotContains(t, string(log), "not properly shut down")
+}
+
 func TestThePasswordIsNeededAndPrivate(t *testing.T) {
 	t.Parallel()
-	dir := reachableDir(t)
+	dir := dataDir(t)
 	s := start(t, localpg.Options{DataDir: dir})
 
 	_, err := pgx.Connect(t.Context(), fmt.Sprintf("postgres://postgres:wrong@127.0.0.1:%d/postgres?sslmode=disable", s.Port()))
@@ -134,7 +183,7 @@ func TestThePasswordIsNeededAndPrivate(t *testing.T) {
 
 func TestASecondStartIsRefusedAndHarmless(t *testing.T) {
 	t.Parallel()
-	dir := reachableDir(t)
+	dir := dataDir(t)
 	s := start(t, localpg.Options{DataDir: dir})
 
 	_, err := localpg.Start(t.Context(), localpg.Options{DataDir: dir})
@@ -147,7 +196,7 @@ func TestASecondStartIsRefusedAndHarmless(t *testing.T) {
 
 func TestAKilledOwnerLeavesNoServerAndACleanStart(t *testing.T) {
 	t.Parallel()
-	dir := reachableDir(t)
+	dir := dataDir(t)
 	owner := startOwner(t, dir)
 	server := postmasterPID(t, dir)
 
@@ -185,7 +234,7 @@ func startOwner(t *testing.T, dir string) *exec.Cmd {
 
 func TestAKilledServerStartsAgain(t *testing.T) {
 	t.Parallel()
-	dir := reachableDir(t)
+	dir := dataDir(t)
 	s := start(t, localpg.Options{DataDir: dir})
 	require.NoError(t, syscall.Kill(postmasterPID(t, dir), syscall.SIGKILL))
 	<-s.Done()
@@ -197,8 +246,7 @@ func TestAKilledServerStartsAgain(t *testing.T) {
 
 func TestATraceWhoseProcessIDIsNowAnotherProgramsIsNoServer(t *testing.T) {
 	t.Parallel()
-	dir := reachableDir(t)
-	require.NoError(t, start(t, localpg.Options{DataDir: dir}).Stop(t.Context()))
+	dir := dataDir(t)
 	trace := fmt.Sprintf("%d\n%s\n1\n5432\n\n127.0.0.1\n\nready   \n", os.Getpid(), filepath.Join(dir, "postgres"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "postgres", "postmaster.pid"), []byte(trace), 0o600))
 
@@ -209,7 +257,7 @@ func TestATraceWhoseProcessIDIsNowAnotherProgramsIsNoServer(t *testing.T) {
 
 func TestAServerWithoutOwnerIsAdoptedAndLeftRunning(t *testing.T) {
 	t.Parallel()
-	dir := reachableDir(t)
+	dir := dataDir(t)
 	cluster := filepath.Join(dir, "postgres")
 	require.NoError(t, start(t, localpg.Options{DataDir: dir}).Stop(t.Context()))
 	byHand := startByHand(t, cluster)
@@ -330,8 +378,7 @@ func copyOfThisBinary(t *testing.T) string {
 
 func TestACancelledStartLeavesNoProcess(t *testing.T) {
 	t.Parallel()
-	dir := reachableDir(t)
-	require.NoError(t, start(t, localpg.Options{DataDir: dir}).Stop(t.Context()))
+	dir := dataDir(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := localpg.Start(ctx, localpg.Options{DataDir: dir})

@@ -22,10 +22,7 @@ import (
 // place is a meeting place apart from the one that the tests themselves use.
 func place(t *testing.T) meeting {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pgtest")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	m, err := openMeeting(dir)
+	m, err := openMeeting(DataDir(t))
 	require.NoError(t, err)
 	return m
 }

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -87,3 +88,19 @@ var sharedPool = sync.OnceValues(func() (*pgxpool.Pool, error) {
 	}
 	return postgres.NewPool(ctx, url, postgres.Options{MaxConns: 32, ApplicationName: "pgtest"})
 })
+
+// DataDir is an empty directory in which a private Postgres can keep its data also when the
+// tests run as root, who is not who Postgres runs as; t.TempDir is closed to others. It is
+// for tests that start `marquee dev`. It is removed at the end of the test.
+func DataDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "marquee")
+	if err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	return dir
+}
