@@ -3,11 +3,13 @@ package sandbox_test
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/stripe/stripe-go/v85/webhook"
 
 	"marquee/platform/sandbox"
 	"marquee/platform/sandbox/stage"
@@ -71,6 +73,21 @@ func TestAdvanceMovesBothClocks(t *testing.T) {
 	for _, now := range []time.Time{s.GWA.Stage().Clock.Now(), s.GWB.Stage().Clock.Now()} {
 		require.WithinDuration(t, time.Now().Add(48*time.Hour), now, time.Minute)
 	}
+}
+
+func TestSetWebhooksDirectsBothGateways(t *testing.T) {
+	t.Parallel()
+	proof := make(chan http.Header, 10)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { proof <- r.Header }))
+	t.Cleanup(hook.Close)
+	s := start(t, sandbox.Options{})
+	s.SetWebhooks(sandbox.Webhooks{GWAURL: hook.URL, GWAToken: "token-of-a", GWBURL: hook.URL, GWBSecret: "whsec_of_b"})
+
+	s.GWA.Stage().Emit(t.Context(), stage.Event{ID: "evt_1", Type: "PAYMENT_RECEIVED", Body: []byte("{}")})
+	require.Equal(t, "token-of-a", (<-proof).Get("asaas-access-token"))
+	s.GWB.Stage().Emit(t.Context(), stage.Event{ID: "evt_2", Type: "invoice.paid", Body: []byte("{}")})
+	require.NoError(t, webhook.ValidatePayload([]byte("{}"), (<-proof).Get("Stripe-Signature"), "whsec_of_b"))
+	require.NoError(t, s.Settle(t.Context()))
 }
 
 func TestCloseEndsHangingCalls(t *testing.T) {

@@ -179,6 +179,20 @@ func TestStateIsOnDiskBeforeTheAnswer(t *testing.T) {
 	require.EqualValues(t, 0o600, info.Mode().Perm())
 }
 
+func TestStateIsOnDiskBeforeAnEventIsSent(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/state.json"
+	b := setup(t, func(o *stage.Options) { o.StateFile = file })
+	seen := make(chan string, 1)
+	b.receiver.answers(func(string) int {
+		raw, _ := os.ReadFile(file)
+		seen <- string(raw)
+		return 200
+	})
+	b.emit("a")
+	require.Contains(t, <-seen, "evt_a")
+}
+
 func TestRestartKeepsClockJobsAndWaitingEvents(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/state.json"

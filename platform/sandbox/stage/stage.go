@@ -57,7 +57,7 @@ func New(o Options) (*Stage, error) {
 	s.Clock = newClock(&s.objects, s.Changed)
 	s.Journal = &Journal{now: s.Clock.Now}
 	s.Faults = &Faults{}
-	s.Webhooks = newWebhooks(o.Name, o.Webhooks, s.Clock, s.Journal, s.Changed)
+	s.Webhooks = newWebhooks(o.Name, o.Webhooks, s.Clock, s.Journal, s.Changed, s.Flush)
 	if err := s.load(); err != nil {
 		return nil, err
 	}

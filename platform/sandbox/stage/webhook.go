@@ -74,6 +74,7 @@ type Webhooks struct {
 	client  *http.Client
 	wake    chan struct{}
 	changed func()
+	save    func() error // before each attempt: nobody hears of what a crash could undo
 
 	mu         sync.Mutex
 	url        string
@@ -107,7 +108,7 @@ type WebhookOptions struct {
 	KeepFor time.Duration
 }
 
-func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, changed func()) *Webhooks {
+func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, changed func(), save func() error) *Webhooks {
 	if o.Success == nil {
 		o.Success = func(status int) bool { return status >= 200 && status < 300 }
 	}
@@ -115,7 +116,7 @@ func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, 
 		o.Timeout = 10 * time.Second
 	}
 	w := &Webhooks{
-		name: name, opts: o, clock: clock, journal: journal, changed: changed,
+		name: name, opts: o, clock: clock, journal: journal, changed: changed, save: save,
 		url: o.URL, sequential: o.Sequential,
 		wake:    make(chan struct{}, 1),
 		settled: make(chan struct{}),
@@ -327,7 +328,11 @@ func (w *Webhooks) work(ctx context.Context) {
 }
 
 func (w *Webhooks) attempt(ctx context.Context, d *Delivery, url string) {
-	status, err := w.post(ctx, url, d.Body)
+	err := w.save()
+	status := 0
+	if err == nil {
+		status, err = w.post(ctx, url, d.Body)
+	}
 	if ctx.Err() != nil {
 		return // closing is not the receiver's failure
 	}
