@@ -68,18 +68,27 @@ func privateURL(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	var address string
+	address, usersLock, err = m.join(ctx)
+	return address, err
+}
+
+// join makes the caller a user, until he closes the lock, of the server that runs or is
+// started for him. Of those that come at once one starts it and the others wait.
+func (m meeting) join(ctx context.Context) (address string, user *os.File, err error) {
 	starting, err := flock(m.file("start.lock"), syscall.LOCK_EX)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer starting.Close()
-	if usersLock, err = flock(m.file("users.lock"), syscall.LOCK_SH); err != nil {
-		return "", err
+	if user, err = flock(m.file("users.lock"), syscall.LOCK_SH); err != nil {
+		return "", nil, err
 	}
-	if address, ok := m.running(ctx); ok {
-		return address, nil
+	address, ok := m.running(ctx)
+	if !ok {
+		address, err = m.startKeeper(ctx)
 	}
-	return m.startKeeper(ctx)
+	return address, user, err
 }
 
 // meetingPlace is in memory where there is room for some hundred databases of 10 MB.

@@ -99,6 +99,30 @@ func gone(pid int) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+func TestWhoComesAtOnceMeetsAtOneServer(t *testing.T) {
+	t.Parallel()
+	m := place(t)
+	t.Cleanup(func() { killKeeper(t, m) })
+	addresses := make(chan string)
+	for range 4 {
+		go func() {
+			address, user, err := m.join(t.Context())
+			if err != nil {
+				address = err.Error()
+			} else {
+				defer user.Close()
+			}
+			addresses <- address
+		}()
+	}
+	first := <-addresses
+	require.Contains(t, first, "postgres://")
+	for range 3 {
+		require.Equal(t, first, <-addresses)
+	}
+}
+
+// The guard is start.lock: whoever starts a keeper without it finds the data taken.
 func TestAKeeperThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	m := place(t)
