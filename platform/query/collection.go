@@ -64,7 +64,8 @@ func (f Field) mayBeNull() bool { return !f.Array && (f.Nullable || f.Presence =
 type Collection struct {
 	// Fields are keyed by the name that the API shows. A name may be dotted
 	// ("address.city") when a sub-document's members are columns of their own; the
-	// longest registered prefix of a path wins. `_id` is required. Names that are
+	// longest registered prefix of a path wins. Register the sub-document itself
+	// ("address") as JSON beside them, or it counts as missing. `_id` is required. Names that are
 	// not here behave like fields that no document has.
 	Fields map[string]Field
 	// DefaultSort is the JSON sort used when the client gives none, such as

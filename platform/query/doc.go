@@ -13,13 +13,17 @@
 //
 //	text ─► json.go   ordered tree; size, depth, duplicate keys
 //	     ─► parse.go  conditions; operators, operands, all other limits
-//	     ─► bind.go   paths looked up in the Collection, operands typed, foldable
-//	                  conditions folded to TRUE or FALSE
-//	     ─► shapes*.go, write.go  fixed SQL shapes, parameters numbered last
+//	     ─► bind.go   paths looked up in the Collection (resolve.go), operands typed
+//	                  (kind.go), what needs no data folded to TRUE or FALSE (condition.go)
+//	     ─► write.go  fixed SQL shapes, parameters numbered last
 //
 // The SQL text is made of string constants of this package, of Field.Expr and of
 // $n, never of a byte that the client sent: field names select a registry entry,
 // values and jsonb paths are bound, patterns are translated and bound.
+//
+// What a path leads to is a target: a scalar, an array (target.go), a value in jsonb
+// (jsonb*.go, with jsonpath.go), or nothing. Each target owns its SQL shapes. Patterns
+// are translated by internal/are. A sort goes the same way in one file, sort.go.
 //
 // # Two-valued logic
 //

@@ -70,20 +70,20 @@ func (d document) reached() jsonPath {
 	if d.alone {
 		return "strict $"
 	}
-	return keys(d.path)
+	return lax(d.path)
 }
 
-// some holds where the value or one of its elements meets the predicate.
-func (d document) some(predicate string) condition {
+// offers holds where the value or one of its elements meets the predicate.
+func (d document) offers(predicate string) condition {
 	if d.alone {
 		return d.holds("strict " + jsonPath("$").where(predicate).exists())
 	}
-	return d.holds(keys(d.path).where(predicate).exists())
+	return d.holds(lax(d.path).where(predicate).exists())
 }
 
 func (d document) null() condition {
 	if len(d.path) == 0 {
-		return some(d.isNull, d.some(is("null")))
+		return some(d.isNull, d.offers(is("null")))
 	}
 	return some(d.isNull, d.holds(nullAt(d.path)))
 }
@@ -92,7 +92,7 @@ func (d document) exists() condition {
 	if len(d.path) == 0 {
 		return d.there
 	}
-	return d.holds(keys(d.path).exists())
+	return d.holds(lax(d.path).exists())
 }
 
 // member adapts an operand to ids inside the document, which accept any case and
@@ -141,7 +141,7 @@ func (d document) among(list []value) (condition, error) {
 	if len(predicates) > 1 {
 		predicate = "(" + strings.Join(predicates, ") || (") + ")"
 	}
-	return some(append([]condition{d.some(predicate)}, whole...)...), nil
+	return some(append([]condition{d.offers(predicate)}, whole...)...), nil
 }
 
 // equalWhole compares the value, or one of its elements, with a list or sub-document.
@@ -154,7 +154,7 @@ func (d document) equalWhole(v value) condition {
 	if d.alone {
 		return atom(shape("? = ?", d.x, operand))
 	}
-	path := keys(d.path)
+	path := lax(d.path)
 	values := shape("(SELECT jsonb_path_query(?, ?) UNION ALL SELECT jsonb_path_query(?, ?)) x(v)",
 		d.x, path.arg(), d.x, (path + "[*]").arg())
 	return exists(values, atom(shape("x.v = ?", operand)))
@@ -209,7 +209,7 @@ func (d document) compare(op string, v value) (condition, error) {
 	if !ok {
 		return constant(false), nil
 	}
-	return d.some(is(name) + " && @ " + jsonComparisons[op] + " " + text), nil
+	return d.offers(is(name) + " && @ " + jsonComparisons[op] + " " + text), nil
 }
 
 // each is the set of values of a type that are reached, as rows x(v).

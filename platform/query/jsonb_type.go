@@ -32,7 +32,7 @@ func (d document) ofType(t bsonType) condition {
 	if !known {
 		return constant(false)
 	}
-	c := d.some(predicate)
+	c := d.offers(predicate)
 	if t == typeNull && len(d.path) == 0 {
 		return some(all(d.isNull, d.there), c)
 	}
@@ -48,5 +48,5 @@ func (d document) isArray() condition {
 	if d.alone {
 		return itself
 	}
-	return some(itself, d.some(is("array")))
+	return some(itself, d.offers(is("array")))
 }

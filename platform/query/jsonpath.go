@@ -13,8 +13,8 @@ type jsonPath string
 
 func (p jsonPath) arg() fragment { return arg(string(p), "jsonpath") }
 
-// keys is the lax path that steps through objects, and through the objects of arrays.
-func keys(path []string) jsonPath {
+// lax is the path that steps through objects, and through the objects of arrays.
+func lax(path []string) jsonPath {
 	var b strings.Builder
 	b.WriteString("$")
 	for _, k := range path {
@@ -73,17 +73,17 @@ func is(typeName string) string { return `@.type() == "` + typeName + `"` }
 // step (section 6): something on the way lacks the next key or has no members, or
 // there is a null at the end.
 func nullAt(path []string) jsonPath {
-	any := []string{`($.type() != "array" && $.type() != "object")`}
+	ways := []string{`($.type() != "array" && $.type() != "object")`}
 	for k, key := range path {
-		reached, member := keys(path[:k]), "@."+quote(key)
-		any = append(any, string(reached.where(is("object")+" && !exists("+member+")").exists()))
+		reached, member := lax(path[:k]), "@."+quote(key)
+		ways = append(ways, string(reached.where(is("object")+" && !exists("+member+")").exists()))
 		if k < len(path)-1 {
-			any = append(any, string(reached.where(is("object")+
+			ways = append(ways, string(reached.where(is("object")+
 				" && "+member+`.type() != "array" && `+member+`.type() != "object"`).exists()))
 		}
 	}
-	any = append(any, string(keys(path).where(is("null")).exists()))
-	return jsonPath(strings.Join(any, " || "))
+	ways = append(ways, string(lax(path).where(is("null")).exists()))
+	return jsonPath(strings.Join(ways, " || "))
 }
 
 // arrayAt is a predicate on the array itself at the end of the path, asked on its
@@ -95,5 +95,5 @@ func arrayAt(path []string, also string) jsonPath {
 	if also != "" {
 		predicate += " && " + member + also
 	}
-	return keys(path[:last]).where(predicate)
+	return lax(path[:last]).where(predicate)
 }

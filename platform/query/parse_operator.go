@@ -31,8 +31,8 @@ func (p *parser) comparison(t *test, n *node, _ int) (err error) {
 	return nil
 }
 
-// list checks the operand of a list operator.
-func list(n *node, at *place) error {
+// checkList checks the operand of a list operator.
+func checkList(n *node, at *place) error {
 	if n.kind != nodeArray {
 		return at.errorf("needs an array")
 	}
@@ -43,7 +43,7 @@ func list(n *node, at *place) error {
 }
 
 func (p *parser) in(t *test, n *node, _ int) error {
-	if err := list(n, t.at); err != nil {
+	if err := checkList(n, t.at); err != nil {
 		return err
 	}
 	for i, item := range n.items {
@@ -58,7 +58,7 @@ func (p *parser) in(t *test, n *node, _ int) error {
 
 // every reads $all: equalities, regular expressions and {$elemMatch}s.
 func (p *parser) every(t *test, n *node, depth int) error {
-	if err := list(n, t.at); err != nil {
+	if err := checkList(n, t.at); err != nil {
 		return err
 	}
 	for i, item := range n.items {
@@ -136,7 +136,7 @@ func (p *parser) types(t *test, n *node, _ int) error {
 		if len(n.items) == 0 {
 			return t.at.errorf("needs at least one type")
 		}
-		if err := list(n, t.at); err != nil {
+		if err := checkList(n, t.at); err != nil {
 			return err
 		}
 		names = n.items

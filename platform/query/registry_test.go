@@ -102,3 +102,44 @@ INSERT INTO board VALUES
 		require.Equal(t, row.want, got, row.filter+row.sort)
 	}
 }
+
+// A list among the elements of a list is one value to $elemMatch: its own elements do
+// not count.
+func TestFilter_listsInLists(t *testing.T) {
+	t.Parallel()
+	tx := pgtest.Tx(t)
+	_, err := tx.Exec(t.Context(), thingsTable)
+	require.NoError(t, err)
+	for id, doc := range map[string]string{
+		"a00000000000000000000001": `{"a":[["x",4]]}`, "a00000000000000000000002": `{"a":["x",4]}`, "a00000000000000000000003": `[[{"k":1}],{"k":2}]`,
+	} {
+		_, err := tx.Exec(t.Context(), `INSERT INTO things VALUES ($1, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL, '{}', '{}', '{}', $2::text::jsonb)`, id, doc)
+		require.NoError(t, err)
+	}
+	for filter, want := range map[string]string{
+		`{"doc.a":{"$elemMatch":{"$regex":"x"}}}`:                "2",
+		`{"doc.a":{"$elemMatch":{"$mod":[2,0]}}}`:                "2",
+		`{"doc.a":{"$elemMatch":{"$eq":"x"}}}`:                   "2",
+		`{"doc.a":{"$elemMatch":{"$gt":3}}}`:                     "2",
+		`{"doc.a":{"$elemMatch":{"$size":2}}}`:                   "1",
+		`{"doc.a":{"$elemMatch":{"$eq":["x",4]}}}`:               "1",
+		`{"doc.a":{"$elemMatch":{"$elemMatch":{"$regex":"x"}}}}`: "1",
+		`{"doc.a":{"$elemMatch":{"0":"x"}}}`:                     "1",
+		`{"doc.a":"x"}`:                                          "2",
+		`{"doc.a":{"$regex":"x"}}`:                               "2",
+		`{"doc.a":["x",4]}`:                                      "12",
+		`{"doc":{"$elemMatch":{"k":1}}}`:                         "",
+		`{"doc":{"$elemMatch":{"k":2}}}`:                         "3",
+		`{"doc":{"$elemMatch":{"k":null}}}`:                      "3",
+		`{"doc.k":{"$in":[1,2]}}`:                                "3",
+		`{"doc.k":1}`:                                            "",
+	} {
+		ids, err := find(t.Context(), tx, things, "things t", filter, "")
+		require.NoError(t, err)
+		got := ""
+		for _, id := range ids {
+			got += id[23:]
+		}
+		require.Equal(t, want, got, filter)
+	}
+}
