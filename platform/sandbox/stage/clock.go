@@ -187,7 +187,7 @@ func (c *Clock) alarm(done <-chan struct{}) {
 		}
 		c.running.Unlock()
 		var timer <-chan time.Time
-		if due, any := c.earliest(); any {
+		if due, found := c.earliest(); found {
 			timer = time.After(max(due.Sub(c.Now()), time.Millisecond))
 		}
 		select {

@@ -1,0 +1,136 @@
+package stage
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// next picks the delivery to send now, or says how long to wait (0: until woken).
+func (w *Webhooks) next() (send *Delivery, url string, wait time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock.Now()
+	w.expire(now)
+	if w.url == "" || w.paused {
+		return nil, "", 0
+	}
+	for _, d := range w.deliveries {
+		if d.State != Waiting || d.callOpen || d.partnered || w.switches.holds(d.Type) {
+			continue
+		}
+		until := d.NextAt.Sub(now)
+		if until <= 0 {
+			w.inFlight = d.ID
+			return d, w.url, 0
+		}
+		if wait == 0 || until < wait {
+			wait = until
+		}
+		if w.sequential {
+			break
+		}
+	}
+	return nil, "", wait
+}
+
+// expire gives up on what has waited too long. An event that was never tried although it could be is not too old: the clock jumped
+// over its delivery.
+func (w *Webhooks) expire(now time.Time) {
+	if w.opts.KeepFor == 0 {
+		return
+	}
+	stopped, any := w.url == "" || w.paused, false
+	for _, d := range w.deliveries {
+		if d.State == Waiting && now.Sub(d.CreatedAt) > w.opts.KeepFor && (stopped || len(d.Attempts) > 0) {
+			d.State, any = Expired, true
+		}
+	}
+	if any {
+		close(w.settled)
+		w.settled = make(chan struct{})
+		w.changed()
+	}
+}
+
+// work sends until done is closed.
+func (w *Webhooks) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		d, url, wait := w.next()
+		if d != nil {
+			w.attempt(ctx, d, url)
+			continue
+		}
+		var timer <-chan time.Time
+		if wait > 0 {
+			timer = time.After(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		case <-timer:
+		}
+	}
+}
+
+func (w *Webhooks) attempt(ctx context.Context, d *Delivery, url string) {
+	err := w.save()
+	status := 0
+	if err == nil {
+		status, err = w.post(ctx, url, d.Body)
+	}
+	if ctx.Err() != nil {
+		return // closing is not the receiver's failure
+	}
+	at := Attempt{At: w.clock.Now(), Status: status}
+	if err != nil {
+		at.Error = err.Error()
+	}
+	w.mu.Lock()
+	w.inFlight = 0
+	d.Attempts = append(d.Attempts, at)
+	d.Tries++
+	if err == nil && w.opts.Success(status) {
+		d.State = Delivered
+		w.failures = 0
+	} else {
+		w.backOff(d, at.At)
+	}
+	w.mu.Unlock()
+	w.journal.Record(Entry{Kind: EntryDelivery, EventID: d.EventID, EventType: d.Type, Status: status, Note: at.Error})
+	w.changed()
+	w.touch()
+}
+
+func (w *Webhooks) backOff(d *Delivery, now time.Time) {
+	w.failures++
+	if w.opts.PauseAfter > 0 && w.failures >= w.opts.PauseAfter {
+		w.paused = true
+	}
+	if d.Tries > len(w.opts.Ladder) {
+		if !w.paused {
+			d.State = Failed
+		}
+		return
+	}
+	d.NextAt = now.Add(w.opts.Ladder[d.Tries-1])
+}
+
+func (w *Webhooks) post(ctx context.Context, url string, body []byte) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(string(body)))
+	if err != nil {
+		return 0, err
+	}
+	if w.opts.Headers != nil {
+		req.Header = w.opts.Headers(body, time.Now())
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	resp, err := w.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	resp.Body.Close()
+	return resp.StatusCode, nil
+}
