@@ -1,8 +1,3 @@
--- name: CountTrials :one
--- Subscriptions of the customer that began with free days.
-SELECT count(*) FROM subscriptions.subscriptions
-WHERE customer_id = @customer_id AND trial_days > 0 AND started_at IS NOT NULL;
-
 -- name: GetLiveSubscription :one
 SELECT * FROM subscriptions.subscriptions
 WHERE customer_id = @customer_id AND status IN ('active', 'pending', 'suspended');

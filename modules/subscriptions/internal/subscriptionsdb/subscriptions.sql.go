@@ -12,19 +12,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const countTrials = `-- name: CountTrials :one
-SELECT count(*) FROM subscriptions.subscriptions
-WHERE customer_id = $1 AND trial_days > 0 AND started_at IS NOT NULL
-`
-
-// Subscriptions of the customer that began with free days.
-func (q *Queries) CountTrials(ctx context.Context, db DBTX, customerID objectid.ID) (int64, error) {
-	row := db.QueryRow(ctx, countTrials, customerID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const getLiveSubscription = `-- name: GetLiveSubscription :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')

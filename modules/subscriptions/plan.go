@@ -1,0 +1,74 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// sellablePlan finds a plan that can be subscribed to: 404 when there is none of
+// that plan_id, 400 when it is no longer offered.
+func (s *Service) sellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
+	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, planID)
+	if postgres.IsNoRows(err) {
+		return plan, fault.NotFound("Plan")
+	}
+	if err != nil {
+		return plan, fmt.Errorf("read plan: %w", err)
+	}
+	if !plan.IsActive {
+		return plan, fault.Bad("This plan is no longer offered.").WithField("plan_id")
+	}
+	return plan, nil
+}
+
+// syncPlan makes the plan's price known at gateway B if it is not, or if the
+// amount has changed since.
+func (s *Service) syncPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
+		return p, nil
+	}
+	terms := payments.PlanTerms{
+		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
+		ProductID: text(p.GwbProductID), PriceID: text(p.GwbPriceID),
+	}
+	if p.GwbPriceAmountCents != nil {
+		terms.PriceAmount = money.Cents(*p.GwbPriceAmountCents)
+	}
+	ids, err := gateway.SyncPlan(ctx, terms)
+	if err != nil {
+		return p, s.refused(ctx, "synchronise plan", err)
+	}
+	p.GwbProductID, p.GwbPriceID, p.GwbPriceAmountCents = &ids.ProductID, &ids.PriceID, &p.AmountCents
+	err = s.db.UpdatePlanPrice(ctx, s.pool, subscriptionsdb.UpdatePlanPriceParams{
+		ID: p.ID, GwbProductID: p.GwbProductID, GwbPriceID: p.GwbPriceID, AmountCents: &p.AmountCents,
+	})
+	if err != nil {
+		return p, fmt.Errorf("keep the plan's price: %w", err)
+	}
+	return p, nil
+}
+
+// SeedPlans makes the plans that a new platform begins with: basic, plus, and
+// premium with seven days of trial. Plans that are there already stay as they
+// are.
+func (s *Service) SeedPlans(ctx context.Context) error {
+	now := s.clock.Now()
+	for _, p := range []subscriptionsdb.InsertPlanIfNewParams{
+		{PlanID: "basic", Name: "Basic", Description: filled("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
+		{PlanID: "plus", Name: "Plus", Description: filled("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
+		{PlanID: "premium", Name: "Premium", Description: filled("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
+	} {
+		p.ID, p.Now = objectid.At(now), now
+		if err := s.db.InsertPlanIfNew(ctx, s.pool, p); err != nil {
+			return fmt.Errorf("seed plan %s: %w", p.PlanID, err)
+		}
+	}
+	return nil
+}

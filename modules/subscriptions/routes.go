@@ -1,0 +1,27 @@
+package subscriptions
+
+import (
+	"net/http"
+
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
+)
+
+// Routes registers the module's operations.
+func (s *Service) Routes(api *httpapi.API) {
+	h := handlers{service: s}
+	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
+	created := httpapi.Status(http.StatusCreated)
+
+	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, list.List(publicPlans), publicPlans.ListDoc()...)
+
+	httpapi.Route(api, http.MethodGet, "/customers/me/subscription", "my_subscription_get", httpapi.Customer, h.mine)
+	httpapi.Route(api, http.MethodGet, "/customers/me/pix-qr", "my_pix_qr_get", httpapi.Customer, h.pixQR)
+	httpapi.Route(api, http.MethodPost, "/customers/me/subscribe", "my_subscribe", httpapi.Customer, h.subscribe)
+
+	httpapi.Route(api, http.MethodPost, "/gwa/subscribe", "gwa_subscribe", httpapi.Customer, h.subscribeGWA, created)
+	httpapi.Route(api, http.MethodPost, "/gwa/subscribe/pix", "gwa_subscribe_pix", httpapi.Customer, h.subscribePixGWA, created)
+
+	httpapi.Route(api, http.MethodPost, "/gwb/subscribe", "gwb_subscribe", httpapi.Customer, h.subscribeGWB, created)
+	httpapi.Route(api, http.MethodGet, "/gwb/subscription", "gwb_subscription_get", httpapi.Customer, h.readGWB)
+}

@@ -1,0 +1,154 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// cardOrder is what a customer orders by card, at either gateway.
+type cardOrder struct {
+	customerID objectid.ID
+	planID     string
+	promoCode  string
+	instrument payments.Instrument
+}
+
+// cardOutcome is what the subscribe routes answer.
+type cardOutcome struct {
+	sub           row
+	paymentStatus string
+	declined      bool
+	clientSecret  string
+}
+
+// subscribeGWB starts a card subscription at gateway B and charges it at once.
+// A declined card is no error: the subscription comes back cancelled
+// (specification, States and transitions).
+func (s *Service) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, error) {
+	w, err := s.prepareCard(ctx, o, payments.GWB)
+	if err != nil {
+		return cardOutcome{}, err
+	}
+	if w.plan, err = s.syncPlan(ctx, w.gateway, w.plan); err != nil {
+		return cardOutcome{}, err
+	}
+	sub, remote, err := s.startCard(ctx, w, o)
+	var declined *payments.Declined
+	switch {
+	case errors.As(err, &declined):
+		sub, err = s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote})
+		return cardOutcome{sub: sub, paymentStatus: string(payments.RequiresPaymentMethod), declined: true}, err
+	case errors.Is(err, payments.ErrOutcomeUnknown):
+		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
+	case err != nil:
+		return cardOutcome{}, s.giveUp(ctx, sub, err)
+	}
+	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: remote.Outcome == payments.OutcomeUnknown})
+	return cardOutcome{sub: sub, paymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
+}
+
+// subscribeGWA starts a card subscription at gateway A. The gateway checks the
+// card within the call and charges it after, so the answer is pending; a refused
+// card is 400 with the gateway's sentence.
+func (s *Service) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, error) {
+	w, err := s.prepareCard(ctx, o, payments.GWA)
+	if err != nil {
+		return cardOutcome{}, err
+	}
+	sub, remote, err := s.startCard(ctx, w, o)
+	var declined *payments.Declined
+	switch {
+	case errors.As(err, &declined):
+		if _, err := s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote}); err != nil {
+			return cardOutcome{}, err
+		}
+		return cardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
+	case errors.Is(err, payments.ErrOutcomeUnknown):
+		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
+	case err != nil:
+		return cardOutcome{}, s.giveUp(ctx, sub, err)
+	}
+	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote})
+	return cardOutcome{sub: sub, paymentStatus: remote.PaymentStatus}, err
+}
+
+func (s *Service) prepareCard(ctx context.Context, o cardOrder, name payments.GatewayName) (wish, error) {
+	w, err := s.prepare(ctx, o.customerID, name, o.planID, o.promoCode)
+	if err != nil {
+		return w, err
+	}
+	w.method, w.months = payments.MethodCard, 1
+	if w.plan.TrialEnabled && w.customer.TrialUsedAt == nil {
+		w.trial = int(w.plan.TrialDays)
+	}
+	return w, nil
+}
+
+// startCard commits the intent and calls the gateway. The call outlives the
+// client's patience: what it does has to be known.
+func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, payments.RemoteSubscription, error) {
+	sub, err := s.intend(ctx, w)
+	if err != nil {
+		return row{}, payments.RemoteSubscription{}, err
+	}
+	terms := s.termsOf(sub, w.plan, w.payer)
+	terms.Instrument = o.instrument
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	remote, err := w.gateway.Subscribe(call, terms)
+	faultpoint.Hit("subscribe.after_call")
+	return sub, remote, err
+}
+
+// termsOf is what the gateway is asked for, and by which it is searched after a
+// crash.
+func (s *Service) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
+	return payments.SubscriptionTerms{
+		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: text(sub.GwbPriceID),
+		Amount: money.Cents(sub.PriceCents), TrialDays: int(sub.TrialDays),
+		FirstDue: startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, int(sub.TrialDays)),
+	}
+}
+
+// giveUp cancels an intent of which the gateway certainly made nothing. An error
+// that came before the intent passes as it is.
+func (s *Service) giveUp(ctx context.Context, sub row, cause error) error {
+	if sub.ID == "" {
+		return cause
+	}
+	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
+		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
+	if !certain(cause) {
+		return gatewayFault(cause) // the row stays as it is for the recovery job
+	}
+	if _, err := s.settle(ctx, sub, answer{source: BySubscribe, nothing: true}); err != nil {
+		return errors.Join(gatewayFault(cause), err)
+	}
+	return gatewayFault(cause)
+}
+
+// certain reports whether the error says that the gateway did nothing.
+func certain(err error) bool {
+	var rejected *payments.Rejected
+	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrGatewayMissing)
+}
+
+func payerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
+	return payments.Payer{
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(name)],
+		Name: c.FullName, Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+	}
+}
+
+// age is how long ago the subscription's row was made.
+func (s *Service) age(sub row) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }

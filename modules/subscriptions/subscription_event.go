@@ -1,0 +1,194 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+)
+
+// appliers say what each kind of event does to the subscription it is about,
+// which is locked. The text is why it did nothing, "" when it did.
+var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error){
+	payments.PaymentWasSettled:    (*Service).applyPaymentTx,
+	payments.PaymentHasFailed:     (*Service).applyFailureTx,
+	payments.SubscriptionChanged:  (*Service).applyStatusTx,
+	payments.SubscriptionWasEnded: (*Service).applyEndTx,
+}
+
+// Words of results that changed nothing.
+const (
+	ignoredEnded = "the subscription has ended"
+	ignoredOlder = "older than what is known"
+)
+
+// ApplyEventTx applies a gateway's event to the subscription that it is about
+// (specification, Events). It answers Unclaimed when there is none.
+func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	apply, known := appliers[e.Kind]
+	if !known {
+		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
+	}
+	found, err := s.locate(ctx, tx, e)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
+	}
+	if err != nil {
+		return payments.Result{}, err
+	}
+	sub, err := s.lockTx(ctx, tx, found.CustomerID, found.ID)
+	if err != nil {
+		return payments.Result{}, err
+	}
+	ignored, err := apply(s, ctx, tx, &sub, e)
+	if err != nil {
+		return payments.Result{}, err
+	}
+	faultpoint.Hit("webhook.before_commit")
+	r := payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
+	if ignored != "" {
+		r.Status = payments.ResultIgnored
+	}
+	return r, nil
+}
+
+// locate finds the subscription in the specification's order: the gateway's
+// subscription, the authorization, the local id that the gateway was told. The
+// last also finds gateway B's events that overtook our own commit; an id that
+// belongs to another row already is not believed.
+func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	if e.SubscriptionID != "" {
+		var sub row
+		var err error
+		if e.Gateway == payments.GWA {
+			sub, err = s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
+		} else {
+			sub, err = s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return sub, err
+		}
+	}
+	if e.AuthorizationID != "" {
+		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return sub, err
+		}
+	}
+	if !objectid.Valid(e.Reference.String()) || (e.Gateway == payments.GWA && e.SubscriptionID != "") {
+		return row{}, pgx.ErrNoRows
+	}
+	sub, err := s.db.GetSubscription(ctx, tx, e.Reference)
+	if err != nil {
+		return row{}, err
+	}
+	other := e.SubscriptionID != "" && remoteID(sub) != "" && remoteID(sub) != e.SubscriptionID
+	if sub.Gateway != string(e.Gateway) || other {
+		return row{}, pgx.ErrNoRows
+	}
+	return sub, nil
+}
+
+// applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
+func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	if e.Payment == nil {
+		return "no payment in the event", nil
+	}
+	adopted, err := s.adoptTx(ctx, tx, sub, e)
+	if err != nil {
+		return "", err
+	}
+	// What has ended here was ended at the gateway too, unless nobody knew that it
+	// was there.
+	recurs := sub.PaymentMethod != string(payments.MethodPix) && (adopted || !Status(sub.Status).Ended())
+	err = s.settlePaymentTx(ctx, tx, sub, payment{Payment: *e.Payment, source: ByWebhook, event: &e.ID, recurs: recurs})
+	if err == nil && Status(sub.Status).Ended() {
+		return ignoredEnded, nil
+	}
+	return "", err
+}
+
+// adoptTx keeps the gateway's subscription id when an event tells it first.
+func (s *Service) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (adopted bool, err error) {
+	if e.Gateway != payments.GWB || e.SubscriptionID == "" || sub.GwbSubscriptionID != nil {
+		return false, nil
+	}
+	if err := s.editTx(ctx, tx, sub, func(r *row) { learn(&r.GwbSubscriptionID, e.SubscriptionID) }); err != nil {
+		return false, err
+	}
+	return true, s.payments.ReplayWaitingTx(ctx, tx, e.Gateway, e.SubscriptionID)
+}
+
+// applyFailureTx: invoice.payment_failed. The first invoice's failure is told by
+// the answer to the customer and is none of a row of failures; neither is that
+// of an invoice that has been paid since.
+func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	if e.Payment == nil || e.Payment.ID == "" {
+		return "no payment in the event", nil
+	}
+	if _, err := s.adoptTx(ctx, tx, sub, e); err != nil {
+		return "", err
+	}
+	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
+		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID,
+		PaymentID: e.Payment.ID, Attempt: e.Attempt, Amount: e.Payment.Amount, FailedAt: e.CreatedAt,
+	})
+	if err != nil {
+		return "", err
+	}
+	status := Status(sub.Status)
+	switch {
+	case status.Ended():
+		return ignoredEnded, nil
+	case e.FirstInvoice || status == Pending:
+		return "a first payment does not count as a failure in a row", nil
+	case e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
+		return "the invoice has been paid since", nil
+	case !first:
+		return "", nil // counted already, by another event about the same attempt
+	}
+	return "", s.failTx(ctx, tx, sub, e)
+}
+
+// failTx counts a failed payment; the one that reaches the limit suspends.
+func (s *Service) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
+	action := PaymentFails
+	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures {
+		action = PaymentFailsTooOften
+	}
+	_, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) { r.PaymentFailures++ }})
+	return err
+}
+
+// applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated,
+// which leave a period that is paid already.
+func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	if Status(sub.Status).Ended() {
+		return ignoredEnded, nil
+	}
+	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
+	now := s.clock.Now()
+	if e.Gateway == payments.GWA && sub.ExpiresAt != nil && sub.ExpiresAt.After(now) {
+		c.action = GatewayDeletedPaid
+		c.edit = func(r *row) { r.GatewayDeletedAt = &now }
+	}
+	_, err := s.moveTx(ctx, tx, sub, c)
+	return "", err
+}
+
+// noteEvent keeps the newest status event, against which older ones are told.
+func noteEvent(r *row, e payments.Event) {
+	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
+		at := e.CreatedAt
+		r.LastEventAt, r.LastEventID = &at, &e.ID
+	}
+}
+
+// isCreation reports whether the event tells of the subscription's beginning: the
+// oldest there is, whatever comes with it.
+func isCreation(e payments.Event) bool { return strings.HasSuffix(e.Type, ".created") }

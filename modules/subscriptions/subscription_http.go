@@ -1,0 +1,226 @@
+package subscriptions
+
+import (
+	"context"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// subscriptionDoc is a subscription as the API shows it (query-contract, section
+// 3): the gateways' ids and gateway_deleted_at only when set, dates otherwise
+// null.
+type subscriptionDoc struct {
+	ID                objectid.ID   `json:"_id"`
+	CustomerID        objectid.ID   `json:"customer_id"`
+	PlanID            string        `json:"plan_id"`
+	Gateway           string        `json:"gateway" enum:"gwa,gwb"`
+	Status            string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
+	PaymentMethod     string        `json:"payment_method" enum:"credit_card,pix,boleto"`
+	GWASubscriptionID *string       `json:"gwa_subscription_id,omitempty"`
+	GWACustomerID     *string       `json:"gwa_customer_id,omitempty"`
+	GWAPixAuthID      *string       `json:"gwa_pix_auth_id,omitempty"`
+	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
+	GWBPriceID        *string       `json:"gwb_price_id,omitempty"`
+	StartedAt         *httpapi.Time `json:"started_at"`
+	NextBillingDate   *httpapi.Time `json:"next_billing_date"`
+	LastPaymentAt     *httpapi.Time `json:"last_payment_at"`
+	ExpiresAt         *httpapi.Time `json:"expires_at"`
+	CreatedAt         httpapi.Time  `json:"created_at"`
+	GatewayDeletedAt  *httpapi.Time `json:"gateway_deleted_at,omitempty"`
+	PaymentFailures   int32         `json:"payment_failures" doc:"Failures in a row"`
+	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
+	HasChargeback     bool          `json:"has_chargeback"`
+	CancelAtPeriodEnd bool          `json:"cancel_at_period_end"`
+	CreatedByID       *objectid.ID  `json:"document_created_by_id"`
+	RegisterDate      httpapi.Time  `json:"register_date"`
+	UpdateDate        httpapi.Time  `json:"register_update_date"`
+}
+
+func shown(r row) subscriptionDoc {
+	return subscriptionDoc{
+		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status, PaymentMethod: r.PaymentMethod,
+		GWASubscriptionID: r.GwaSubscriptionID, GWACustomerID: r.GwaCustomerID, GWAPixAuthID: r.GwaPixAuthID,
+		GWBSubscriptionID: r.GwbSubscriptionID, GWBPriceID: r.GwbPriceID,
+		StartedAt: httpapi.TimePtr(r.StartedAt), NextBillingDate: httpapi.TimePtr(r.NextBillingDate),
+		LastPaymentAt: httpapi.TimePtr(r.LastPaymentAt), ExpiresAt: httpapi.TimePtr(r.ExpiresAt),
+		CreatedAt: httpapi.Time(r.RegisterDate), GatewayDeletedAt: httpapi.TimePtr(r.GatewayDeletedAt),
+		PaymentFailures: r.PaymentFailures, TotalRefunded: r.TotalRefundedCents, HasChargeback: r.HasChargeback,
+		CancelAtPeriodEnd: r.CancelAtPeriodEnd,
+		CreatedByID:       r.DocumentCreatedByID, RegisterDate: httpapi.Time(r.RegisterDate), UpdateDate: httpapi.Time(r.RegisterUpdateDate),
+	}
+}
+
+type envelope = httpapi.EnvelopeOutput[subscriptionDoc]
+
+type handlers struct{ service *Service }
+
+func (h handlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
+	sub, err := h.service.current(ctx, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), nil), nil
+}
+
+type gwbInfo struct {
+	Message       string  `json:"message"`
+	ClientSecret  *string `json:"client_secret" doc:"Only while the card's owner has to authenticate"`
+	PaymentStatus string  `json:"payment_status,omitempty" enum:"succeeded,requires_action,requires_payment_method,unknown"`
+	PaymentFailed bool    `json:"payment_failed,omitempty"`
+}
+
+func (h handlers) readGWB(ctx context.Context, _ *struct{}) (*envelope, error) {
+	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), gwbInfo{Message: statusMessages[Status(sub.Status)], ClientSecret: filled(clientSecret)}), nil
+}
+
+var statusMessages = map[Status]string{
+	Active:    "The subscription is active.",
+	Pending:   "The payment is being confirmed.",
+	Suspended: "The subscription is suspended.",
+	Cancelled: "The subscription is cancelled.",
+	Expired:   "The subscription has expired.",
+}
+
+type subscribeGWBInput struct {
+	Body struct {
+		PlanID          string          `json:"plan_id" minLength:"1" maxLength:"50"`
+		PaymentMethodID paymentMethodID `json:"payment_method_id" required:"false"`
+	}
+}
+
+func (h handlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*envelope, error) {
+	token, err := in.Body.PaymentMethodID.read()
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.service.subscribeGWB(ctx, cardOrder{
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID,
+		instrument: payments.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(out.sub), gwbInfo{
+		Message: outcomeMessages[out.paymentStatus], ClientSecret: filled(out.clientSecret),
+		PaymentStatus: out.paymentStatus, PaymentFailed: out.declined,
+	}), nil
+}
+
+var outcomeMessages = map[string]string{
+	string(payments.Succeeded):             "The payment was approved.",
+	string(payments.RequiresAction):        "The bank asks for authentication: complete it with the client secret.",
+	string(payments.RequiresPaymentMethod): "The card was declined. Try another one.",
+	string(payments.OutcomeUnknown):        "The payment is being confirmed.",
+}
+
+type subscribeGWAInput struct {
+	Body struct {
+		PlanID     string         `json:"plan_id" minLength:"1" maxLength:"50"`
+		PromoCode  string         `json:"promo_code" required:"false" maxLength:"50"`
+		CreditCard creditCard     `json:"credit_card" required:"false"`
+		Holder     cardHolderInfo `json:"credit_card_holder_info" required:"false"`
+	}
+}
+
+type gwaInfo struct {
+	Message        string  `json:"message"`
+	SubscriptionID *string `json:"gwa_subscription_id"`
+	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
+}
+
+func (h handlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*envelope, error) {
+	card, err := in.Body.CreditCard.read()
+	if err != nil {
+		return nil, err
+	}
+	holder, err := in.Body.Holder.read()
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.service.subscribeGWA(ctx, cardOrder{
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: in.Body.PromoCode,
+		instrument: payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(out.sub), gwaInfo{
+		Message: statusMessages[Status(out.sub.Status)], SubscriptionID: out.sub.GwaSubscriptionID, PaymentStatus: out.paymentStatus,
+	}), nil
+}
+
+type subscribePixInput struct {
+	Body struct {
+		PlanID    string `json:"plan_id" minLength:"1" maxLength:"50"`
+		PromoCode string `json:"promo_code" required:"false" maxLength:"50"`
+	}
+}
+
+type pixInfo struct {
+	Message   string      `json:"message"`
+	Amount    money.Reais `json:"amount" doc:"Reais"`
+	Months    int32       `json:"months"`
+	PaymentID *string     `json:"payment_id"`
+	Pix       pixCodeInfo `json:"pix"`
+}
+
+type pixCodeInfo struct {
+	Payload        *string       `json:"payload" doc:"Copy-and-paste text"`
+	EncodedImage   *string       `json:"encoded_image" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date"`
+}
+
+func (h handlers) subscribePixGWA(ctx context.Context, in *subscribePixInput) (*envelope, error) {
+	sub, err := h.service.subscribePixGWA(ctx, httpapi.CallerOf(ctx).ID, in.Body.PlanID, in.Body.PromoCode)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), pixInfo{
+		Message: "Pay the PIX to start your subscription.", Amount: pixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
+		Pix: pixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)},
+	}), nil
+}
+
+type pixQRBody struct {
+	SubscriptionID objectid.ID `json:"subscription_id"`
+	Status         string      `json:"status"`
+	Gateway        string      `json:"gateway"`
+	Pix            pixQR       `json:"pix"`
+	Message        string      `json:"message"`
+}
+
+type pixQR struct {
+	Gateway        string        `json:"gateway"`
+	PaymentID      *string       `json:"payment_id"`
+	QRCode         *string       `json:"qr_code" doc:"Copy-and-paste text"`
+	QRCodeImage    *string       `json:"qr_code_image" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date"`
+}
+
+func (h handlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
+	sub, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(pixQRBody{
+		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: "Pay the PIX to start your subscription.",
+		Pix: pixQR{
+			Gateway: sub.Gateway, PaymentID: sub.PixPaymentID, QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
+			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
+		},
+	})
+}
+
+// subscribe always refuses: the gateways have routes of their own
+// (specification, Versioning 4).
+func (handlers) subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
+	return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
+}

@@ -1,0 +1,256 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/taxid"
+)
+
+// callTime bounds a gateway call that moves money: gateway A may take a minute
+// for a card, and a request that ends earlier leaves charges nobody knows of.
+const callTime = 75 * time.Second
+
+// constraintOneLive keeps a customer from having two live subscriptions.
+const constraintOneLive = "subscriptions_one_live_per_customer"
+
+// wish is what a customer wants to subscribe to, before anything is written.
+type wish struct {
+	customer accounts.Customer
+	plan     subscriptionsdb.Plan
+	gateway  payments.Gateway
+	payer    payments.Payer
+	method   payments.Method
+	months   int
+	trial    int // free days
+}
+
+// prepare checks everything that can be checked without the gateway, makes room
+// if a pending subscription may be replaced, and sees to it that the gateway
+// knows the payer.
+func (s *Service) prepare(ctx context.Context, customerID objectid.ID, name payments.GatewayName, planID, promoCode string) (wish, error) {
+	var w wish
+	if promoCode != "" {
+		return w, fault.Bad("Promo code not found.").WithField("promo_code")
+	}
+	plan, err := s.sellablePlan(ctx, planID)
+	if err != nil {
+		return w, err
+	}
+	customer, err := s.accounts.CustomerByID(ctx, s.pool, customerID)
+	if err != nil {
+		return w, err
+	}
+	if customer.TaxID == "" || !taxid.Valid(customer.TaxID, s.cfg.AlphanumericTaxIDs) {
+		return w, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+	}
+	gateway, err := s.payments.Gateway(name)
+	if err != nil {
+		return w, gatewayFault(err)
+	}
+	if err := s.makeRoom(ctx, customerID); err != nil {
+		return w, err
+	}
+	w = wish{customer: customer, plan: plan, gateway: gateway}
+	if w.payer, err = s.payerAt(ctx, gateway, customer); err != nil {
+		return w, err
+	}
+	return w, nil
+}
+
+// payerAt makes the customer known to the gateway and keeps his id there. Making
+// him twice moves no money.
+func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer) (payments.Payer, error) {
+	p := payerOf(c, gateway.Name())
+	if p.GatewayID != "" {
+		return p, nil
+	}
+	id, err := gateway.EnsureCustomer(ctx, p)
+	if err != nil {
+		return p, s.refused(ctx, "make customer", err)
+	}
+	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gateway.Name()), id)
+	return p, err
+}
+
+// intend commits the row that stands for the wish, before the gateway is asked
+// (open-shapes, Card money moves once).
+func (s *Service) intend(ctx context.Context, w wish) (row, error) {
+	var sub row
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
+			return err
+		}
+		if live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID); err == nil {
+			return conflictWith(live)
+		} else if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		var err error
+		sub, err = s.insertTx(ctx, tx, w)
+		return err
+	})
+	if postgres.Constraint(err) == constraintOneLive {
+		return row{}, fault.Conflict("You already have a subscription.")
+	}
+	if err != nil {
+		return row{}, err
+	}
+	faultpoint.Hit("subscribe.after_intent")
+	return sub, nil
+}
+
+func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) {
+	now := s.clock.Now()
+	recoverAt := now.Add(s.cfg.RecoveryDelay)
+	params := subscriptionsdb.InsertSubscriptionParams{
+		ID: objectid.At(now), CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
+		PaymentMethod: string(w.method), PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
+		RecoveryAt: &recoverAt, Now: now,
+	}
+	switch w.gateway.Name() {
+	case payments.GWA:
+		params.GwaCustomerID = filled(w.payer.GatewayID)
+	case payments.GWB:
+		params.GwbCustomerID = filled(w.payer.GatewayID)
+		if w.method == payments.MethodCard {
+			params.GwbPriceID = w.plan.GwbPriceID
+		}
+	}
+	sub, err := s.db.InsertSubscription(ctx, tx, params)
+	if err != nil {
+		return row{}, err
+	}
+	if err := s.scheduleTx(ctx, tx, sub); err != nil {
+		return row{}, err
+	}
+	return sub, s.recordMoveTx(ctx, tx, sub, None, ReasonSubscribed, change{source: BySubscribe, actor: &sub.CustomerID})
+}
+
+// makeRoom ends a pending subscription that a new one may replace: at the
+// gateway first, so that no money can move for it afterwards. Anything else that
+// is live is a conflict (open-shapes, One current subscription).
+func (s *Service) makeRoom(ctx context.Context, customerID objectid.ID) error {
+	live, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !s.replaceable(live) {
+		return conflictWith(live)
+	}
+	if live.PaymentMethod == string(payments.MethodPix) {
+		err = s.dropPix(ctx, live, Replaced, BySubscribe)
+	} else {
+		err = s.dropPendingCard(ctx, live)
+	}
+	if err != nil {
+		return gatewayFault(err)
+	}
+	return nil
+}
+
+// replaceable: a PIX that waits too long, or a card of gateway B whose payment
+// was begun and not finished. While the gateway is being asked, nobody knows
+// what there is to replace.
+func (s *Service) replaceable(sub row) bool {
+	if Status(sub.Status) != Pending || sub.IntentOpen {
+		return false
+	}
+	if sub.PaymentMethod == string(payments.MethodPix) {
+		return s.clock.Now().Sub(sub.RegisterDate) > s.cfg.PixPendingTTL
+	}
+	return sub.Gateway == string(payments.GWB) && sub.GwbSubscriptionID != nil
+}
+
+// dropPendingCard ends a pending card subscription of gateway B. One that turns
+// out to be paid is settled instead; the caller finds it live.
+func (s *Service) dropPendingCard(ctx context.Context, sub row) error {
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return err
+	}
+	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID)
+	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+		return err
+	}
+	if err == nil && running(remote.Status) {
+		_, err = s.settle(ctx, sub, answer{source: ByLiveRead, remote: &remote})
+		return err
+	}
+	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID); err != nil {
+		return err
+	}
+	return s.end(ctx, sub, Replaced, BySubscribe)
+}
+
+// end moves a subscription in its own transaction; one that has moved meanwhile
+// is left alone.
+func (s *Service) end(ctx context.Context, sub row, by Action, source Source) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if locked.Status != sub.Status {
+			return nil
+		}
+		_, err = s.moveTx(ctx, tx, &locked, change{action: by, source: source})
+		return err
+	})
+}
+
+func conflictWith(live row) error {
+	switch Status(live.Status) {
+	case Active:
+		return fault.Conflict("You already have an active subscription.")
+	case Suspended:
+		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe anew.")
+	default:
+		if live.PaymentMethod == string(payments.MethodPix) {
+			return fault.Conflict("A PIX payment of yours is still open. Pay it, or cancel it with DELETE /customers/me/subscription.")
+		}
+		return fault.Conflict("A payment of yours is still being confirmed. Try again in a few minutes.")
+	}
+}
+
+// running reports whether a subscription at its gateway gives access.
+func running(status payments.RemoteStatus) bool {
+	return status == payments.RemoteActive || status == payments.RemoteTrialing
+}
+
+// gatewayFault words an error of a gateway for people; what is no gateway's
+// error passes as it is.
+func gatewayFault(err error) error {
+	var rejected *payments.Rejected
+	switch {
+	case errors.As(err, &rejected):
+		return fault.Bad("The payment gateway did not accept these data. Check your name, tax id, phone and address.").WithCause(err)
+	case errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrOutcomeUnknown):
+		return (&fault.Error{Kind: fault.Unavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
+	}
+	return err
+}
+
+// refused logs why a gateway did not do what was asked, and words it for people.
+// The gateway's text names internals, so it stays in the log.
+func (s *Service) refused(ctx context.Context, what string, err error) error {
+	s.log.WarnContext(ctx, "gateway call failed", slog.String("call", what), slog.Any("error", err))
+	return gatewayFault(fmt.Errorf("%s: %w", what, err))
+}
+
+func isMissing(err error) bool { return fault.Is(err, fault.Missing) }

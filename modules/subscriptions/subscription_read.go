@@ -1,0 +1,152 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+)
+
+// incompleteLife is how long gateway B keeps a first payment open (gateway B,
+// section 6.3).
+const incompleteLife = 23 * time.Hour
+
+// current returns the customer's live subscription; 404 when there is none.
+func (s *Service) current(ctx context.Context, customerID objectid.ID) (row, error) {
+	sub, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row{}, fault.NotFound("Subscription")
+	}
+	if err != nil {
+		return row{}, fmt.Errorf("read subscription: %w", err)
+	}
+	return sub, nil
+}
+
+// readGWB returns the customer's gateway B subscription; a pending one is read
+// live and resolved (open-shapes, Live read of a pending gateway B
+// subscription). The client secret is there while the payer has to authenticate.
+func (s *Service) readGWB(ctx context.Context, customerID objectid.ID) (sub row, clientSecret string, err error) {
+	sub, err = s.current(ctx, customerID)
+	if err != nil {
+		return row{}, "", err
+	}
+	if sub.Gateway != string(payments.GWB) {
+		return row{}, "", fault.Bad("Your subscription is not with this gateway.")
+	}
+	if Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
+		return sub, "", nil
+	}
+	resolved, clientSecret, err := s.resolve(ctx, sub)
+	if err != nil {
+		// The gateway's silence is no reason to hide what is known here.
+		s.log.WarnContext(ctx, "live read failed", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		return sub, "", nil
+	}
+	return resolved, clientSecret, nil
+}
+
+// resolve reads a pending card subscription of gateway B and settles what it
+// finds. What is dead is ended at the gateway first, so that no money can move
+// for it afterwards.
+func (s *Service) resolve(ctx context.Context, sub row) (row, string, error) {
+	a, err := s.readLive(ctx, sub)
+	if err != nil || a.nothing {
+		return sub, "", err // what the gateway doesn't show yet, the recovery job judges
+	}
+	open := a.open || a.remote.Outcome == payments.RequiresAction
+	if !running(a.remote.Status) && (!open || s.age(sub) >= incompleteLife) {
+		if err := s.endDead(ctx, *a.remote); err != nil {
+			return sub, "", err
+		}
+		resolved, err := s.settle(ctx, sub, answer{source: ByLiveRead, remote: a.remote, dead: true})
+		return resolved, "", err
+	}
+	resolved, err := s.settle(ctx, sub, a)
+	return resolved, a.remote.ClientSecret.Reveal(), err
+}
+
+func (s *Service) readLive(ctx context.Context, sub row) (answer, error) {
+	if sub.GwbSubscriptionID == nil {
+		return s.ask(ctx, sub)
+	}
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return answer{}, err
+	}
+	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID)
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		remote, err = payments.RemoteSubscription{GatewayID: *sub.GwbSubscriptionID, Status: payments.RemoteCanceled}, nil
+	}
+	return readRemote(ByLiveRead, &remote), err
+}
+
+func (s *Service) endDead(ctx context.Context, remote payments.RemoteSubscription) error {
+	if remote.Status != payments.RemoteIncomplete {
+		return nil
+	}
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return err
+	}
+	return gateway.CancelSubscription(ctx, remote.GatewayID)
+}
+
+// pixCode returns the customer's pending PIX with its code: 404 without a
+// pending subscription, 400 when that is no PIX, 410 when the code has run out
+// (specification, PIX QR recovery errors).
+func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (row, error) {
+	sub, err := s.current(ctx, customerID)
+	if fault.Is(err, fault.Missing) || (err == nil && Status(sub.Status) != Pending) {
+		return row{}, fault.NotFound("Pending subscription")
+	}
+	if err != nil {
+		return row{}, err
+	}
+	if sub.PaymentMethod != string(payments.MethodPix) {
+		return row{}, fault.Bad("Your pending subscription is not paid by PIX.")
+	}
+	if sub.PixPayload == nil {
+		if sub, err = s.fetchPix(ctx, sub); err != nil {
+			return row{}, err
+		}
+	}
+	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.clock.Now()) {
+		return row{}, &fault.Error{Kind: fault.Gone, Message: "This PIX code has expired. Subscribe again to get a new one."}
+	}
+	return sub, nil
+}
+
+// fetchPix asks the gateway for a code that its first answer did not bring.
+func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
+	a, err := s.askPix(ctx, sub)
+	if err == nil && !a.nothing {
+		sub, err = s.settle(ctx, sub, a)
+	}
+	if err != nil {
+		return row{}, s.refused(ctx, "read PIX code", err)
+	}
+	if sub.PixPayload == nil {
+		return row{}, &fault.Error{Kind: fault.Unavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
+	}
+	return sub, nil
+}
+
+func (s *Service) askPix(ctx context.Context, sub row) (answer, error) {
+	if sub.PixPaymentID == nil {
+		return s.ask(ctx, sub)
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return answer{}, err
+	}
+	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID)
+	return answer{source: ByLiveRead, pix: &charge}, err
+}

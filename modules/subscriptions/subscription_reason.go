@@ -1,0 +1,69 @@
+package subscriptions
+
+// Reason says in the history why a subscription moved. Moves that end access
+// carry one of the first five, from which churn is told apart
+// (finance-definitions, by_reason).
+type Reason string
+
+// The reasons.
+const (
+	ReasonPaymentFailure    Reason = "payment_failure"
+	ReasonCustomerCancelled Reason = "customer_cancelled"
+	ReasonAdminCancelled    Reason = "admin_cancelled"
+	ReasonChargeback        Reason = "chargeback"
+	ReasonExpired           Reason = "expired"
+
+	ReasonSubscribed      Reason = "subscribed"
+	ReasonRenewed         Reason = "renewed"
+	ReasonPaymentSettled  Reason = "payment_settled"
+	ReasonTrialStarted    Reason = "trial_started"
+	ReasonPaymentDeclined Reason = "payment_declined"
+	ReasonNothingMade     Reason = "nothing_at_gateway"
+	ReasonAbandoned       Reason = "abandoned"
+	ReasonReplaced        Reason = "replaced"
+	ReasonPixUnpaid       Reason = "pix_unpaid"
+	ReasonGatewayStatus   Reason = "gateway_status"
+	ReasonDisputeWon      Reason = "dispute_won"
+	ReasonAuthorized      Reason = "authorization_activated"
+	ReasonLateMoney       Reason = "late_money"
+	ReasonAdminActivated  Reason = "admin_activated"
+)
+
+var reasons = map[Action]Reason{
+	Subscribe: ReasonSubscribed, Renew: ReasonRenewed, PaymentSettles: ReasonPaymentSettled, TrialStarts: ReasonTrialStarted,
+	PaymentDeclined: ReasonPaymentDeclined, NothingAtGateway: ReasonNothingMade, LiveReadDead: ReasonAbandoned,
+	Replaced: ReasonReplaced, PixRunsOut: ReasonPixUnpaid,
+	GatewaySaysActive: ReasonGatewayStatus, GatewaySaysSuspended: ReasonPaymentFailure, GatewaySaysIncomplete: ReasonGatewayStatus,
+	GatewaySaysExpired: ReasonExpired,
+	PaymentFails:       ReasonPaymentFailure, PaymentFailsTooOften: ReasonPaymentFailure,
+	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon,
+	AuthorizationActivated: ReasonAuthorized, AuthorizationCancelled: ReasonCustomerCancelled, AuthorizationExpired: ReasonExpired,
+	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,
+}
+
+// reasonFor names the reason of a move. A gateway's cancelling has that of what
+// led to it; without a trace here, somebody did it at the gateway's own console.
+func reasonFor(by Action, sub row) Reason {
+	switch by {
+	case PeriodEnds:
+		if sub.CancelAtPeriodEnd {
+			return ReasonCustomerCancelled
+		}
+		return ReasonExpired
+	case GatewaySaysCancelled:
+		switch {
+		case sub.HasChargeback:
+			return ReasonChargeback
+		case sub.CancelAtPeriodEnd:
+			return ReasonCustomerCancelled
+		case sub.PaymentFailures > 0:
+			return ReasonPaymentFailure
+		case Status(sub.Status) == Pending:
+			return ReasonAbandoned
+		default:
+			return ReasonAdminCancelled
+		}
+	default:
+		return reasons[by]
+	}
+}

@@ -1,0 +1,275 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/faultpoint"
+	"marquee/platform/jobs"
+	"marquee/platform/postgres"
+
+	"github.com/riverqueue/river"
+)
+
+// answer is what a gateway says of an intent, whoever asked: the request itself,
+// the recovery job, a live read.
+type answer struct {
+	source   Source
+	remote   *payments.RemoteSubscription
+	pix      *payments.PixCharge
+	declined bool // the first payment was refused
+	dead     bool // a live read found it over
+	nothing  bool // nothing was made and nothing will be
+	open     bool // the outcome is still not known: ask again later
+}
+
+// settle writes a gateway's answer.
+func (s *Service) settle(ctx context.Context, sub row, a answer) (row, error) {
+	// The money has moved or not by now: a client that went away must not keep
+	// that from being written.
+	ctx = context.WithoutCancel(ctx)
+	var settled row
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		settled, err = s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if err := s.settleTx(ctx, tx, &settled, a); err != nil {
+			return err
+		}
+		faultpoint.Hit("subscribe.before_commit")
+		return nil
+	})
+	if err != nil {
+		return row{}, fmt.Errorf("settle subscription %s: %w", sub.ID, err)
+	}
+	return settled, nil
+}
+
+func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+	if a.nothing {
+		_, err := s.moveTx(ctx, tx, sub, change{action: NothingAtGateway, source: a.source})
+		return err
+	}
+	firstSight := !knownAtGateway(*sub)
+	err := s.editTx(ctx, tx, sub, func(r *row) {
+		learnRemote(r, a.remote)
+		learnPix(r, a.pix)
+		if !a.open && Status(r.Status) == Pending {
+			closeIntent(r)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if firstSight {
+		// Events may have overtaken the ids by which they are found.
+		ids := []string{sub.ID.String(), text(sub.GwaSubscriptionID), text(sub.GwbSubscriptionID), text(sub.PixPaymentID)}
+		if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(sub.Gateway), ids...); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.dead:
+		_, err := s.moveTx(ctx, tx, sub, change{action: LiveReadDead, source: a.source})
+		return err
+	case a.declined:
+		return s.declineTx(ctx, tx, sub, a)
+	case a.pix != nil:
+		if a.pix.Payment.Status != payments.PaymentSettled {
+			return nil
+		}
+		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.pix.Payment, source: a.source, recurs: false})
+	case a.remote != nil:
+		return s.settleRemoteTx(ctx, tx, sub, a)
+	}
+	return nil
+}
+
+// declineTx ends the subscription here, and by job at the gateway: what is left
+// there could still be paid.
+func (s *Service) declineTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+	if _, err := s.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: a.source}); err != nil {
+		return err
+	}
+	if a.remote != nil && a.remote.Status != payments.RemoteIncomplete {
+		return nil // it is over there too
+	}
+	return s.endAtGatewayTx(ctx, tx, *sub)
+}
+
+func (s *Service) endAtGatewayTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	if remoteID(sub) == "" {
+		return nil
+	}
+	_, err := s.jobs.InsertTx(ctx, tx, endArgs{SubscriptionID: sub.ID}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	return err
+}
+
+// settleRemoteTx writes what became of a card subscription. At gateway A the
+// charge runs after the call, so only a trial is active at once; the rest is
+// told by webhook, or by the recovery when that one is lost.
+func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+	if !running(a.remote.Status) {
+		return nil
+	}
+	latest := a.remote.LatestPayment
+	paid := latest != nil && latest.Status == payments.PaymentSettled
+	waits := sub.Gateway == string(payments.GWA) && a.source == BySubscribe
+	switch {
+	case sub.TrialDays > 0 && Status(sub.Status) == Pending && !(paid && latest.Amount > 0):
+		_, err := s.moveTx(ctx, tx, sub, change{action: TrialStarts, source: a.source})
+		return err
+	case paid && !waits:
+		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: *latest, source: a.source, recurs: true})
+	case sub.Gateway == string(payments.GWB):
+		_, err := s.moveTx(ctx, tx, sub, change{action: GatewaySaysActive, source: a.source, edit: func(r *row) { r.PaymentFailures = 0 }})
+		return err
+	}
+	return nil
+}
+
+// payment is settled money on its way into a subscription.
+type payment struct {
+	payments.Payment
+	source Source
+	event  *string
+	recurs bool // the gateway will go on charging by itself
+}
+
+// settlePaymentTx is where every payment of a subscription ends, keyed by the
+// gateway's payment id: the first to bring it does what follows from the money,
+// everybody later nothing.
+func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+	first := Status(sub.Status) == Pending // a first invoice of nothing opens a trial and leaves no money to record
+	if p.Amount > 0 {
+		recorded, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+			Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription,
+			LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment,
+		})
+		if err != nil {
+			return fmt.Errorf("record payment: %w", err)
+		}
+		first = recorded || first
+	}
+	if !first {
+		return nil
+	}
+	if Status(sub.Status).Ended() {
+		return s.lateMoneyTx(ctx, tx, sub, p)
+	}
+	if sub.HasChargeback && Status(sub.Status) == Suspended {
+		return s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
+	}
+	_, err := s.moveTx(ctx, tx, sub, change{action: PaymentSettles, source: p.source, event: p.event, edit: func(r *row) { s.pay(r, p) }})
+	return err
+}
+
+// pay writes what a payment means for the dates of a subscription.
+func (s *Service) pay(r *row, p payment) {
+	now := s.clock.Now()
+	settledAt := now
+	if p.SettledAt != nil {
+		settledAt = *p.SettledAt
+	}
+	closeIntent(r)
+	r.LastPaymentAt, r.PaymentFailures = &now, 0
+	learn(&r.LastPaidInvoiceID, p.InvoiceID)
+	switch {
+	case r.PaymentMethod == string(payments.MethodPix):
+		r.ExpiresAt = s.periodFrom(latestOf(settledAt, r.ExpiresAt), r)
+	case !p.recurs:
+		r.ExpiresAt, r.NextBillingDate = s.periodFrom(settledAt, r), nil
+	case r.Gateway == string(payments.GWA):
+		due := startOfDay(settledAt, s.cfg.Zone)
+		if p.DueDate != nil {
+			due = *p.DueDate
+		}
+		next := latestOf(AddMonths(due, 1, s.cfg.Zone), r.NextBillingDate)
+		r.NextBillingDate = &next
+	case r.NextBillingDate == nil:
+		r.NextBillingDate = s.periodFrom(settledAt, r)
+	}
+}
+
+func (s *Service) periodFrom(t time.Time, r *row) *time.Time {
+	end := AddMonths(t, int(r.PeriodMonths), s.cfg.Zone)
+	return &end
+}
+
+func latestOf(t time.Time, other *time.Time) time.Time {
+	if other != nil && other.After(t) {
+		return *other
+	}
+	return t
+}
+
+// lateMoneyTx opens an ended subscription again for money that came after its
+// end (open-shapes, Money that arrives late). A renewal that was paid before the
+// end opens nothing, and neither does money when the customer has another
+// subscription by now; the ledger has it in either case, for a refund.
+func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+	if sub.StartedAt != nil && p.SettledAt != nil && sub.EndedAt.After(*p.SettledAt) {
+		return nil
+	}
+	_, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
+	if err == nil {
+		s.log.WarnContext(ctx, "money for an ended subscription of a customer who has another", slog.String("subscription_id", sub.ID.String()),
+			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID))
+		return s.endAtGatewayTx(ctx, tx, *sub)
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
+		r.ExpiresAt, r.CancelAtPeriodEnd = nil, false
+		s.pay(r, p)
+	}})
+	return err
+}
+
+// learnRemote keeps what a gateway tells of its subscription.
+func learnRemote(r *row, remote *payments.RemoteSubscription) {
+	if remote == nil {
+		return
+	}
+	if r.Gateway == string(payments.GWA) {
+		learn(&r.GwaSubscriptionID, remote.GatewayID)
+		learn(&r.GwaCustomerID, remote.CustomerGatewayID)
+	} else {
+		learn(&r.GwbSubscriptionID, remote.GatewayID)
+		learn(&r.GwbCustomerID, remote.CustomerGatewayID)
+		learn(&r.GwbPriceID, remote.PriceID)
+	}
+	if remote.NextBilling != nil && !Status(r.Status).Ended() {
+		r.NextBillingDate = remote.NextBilling
+	}
+}
+
+func learnPix(r *row, pix *payments.PixCharge) {
+	if pix == nil {
+		return
+	}
+	learn(&r.PixPaymentID, pix.Payment.ID)
+	learn(&r.PixPayload, pix.Payload)
+	learn(&r.PixImage, pix.EncodedImage)
+	if pix.ExpiresAt != nil {
+		r.PixExpiresAt = pix.ExpiresAt
+	}
+}
+
+// remoteID is the subscription's id at its gateway, "" while it is not known.
+func remoteID(sub row) string {
+	if sub.Gateway == string(payments.GWA) {
+		return text(sub.GwaSubscriptionID)
+	}
+	return text(sub.GwbSubscriptionID)
+}
+
+func knownAtGateway(sub row) bool { return remoteID(sub) != "" || sub.PixPaymentID != nil }

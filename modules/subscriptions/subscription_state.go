@@ -1,0 +1,136 @@
+package subscriptions
+
+// Status is a subscription's state (specification, States and transitions).
+type Status string
+
+// The states. None stands before the row is there.
+const (
+	None      Status = ""
+	Pending   Status = "pending"
+	Active    Status = "active"
+	Suspended Status = "suspended"
+	Cancelled Status = "cancelled"
+	Expired   Status = "expired"
+)
+
+// Statuses are all states of a row.
+var Statuses = []Status{Pending, Active, Suspended, Cancelled, Expired}
+
+// Live reports whether the subscription still stands: a customer has one such.
+func (s Status) Live() bool { return s == Pending || s == Active || s == Suspended }
+
+// Ended reports whether the subscription is over; such a state is left only by
+// money that arrives late or by an admin.
+func (s Status) Ended() bool { return s == Cancelled || s == Expired }
+
+// Action is what may move a subscription: a trigger of the specification's
+// table, with its condition where that decides the target.
+type Action string
+
+// The actions, in the order of the specification's table.
+const (
+	Subscribe              Action = "subscribe"               // any subscribe route: the intent's row
+	Renew                  Action = "renew"                   // the new row of a renewal
+	PaymentSettles         Action = "payment_settles"         // approved at once, PAYMENT_CONFIRMED, PAYMENT_RECEIVED, invoice.paid, payment_intent.succeeded
+	TrialStarts            Action = "trial_starts"            // the gateway took the card, the first charge lies ahead
+	PaymentDeclined        Action = "payment_declined"        // of the first payment, told by the synchronous answer
+	NothingAtGateway       Action = "nothing_at_gateway"      // the gateway certainly made nothing of the intent
+	LiveReadDead           Action = "live_read_dead"          // GET status: incomplete without a way on, incomplete_expired, canceled
+	Replaced               Action = "replaced"                // pending PIX over 24 h, pending gateway B card, old row of a renewal
+	PixRunsOut             Action = "pix_runs_out"            // nobody paid the code in its time, payment_intent.payment_failed
+	GatewaySaysActive      Action = "gateway_active"          // updated, created: active, trialing
+	GatewaySaysSuspended   Action = "gateway_suspended"       // updated, created: past_due, unpaid, paused
+	GatewaySaysIncomplete  Action = "gateway_incomplete"      // updated, created: incomplete
+	GatewaySaysCancelled   Action = "gateway_cancelled"       // updated, created: canceled; deleted; gateway A deleted or inactivated without time left
+	GatewaySaysExpired     Action = "gateway_expired"         // updated, created: incomplete_expired
+	GatewayDeletedPaid     Action = "gateway_deleted_paid"    // gateway A deleted or inactivated, expires_at ahead
+	PaymentFails           Action = "payment_fails"           // a renewal's attempt, below the limit
+	PaymentFailsTooOften   Action = "payment_fails_too_often" // the attempt that reaches the limit
+	DisputeOpens           Action = "dispute_opens"           // charge.dispute.created, PAYMENT_CHARGEBACK_REQUESTED
+	DisputeWon             Action = "dispute_won"
+	AuthorizationActivated Action = "authorization_activated" // automatic PIX
+	AuthorizationCancelled Action = "authorization_cancelled" // automatic PIX cancelled or refused
+	AuthorizationExpired   Action = "authorization_expired"   // automatic PIX
+	LateMoney              Action = "late_money"              // a payment for a subscription that had ended
+	PeriodEnds             Action = "period_ends"             // expires_at reached
+	CustomerCancels        Action = "customer_cancels"
+	AdminCancels           Action = "admin_cancels"
+	AdminActivates         Action = "admin_activates"
+)
+
+// Actions are all actions, in the order of the table.
+var Actions = []Action{
+	Subscribe, Renew, PaymentSettles, TrialStarts, PaymentDeclined, NothingAtGateway, LiveReadDead, Replaced, PixRunsOut,
+	GatewaySaysActive, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
+	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon,
+	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
+	LateMoney, PeriodEnds, CustomerCancels, AdminCancels, AdminActivates,
+}
+
+type moves map[Status]Status
+
+func from(states ...Status) func(to Status) moves {
+	return func(to Status) moves {
+		m := moves{}
+		for _, s := range states {
+			m[s] = to
+		}
+		return m
+	}
+}
+
+// stays lists states that an action leaves as they are while it changes other
+// fields, such as a counter.
+func (m moves) stays(states ...Status) moves {
+	for _, s := range states {
+		m[s] = s
+	}
+	return m
+}
+
+var anyLive = from(Pending, Active, Suspended)
+
+// transitions is the one table of permitted moves. Rows of the specification
+// that say "any" mean any live state: terminal states hold (open-shapes,
+// Terminal states hold). A state that is missing in an action's row is not
+// moved by it.
+var transitions = map[Action]moves{
+	Subscribe:        from(None)(Pending),
+	Renew:            from(None)(Pending),
+	PaymentSettles:   anyLive(Active),
+	TrialStarts:      from(Pending)(Active),
+	PaymentDeclined:  from(Pending)(Cancelled),
+	NothingAtGateway: from(Pending)(Cancelled),
+	LiveReadDead:     from(Pending)(Cancelled),
+	Replaced:         from(Pending, Active)(Cancelled),
+	PixRunsOut:       from(Pending)(Cancelled),
+
+	GatewaySaysActive:     anyLive(Active),
+	GatewaySaysSuspended:  anyLive(Suspended),
+	GatewaySaysIncomplete: anyLive(Pending),
+	GatewaySaysCancelled:  anyLive(Cancelled),
+	GatewaySaysExpired:    anyLive(Expired),
+	GatewayDeletedPaid:    moves{}.stays(Pending, Active, Suspended),
+
+	PaymentFails:         moves{}.stays(Active, Suspended),
+	PaymentFailsTooOften: from(Active)(Suspended).stays(Suspended),
+	DisputeOpens:         from(Active)(Suspended).stays(Suspended, Cancelled, Expired),
+	DisputeWon:           from(Suspended)(Active).stays(Active, Cancelled, Expired),
+
+	AuthorizationActivated: anyLive(Active),
+	AuthorizationCancelled: anyLive(Cancelled),
+	AuthorizationExpired:   anyLive(Expired),
+
+	LateMoney:       from(Cancelled, Expired)(Active),
+	PeriodEnds:      from(Active, Suspended)(Expired),
+	CustomerCancels: anyLive(Cancelled),
+	AdminCancels:    anyLive(Cancelled),
+	AdminActivates:  from(Pending, Suspended, Cancelled, Expired)(Active).stays(Active),
+}
+
+// Next answers where an action takes a subscription. Ok is false when the state
+// holds against the action.
+func Next(from Status, by Action) (to Status, ok bool) {
+	to, ok = transitions[by][from]
+	return to, ok
+}

@@ -1,0 +1,132 @@
+package subscriptions
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+)
+
+// statusActions is the specification's mapping of gateway B's statuses.
+var statusActions = map[payments.RemoteStatus]Action{
+	payments.RemoteActive:            GatewaySaysActive,
+	payments.RemoteTrialing:          GatewaySaysActive,
+	payments.RemotePastDue:           GatewaySaysSuspended,
+	payments.RemoteUnpaid:            GatewaySaysSuspended,
+	payments.RemotePaused:            GatewaySaysSuspended,
+	payments.RemoteCanceled:          GatewaySaysCancelled,
+	payments.RemoteIncomplete:        GatewaySaysIncomplete,
+	payments.RemoteIncompleteExpired: GatewaySaysExpired,
+}
+
+// applyStatusTx: customer.subscription.created and .updated; gateway A's
+// SUBSCRIPTION_UPDATED, which tells the next due date alone.
+func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	if e.Subscription == nil {
+		return "no subscription in the event", nil
+	}
+	if Status(sub.Status).Ended() {
+		return ignoredEnded, nil
+	}
+	if e.Gateway == payments.GWA {
+		return "", s.editTx(ctx, tx, sub, func(r *row) { learnRemote(r, e.Subscription) })
+	}
+	action, known := statusActions[e.Subscription.Status]
+	if !known {
+		return "a status without meaning here", nil
+	}
+	if older(*sub, action, e) {
+		return ignoredOlder, nil
+	}
+	if _, err := s.adoptTx(ctx, tx, sub, e); err != nil {
+		return "", err
+	}
+	return s.followTx(ctx, tx, sub, action, e)
+}
+
+// followTx does what the gateway's newest word asks for.
+func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, e payments.Event) (string, error) {
+	c := change{action: action, source: ByWebhook, event: &e.ID}
+	switch action {
+	case GatewaySaysActive:
+		if sub.HasChargeback && Status(sub.Status) == Suspended {
+			return "suspended by a dispute", s.editTx(ctx, tx, sub, func(r *row) { follow(r, e) })
+		}
+		c.edit = func(r *row) { follow(r, e); closeIntent(r); r.PaymentFailures = 0 }
+	case GatewaySaysSuspended:
+		counts, err := s.countsTx(ctx, tx, *sub, e)
+		if err != nil {
+			return "", err
+		}
+		if s.cfg.PastDueOnlyCounts && e.Subscription.Status == payments.RemotePastDue {
+			return "", s.onlyCountTx(ctx, tx, sub, counts, e)
+		}
+		c.edit = func(r *row) {
+			follow(r, e)
+			closeIntent(r)
+			if counts {
+				r.PaymentFailures++
+			}
+		}
+	default:
+		c.edit = func(r *row) { follow(r, e) }
+	}
+	_, err := s.moveTx(ctx, tx, sub, c)
+	return "", err
+}
+
+func (s *Service) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts bool, e payments.Event) error {
+	if counts && Status(sub.Status) != Pending {
+		if err := s.failTx(ctx, tx, sub, e); err != nil {
+			return err
+		}
+	}
+	return s.editTx(ctx, tx, sub, func(r *row) { follow(r, e) })
+}
+
+// countsTx reports whether the event tells of a failure that is not counted yet:
+// a failed renewal sends this event and invoice.payment_failed, and counts once,
+// whichever comes first. Without an open invoice it counts when it suspends.
+func (s *Service) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+	latest := e.Subscription.LatestPayment
+	if latest == nil || latest.ID == "" || latest.ID == text(sub.LastPaidInvoiceID) {
+		return Status(sub.Status) != Suspended, nil
+	}
+	return s.payments.RecordFailureTx(ctx, tx, payments.Failure{
+		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID,
+		PaymentID: latest.ID, Amount: latest.Amount, FailedAt: e.CreatedAt,
+	})
+}
+
+// follow writes the dates that a status event tells. Cancelled at the period's
+// end means access until then; taken back, the recurrence runs on.
+func follow(r *row, e payments.Event) {
+	noteEvent(r, e)
+	learnRemote(r, e.Subscription)
+	switch {
+	case e.Subscription.CancelAtPeriodEnd && e.Subscription.NextBilling != nil:
+		r.CancelAtPeriodEnd, r.ExpiresAt = true, e.Subscription.NextBilling
+	case !e.Subscription.CancelAtPeriodEnd && r.CancelAtPeriodEnd:
+		r.CancelAtPeriodEnd, r.ExpiresAt = false, nil
+	}
+}
+
+// older reports whether a status event tells less than what is known. The
+// gateway's clock has whole seconds: on a tie nothing worse than the present
+// state is believed, except an end, from which there is no way back.
+func older(sub row, action Action, e payments.Event) bool {
+	if action == GatewaySaysIncomplete && isCreation(e) && Status(sub.Status) != Pending {
+		return true // it was paid since it was created
+	}
+	if sub.LastEventAt == nil {
+		return false
+	}
+	if !e.CreatedAt.Equal(*sub.LastEventAt) {
+		return e.CreatedAt.Before(*sub.LastEventAt)
+	}
+	to, ok := Next(Status(sub.Status), action)
+	return ok && !to.Ended() && goodness[to] < goodness[Status(sub.Status)]
+}
+
+var goodness = map[Status]int{Pending: 0, Suspended: 1, Active: 2}

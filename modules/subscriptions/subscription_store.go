@@ -1,0 +1,219 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// row is a subscription as the database holds it.
+type row = subscriptionsdb.Subscription
+
+// Source says what brought a move about, in the history.
+type Source string
+
+// The sources.
+const (
+	BySubscribe Source = "subscribe"
+	ByWebhook   Source = "webhook"
+	ByRecovery  Source = "recovery"
+	ByLiveRead  Source = "live_read"
+	ByJob       Source = "job"
+	ByCustomer  Source = "customer"
+	ByAdmin     Source = "admin"
+)
+
+// change is one action on a subscription: the move that the table gives it, and
+// further fields.
+type change struct {
+	action Action
+	source Source
+	actor  *objectid.ID
+	event  *string        // the gateway's event, when one is behind it
+	edit   func(sub *row) // sets what changes besides the state
+}
+
+// errMoved says that somebody else moved the subscription since it was read.
+var errMoved = errors.New("subscription was moved by somebody else")
+
+// lockTx reads a subscription for a change. It locks the customer first and the
+// row after: subscribing does so too, and two orders would end in deadlocks.
+func (s *Service) lockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (row, error) {
+	if err := s.lockCustomerTx(ctx, tx, customerID); err != nil {
+		return row{}, err
+	}
+	return s.db.GetSubscriptionForUpdate(ctx, tx, id)
+}
+
+// lockCustomerTx lets a deleted customer pass: what he owes and is owed goes on.
+func (s *Service) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	_, err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	if isMissing(err) {
+		return nil
+	}
+	return err
+}
+
+// moveTx applies a change to a locked subscription and is the only way in which
+// a state changes: compare-and-set, history, the customer's pointer and the job
+// for its expiry in the caller's transaction. Moved is false, and nothing is
+// written, when the state holds against the action.
+func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (moved bool, err error) {
+	from := Status(sub.Status)
+	to, ok := Next(from, c.action)
+	if !ok {
+		return false, nil
+	}
+	now := s.clock.Now()
+	after := *sub
+	after.Status = string(to)
+	switch {
+	case to == Active && after.StartedAt == nil:
+		after.StartedAt = &now
+		if err := s.startTrialTx(ctx, tx, after); err != nil {
+			return false, err
+		}
+	case to.Ended() && !from.Ended():
+		after.EndedAt = &now
+		closeIntent(&after)
+	}
+	if !to.Ended() {
+		after.EndedAt = nil
+	}
+	if c.edit != nil {
+		c.edit(&after)
+	}
+	reason := reasonFor(c.action, *sub)
+	saved, err := s.saveTx(ctx, tx, from, after)
+	if err != nil {
+		return false, err
+	}
+	*sub = saved
+	if to == from {
+		return true, nil
+	}
+	return true, s.recordMoveTx(ctx, tx, saved, from, reason, c)
+}
+
+// startTrialTx notes that the customer has had his one trial.
+func (s *Service) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	if sub.TrialDays == 0 {
+		return nil
+	}
+	_, err := s.accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID)
+	return err
+}
+
+func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Status, reason Reason, c change) error {
+	err := s.db.InsertTransition(ctx, tx, subscriptionsdb.InsertTransitionParams{
+		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: filled(string(from)),
+		ToStatus: sub.Status, Reason: string(reason), Source: string(c.source), ActorID: c.actor, EventID: c.event,
+	})
+	if err != nil {
+		return fmt.Errorf("write history: %w", err)
+	}
+	if to := Status(sub.Status); to.Ended() {
+		return s.accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
+	}
+	if from.Ended() || from == None {
+		err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
+		if isMissing(err) {
+			return nil // the customer has deleted his account meanwhile
+		}
+		return err
+	}
+	return nil
+}
+
+// editTx changes fields of a locked subscription and leaves its state alone.
+func (s *Service) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub *row)) error {
+	after := *sub
+	edit(&after)
+	saved, err := s.saveTx(ctx, tx, Status(sub.Status), after)
+	if err != nil {
+		return err
+	}
+	*sub = saved
+	return nil
+}
+
+// saveTx writes the row if its state is still from, and schedules what its dates
+// ask for.
+func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, from Status, r row) (row, error) {
+	saved, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
+		ID: r.ID, FromStatus: string(from), Status: r.Status, Now: s.clock.Now(),
+		GwaSubscriptionID: r.GwaSubscriptionID, GwaCustomerID: r.GwaCustomerID, GwaPixAuthID: r.GwaPixAuthID,
+		GwbSubscriptionID: r.GwbSubscriptionID, GwbCustomerID: r.GwbCustomerID, GwbPriceID: r.GwbPriceID,
+		PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
+		StartedAt: r.StartedAt, NextBillingDate: r.NextBillingDate, LastPaymentAt: r.LastPaymentAt,
+		ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt, GatewayDeletedAt: r.GatewayDeletedAt,
+		CancelAtPeriodEnd: r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback,
+		IntentOpen: r.IntentOpen, RecoveryTries: r.RecoveryTries, RecoveryAt: r.RecoveryAt,
+		LastEventAt: r.LastEventAt, LastEventID: r.LastEventID, LastPaidInvoiceID: r.LastPaidInvoiceID,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, from, errMoved)
+	}
+	if err != nil {
+		return row{}, fmt.Errorf("write subscription: %w", err)
+	}
+	return saved, s.scheduleTx(ctx, tx, saved)
+}
+
+// scheduleTx inserts the jobs for the instants that the row waits for. A job
+// looks at the row again when its time comes, so one too many does no harm.
+func (s *Service) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	at := func(when time.Time, args river.JobArgs, queue string) error {
+		_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
+			ScheduledAt: when, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
+		})
+		if err != nil {
+			return fmt.Errorf("schedule %s: %w", args.Kind(), err)
+		}
+		return nil
+	}
+	status := Status(sub.Status)
+	switch {
+	case sub.IntentOpen:
+		return at(*sub.RecoveryAt, recoverArgs{SubscriptionID: sub.ID, At: *sub.RecoveryAt}, jobs.QueueGateway)
+	case status == Pending && sub.PixPaymentID != nil:
+		due := s.pixDue(sub)
+		return at(due, dropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
+	case sub.ExpiresAt != nil && (status == Active || status == Suspended):
+		return at(*sub.ExpiresAt, expireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault)
+	}
+	return nil
+}
+
+// closeIntent notes that the gateway's answer stands in the row.
+func closeIntent(sub *row) { sub.IntentOpen, sub.RecoveryAt = false, nil }
+
+// filled is nil for "".
+func filled(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// learn keeps an id that became known; an empty one changes nothing.
+func learn(field **string, id string) {
+	if id != "" {
+		*field = &id
+	}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,102 @@
+package subscriptions
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Config holds the specification's limits as configuration (open-shapes, The
+// specification's limits are configuration). The zero value of a field means
+// its default.
+type Config struct {
+	// PixPendingTTL: after it an unpaid PIX makes room for a new subscription. Default 24 h.
+	PixPendingTTL time.Duration
+	// MaxPaymentFailures in a row suspend. Default 3.
+	MaxPaymentFailures int
+	// PastDueOnlyCounts keeps gateway B's past_due from suspending at once
+	// (PAST_DUE_SUSPENDS=false): it counts as a failure like any other.
+	PastDueOnlyCounts bool
+	// Zone is REPORT_TZ, in which months and days pass. Default UTC.
+	Zone *time.Location
+	// RecoveryDelay is the first wait before the gateway is asked about an intent
+	// whose outcome is unknown; each further wait doubles. Default 1 min.
+	RecoveryDelay time.Duration
+	// RecoveryTries at gateway A without finding anything end the intent; its
+	// search may lag behind. Gateway B's does not: 2 tries. Default 4.
+	RecoveryTries int
+	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
+	AlphanumericTaxIDs bool
+}
+
+func (c Config) withDefaults() Config {
+	if c.PixPendingTTL == 0 {
+		c.PixPendingTTL = 24 * time.Hour
+	}
+	if c.MaxPaymentFailures == 0 {
+		c.MaxPaymentFailures = 3
+	}
+	if c.Zone == nil {
+		c.Zone = time.UTC
+	}
+	if c.RecoveryDelay == 0 {
+		c.RecoveryDelay = time.Minute
+	}
+	if c.RecoveryTries == 0 {
+		c.RecoveryTries = 4
+	}
+	return c
+}
+
+// Settings is what the module asks of the platform's configuration; the module
+// settings fills it.
+type Settings interface {
+	// PixBillingMonths is how many months one PIX payment buys: 1, 3, 6 or 12.
+	PixBillingMonths(ctx context.Context) (int, error)
+	// PixSubscriptionMode is "manual" or "recurring".
+	PixSubscriptionMode(ctx context.Context) (string, error)
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Settings Settings
+	Config   Config
+}
+
+// Service is the module.
+type Service struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	accounts *accounts.Service
+	payments *payments.Service
+	settings Settings
+	cfg      Config
+	db       *subscriptionsdb.Queries
+}
+
+// New makes the module and registers it with payments as the one that applies
+// events about subscriptions.
+func New(d Deps) *Service {
+	s := &Service{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments,
+		settings: d.Settings, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
+	}
+	d.Payments.Register(s)
+	return s
+}

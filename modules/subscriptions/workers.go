@@ -1,0 +1,44 @@
+package subscriptions
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/jobs"
+)
+
+// sweepEvery is how soon a lost job is noticed.
+const sweepEvery = time.Minute
+
+// Workers adds the module's jobs.
+func (s *Service) Workers(w *river.Workers) {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[recoverArgs]) error {
+		return s.Recover(ctx, job.Args.SubscriptionID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[expireArgs]) error {
+		return s.Expire(ctx, job.Args.SubscriptionID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dropPixArgs]) error {
+		return s.DropPix(ctx, job.Args.SubscriptionID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
+		return s.EndAtGateway(ctx, job.Args.SubscriptionID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
+		return s.Sweep(ctx)
+	}))
+}
+
+// Periodic returns the jobs that run by the clock.
+func (s *Service) Periodic() []*river.PeriodicJob {
+	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
+		return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
+	}, &river.PeriodicJobOpts{RunOnStart: true})}
+}
+
+func (s *Service) duePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
+	return subscriptionsdb.ListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
+}
