@@ -3,6 +3,7 @@
 package accountstest
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,8 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"encoding/json"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 

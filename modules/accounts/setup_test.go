@@ -1,0 +1,252 @@
+package accounts_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/testutil/pgtest"
+)
+
+// bundle is a running service of its own for one test.
+type bundle struct {
+	db      *pgxpool.Pool
+	svc     *accounts.Service
+	clock   *clock.Fake
+	url     string
+	catcher *mail.Catcher
+	log     *logBuffer
+}
+
+// setup serves the module over HTTP on a database of its own. Jobs are inserted
+// and not worked until work is called.
+func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
+	t.Helper()
+	b := &bundle{db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &logBuffer{}}
+	logger := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var err error
+	b.catcher, err = mail.NewCatcher("127.0.0.1:0", logger)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = b.catcher.Close() })
+	deps := accountstest.Deps(t, b.db)
+	deps.Clock, deps.Log = b.clock, logger
+	deps.Files = files.New(files.Deps{Pool: b.db, Clock: b.clock})
+	deps.Mail, err = mail.NewSMTP(b.catcher.URL(), "Marquee <no-reply@example.com>")
+	require.NoError(t, err)
+	deps.Templates, err = mail.ParseTemplates(os.DirFS("../../web/mail"))
+	require.NoError(t, err)
+	for _, f := range set {
+		f(&deps)
+	}
+	b.svc, err = accounts.New(deps)
+	require.NoError(t, err)
+	api := httpapi.New(httpapi.Config{Auth: b.svc, Log: logger, PublicURL: "http://marquee.test"})
+	b.svc.Routes(api)
+	server := httptest.NewServer(api.Handler())
+	t.Cleanup(server.Close)
+	b.url = server.URL + httpapi.Prefix
+	return b
+}
+
+// work starts working jobs.
+func (b *bundle) work(t *testing.T) *bundle {
+	t.Helper()
+	workers := river.NewWorkers()
+	b.svc.Workers(workers)
+	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: slog.New(slog.NewTextHandler(b.log, nil))})
+	require.NoError(t, err)
+	require.NoError(t, client.Start(t.Context()))
+	t.Cleanup(func() { <-client.Stopped() })
+	return b
+}
+
+// answer is one HTTP answer.
+type answer struct {
+	status int
+	header http.Header
+	body   map[string]any
+	raw    string
+}
+
+// detail is the sentence of an error answer.
+func (a answer) detail() string { s, _ := a.body["detail"].(string); return s }
+
+// code and field are those of a coded error answer.
+func (a answer) code() string { return a.text("error", "code") }
+
+func (a answer) field() string { return a.text("error", "field") }
+
+// text follows keys through nested objects.
+func (a answer) text(keys ...string) string {
+	var at any = a.body
+	for _, k := range keys {
+		m, ok := at.(map[string]any)
+		if !ok {
+			return ""
+		}
+		at = m[k]
+	}
+	s, _ := at.(string)
+	return s
+}
+
+// doc is the only document of an envelope.
+func (a answer) doc(t *testing.T) map[string]any {
+	t.Helper()
+	docs, _ := a.body["docs"].([]any)
+	require.Len(t, docs, 1, a.raw)
+	return docs[0].(map[string]any)
+}
+
+func (b *bundle) send(t *testing.T, method, path, token, contentType, body string) answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader(body))
+	require.NoError(t, err)
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	a := answer{status: response.StatusCode, header: response.Header, raw: string(raw)}
+	require.NoError(t, json.Unmarshal(raw, &a.body), a.raw)
+	return a
+}
+
+func (b *bundle) get(t *testing.T, path, token string) answer {
+	t.Helper()
+	return b.send(t, http.MethodGet, path, token, "", "")
+}
+
+func (b *bundle) json(t *testing.T, method, path, token string, body any) answer {
+	t.Helper()
+	text, isText := body.(string)
+	if !isText {
+		raw, err := json.Marshal(body)
+		require.NoError(t, err)
+		text = string(raw)
+	}
+	return b.send(t, method, path, token, "application/json", text)
+}
+
+func (b *bundle) post(t *testing.T, path, token string, body any) answer {
+	t.Helper()
+	return b.json(t, http.MethodPost, path, token, body)
+}
+
+func (b *bundle) login(t *testing.T, username, password string) answer {
+	t.Helper()
+	form := url.Values{"username": {username}, "password": {password}}
+	return b.send(t, http.MethodPost, "/token", "", "application/x-www-form-urlencoded", form.Encode())
+}
+
+// token logs in with the fixtures' password.
+func (b *bundle) token(t *testing.T, username string) string {
+	t.Helper()
+	a := b.login(t, username, accountstest.Password)
+	require.Equal(t, 200, a.status, a.raw)
+	return a.text("access_token")
+}
+
+var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
+
+// mailedCode waits for the nth mail (from 1) to the address and returns its code.
+func (b *bundle) mailedCode(t *testing.T, to string, nth int) string {
+	t.Helper()
+	var code string
+	require.Eventually(t, func() bool {
+		var texts []string
+		for _, m := range b.catcher.Mails() {
+			if m.To == to {
+				texts = append(texts, m.Text)
+			}
+		}
+		if len(texts) < nth {
+			return false
+		}
+		code = sixDigits.FindString(texts[len(texts)-nth])
+		return true
+	}, 20*time.Second, 20*time.Millisecond, "no mail to %s", to)
+	require.NotEmpty(t, code)
+	return code
+}
+
+// count is the single number that the query gives.
+func (b *bundle) count(t *testing.T, sql string, args ...any) int {
+	t.Helper()
+	var n int
+	require.NoError(t, b.db.QueryRow(t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+func (b *bundle) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	_, err := b.db.Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
+}
+
+// wrongCode differs from the code.
+func wrongCode(code string) string {
+	last := code[5]
+	return code[:5] + string('0'+(last-'0'+1)%10)
+}
+
+// signupOf is a complete payload; set changes it.
+func signupOf(name string, set map[string]any) []map[string]any {
+	body := map[string]any{
+		"username": name, "email": name + "@example.com", "password": "s3cret-enough-" + name,
+		"full_name": "Ana " + name, "phone": "+5511987654321",
+	}
+	for k, v := range set {
+		if v == nil {
+			delete(body, k)
+			continue
+		}
+		body[k] = v
+	}
+	return []map[string]any{body}
+}
+
+// logBuffer is a log that may be written by many and read at the end.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
