@@ -52,6 +52,10 @@ func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, pro
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
 	d.event, malformed = gateway.ReadEvent(body)
+	d.event.ID, d.event.Type = shortText(d.event.ID), shortText(d.event.Type)
+	if malformed == nil && (d.event.ID == "" || d.event.Type == "") {
+		malformed = errors.New("it has no id or no type")
+	}
 	d.event.Gateway, d.event.LogID = gateway.Name(), d.log
 	if d.event.CreatedAt.IsZero() {
 		d.event.CreatedAt = at

@@ -79,9 +79,11 @@ func claimedIdentity(raw json.RawMessage) (id, kind string) {
 	return id, kind
 }
 
+// shortText is v when it is a text that Postgres can store and that is no longer
+// than ids and types are, else "".
 func shortText(v any) string {
 	s, _ := v.(string)
-	if len(s) > MaxEventID || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+	if len(s) > maxEventID || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 		return ""
 	}
 	return s

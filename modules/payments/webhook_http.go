@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"marquee/modules/payments/internal/paymentsdb"
@@ -19,8 +20,8 @@ const (
 	maxForeignBody = 16 << 10 // bytes kept of a body that could not be authenticated
 	// webhookTime is what a gateway waits for us (10 s at gateway A), less the way.
 	webhookTime = 9 * time.Second
-	// MaxEventID bounds event ids and types, in bytes; gateway A's have about 50.
-	MaxEventID = 255
+	maxEventID  = 255  // bytes of event ids and types; gateway A's have about 50
+	maxProof    = 1000 // bytes kept of a signature header
 )
 
 var (
@@ -60,6 +61,7 @@ func (s *Service) takeWebhook(ctx context.Context, name GatewayName, h http.Head
 		return Answer{}, errBadSignature // without a secret nothing can be authenticated
 	}
 	proof, ok := gateway.Authenticate(h, raw, at)
+	proof = strings.ReplaceAll(strings.ToValidUTF8(proof[:min(len(proof), maxProof)], ""), "\x00", "")
 	if !ok {
 		if err := s.logForeign(ctx, name, raw, proof, at); err != nil {
 			s.deps.Log.ErrorContext(ctx, "unauthenticated webhook not logged", slog.String("gateway", string(name)), slog.Any("error", err))
@@ -81,7 +83,7 @@ func (s *Service) logForeign(ctx context.Context, name GatewayName, body []byte,
 	id, kind := claimedIdentity(payload)
 	return s.db.WebhookLogInsert(ctx, s.deps.Pool, paymentsdb.WebhookLogInsertParams{
 		ID: objectid.At(at), Gateway: string(name), EventID: filled(id), EventType: filled(kind), Payload: payload,
-		Signature: filled(shortText(proof)), SignatureValid: false, ReceivedAt: at,
+		Signature: filled(proof), SignatureValid: false, ReceivedAt: at,
 	})
 }
 
