@@ -1,0 +1,154 @@
+package gwb
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+)
+
+func sample(t testing.TB, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "testdata", "webhooks", "gwb."+name+".json"))
+	require.NoError(t, err)
+	return raw
+}
+
+// Ids that the samples share.
+const (
+	cardSubscription = "sub_1SVaBcLkdIwHu7ix0aBcDeFg"
+	localID          = objectid.ID("66f0a1b2c3d4e5f607182c01")
+	customerID       = "cus_RkT2cV8Wm0aBcD"
+)
+
+func TestSamplesInBothShapes(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for _, shape := range []string{"dahlia", "pre-basil-2024-06-20"} {
+		for name, want := range map[string]struct {
+			kind    payments.EventKind
+			status  payments.RemoteStatus
+			payment payments.PaymentStatus
+			first   bool
+		}{
+			"invoice.paid.first":                                 {kind: payments.PaymentWasSettled, payment: payments.PaymentSettled, first: true},
+			"invoice.paid.renewal":                               {kind: payments.PaymentWasSettled, payment: payments.PaymentSettled},
+			"invoice.payment_failed.first-declined":              {kind: payments.PaymentHasFailed, payment: payments.PaymentFailed, first: true},
+			"invoice.payment_failed.renewal":                     {kind: payments.PaymentHasFailed, payment: payments.PaymentFailed},
+			"customer.subscription.created.incomplete":           {kind: payments.SubscriptionChanged, status: payments.RemoteIncomplete},
+			"customer.subscription.updated.active":               {kind: payments.SubscriptionChanged, status: payments.RemoteActive},
+			"customer.subscription.updated.past_due":             {kind: payments.SubscriptionChanged, status: payments.RemotePastDue},
+			"customer.subscription.updated.cancel-at-period-end": {kind: payments.SubscriptionChanged, status: payments.RemoteActive},
+			"customer.subscription.deleted":                      {kind: payments.SubscriptionWasEnded, status: payments.RemoteCanceled},
+			"charge.refunded.full":                               {},
+		} {
+			name := name + "." + shape
+			e, err := g.ReadEvent(sample(t, name))
+			require.NoError(t, err, name)
+			require.Equal(t, want.kind, e.Kind, name)
+			require.NotEmpty(t, e.ID, name)
+			require.False(t, e.CreatedAt.IsZero(), name)
+			if want.kind == payments.NothingForUs {
+				continue
+			}
+			require.NotEmpty(t, e.SubscriptionID, name)
+			require.NotEmpty(t, e.Reference, name)
+			require.NotEmpty(t, e.CustomerID, name)
+			require.Equal(t, want.first, e.FirstInvoice, name)
+			if want.payment != "" {
+				require.Equal(t, want.payment, e.Payment.Status, name)
+				require.Equal(t, e.Payment.InvoiceID, e.Payment.ID, name)
+				require.EqualValues(t, 4990, e.Payment.Amount, name)
+				require.Positive(t, e.Attempt, name)
+			}
+			if want.status != "" {
+				require.Equal(t, want.status, e.Subscription.Status, name)
+				require.NotNil(t, e.Subscription.NextBilling, name)
+			}
+		}
+	}
+}
+
+func TestWhatTheSamplesTell(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for _, shape := range []string{"dahlia", "pre-basil-2024-06-20"} {
+		e, err := g.ReadEvent(sample(t, "invoice.paid.first."+shape))
+		require.NoError(t, err)
+		require.Equal(t, cardSubscription, e.SubscriptionID)
+		require.Equal(t, localID, e.Reference)
+		require.Equal(t, customerID, e.CustomerID)
+		require.Equal(t, "in_1SVaBbLkdIwHu7ixQwErTyUi", e.Payment.ID)
+		require.Equal(t, time.Unix(1795194194, 0).UTC(), *e.Payment.SettledAt)
+		require.Contains(t, e.Subjects(), cardSubscription)
+		require.Contains(t, e.Subjects(), localID.String())
+
+		e, err = g.ReadEvent(sample(t, "customer.subscription.updated.active."+shape))
+		require.NoError(t, err)
+		require.Equal(t, "2026-12-20T17:03:12Z", e.Subscription.NextBilling.Format(time.RFC3339))
+
+		e, err = g.ReadEvent(sample(t, "customer.subscription.updated.cancel-at-period-end."+shape))
+		require.NoError(t, err)
+		require.True(t, e.Subscription.CancelAtPeriodEnd)
+	}
+	e, err := g.ReadEvent(sample(t, "invoice.paid.first.pre-basil-2024-06-20"))
+	require.NoError(t, err)
+	require.NotEmpty(t, e.Payment.PaymentIntentID, "the older shape tells it")
+}
+
+func TestWhereTheSubscriptionOfAnInvoiceStands(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for name, object := range map[string]string{
+		"parent":               `{"id":"in_1","parent":{"subscription_details":{"subscription":"sub_1"}}}`,
+		"parent, expanded":     `{"id":"in_1","parent":{"subscription_details":{"subscription":{"id":"sub_1"}}}}`,
+		"older":                `{"id":"in_1","subscription":"sub_1"}`,
+		"older, expanded":      `{"id":"in_1","subscription":{"id":"sub_1"}}`,
+		"parent goes first":    `{"id":"in_1","subscription":"sub_2","parent":{"subscription_details":{"subscription":"sub_1"}}}`,
+		"line":                 `{"id":"in_1","lines":{"data":[{},{"parent":{"subscription_item_details":{"subscription":"sub_1"}}}]}}`,
+		"line, older":          `{"id":"in_1","lines":{"data":[{"subscription":"sub_1"}]}}`,
+		"with broken metadata": `{"id":"in_1","subscription":"sub_1","subscription_details":{"metadata":{"local_subscription_id":7}}}`,
+	} {
+		e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"invoice.paid","data":{"object":` + object + `}}`))
+		require.NoError(t, err, name)
+		require.Equal(t, "sub_1", e.SubscriptionID, name)
+		require.Empty(t, e.Reference, name)
+	}
+	e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"invoice.paid","data":{"object":{"id":"in_1","subscription_details":{"metadata":{"local_subscription_id":"` + string(localID) + `"}}}}}`))
+	require.NoError(t, err)
+	require.Equal(t, payments.PaymentWasSettled, e.Kind)
+	require.Equal(t, localID, e.Reference)
+	e, err = g.ReadEvent([]byte(`{"id":"evt_1","type":"invoice.paid","data":{"object":{"id":"in_1"}}}`))
+	require.NoError(t, err)
+	require.Equal(t, payments.NothingForUs, e.Kind, "no subscription is behind it")
+}
+
+func FuzzReadEvent(f *testing.F) {
+	files, err := filepath.Glob("../testdata/webhooks/gwb.*.json")
+	require.NoError(f, err)
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(raw)
+	}
+	g := New(Config{})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		e, err := g.ReadEvent(body)
+		if err != nil {
+			require.Equal(t, payments.NothingForUs, e.Kind)
+			return
+		}
+		switch e.Kind {
+		case payments.PaymentWasSettled, payments.PaymentHasFailed:
+			require.NotEmpty(t, e.Payment.ID)
+			require.NotEmpty(t, e.Subjects())
+		case payments.SubscriptionChanged, payments.SubscriptionWasEnded:
+			require.NotEmpty(t, e.Subscription.GatewayID)
+		}
+	})
+}

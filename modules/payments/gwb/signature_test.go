@@ -1,0 +1,114 @@
+package gwb
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/stripe/stripe-go/v85/webhook"
+)
+
+const (
+	oldSecret = "whsec_old_0123456789012345678901234567"
+	newSecret = "whsec_new_0123456789012345678901234567"
+)
+
+var signedAt = time.Date(2026, 11, 20, 17, 3, 12, 0, time.UTC)
+
+func v1(secret, message string) string {
+	h := hmac.New(sha256.New, []byte(secret))
+	h.Write([]byte(message))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func timed(secret string, at time.Time, body string) string {
+	return fmt.Sprintf("t=%d,v1=%s", at.Unix(), v1(secret, fmt.Sprintf("%d.%s", at.Unix(), body)))
+}
+
+func TestSignatureForms(t *testing.T) {
+	t.Parallel()
+	const body = `{"id":"evt_1"}`
+	g := New(Config{WebhookSecrets: []string{newSecret, "", oldSecret}})
+	good := timed(newSecret, signedAt, body)
+	proof := strings.TrimPrefix(good, fmt.Sprintf("t=%d,", signedAt.Unix()))
+	for name, c := range map[string]struct {
+		value string
+		ok    bool
+	}{
+		"timed":                        {good, true},
+		"timed with the old secret":    {timed(oldSecret, signedAt, body), true},
+		"timed with spaces":            {strings.ReplaceAll(good, ",", ", "), true},
+		"several v1, one good":         {good + ",v1=" + v1("x", body), true},
+		"several v1, last good":        {fmt.Sprintf("t=%d,v1=%s,%s", signedAt.Unix(), v1("x", body), proof), true},
+		"unknown schemes beside":       {good + ",v0=abc,x", true},
+		"upper-case hex":               {strings.Replace(timed(newSecret, signedAt, body), proof[3:], strings.ToUpper(proof[3:]), 1), true},
+		"bare hex":                     {v1(newSecret, body), true},
+		"bare hex with the old secret": {v1(oldSecret, body), true},
+		"sha256=":                      {"sha256=" + v1(newSecret, body), true},
+		"5 minutes old":                {timed(newSecret, signedAt.Add(-5*time.Minute), body), true},
+		"5 minutes ahead":              {timed(newSecret, signedAt.Add(5*time.Minute), body), true},
+
+		"over 5 minutes old":       {timed(newSecret, signedAt.Add(-5*time.Minute-time.Second), body), false},
+		"over 5 minutes ahead":     {timed(newSecret, signedAt.Add(5*time.Minute+time.Second), body), false},
+		"another secret":           {timed("whsec_x", signedAt, body), false},
+		"the empty secret":         {timed("", signedAt, body), false},
+		"bare with another secret": {v1("whsec_x", body), false},
+		"bare of the timed text":   {v1(newSecret, fmt.Sprintf("%d.%s", signedAt.Unix(), body)), false},
+		"timed without v1":         {fmt.Sprintf("t=%d", signedAt.Unix()), false},
+		"v1 without time":          {proof, false},
+		"v0 alone":                 {strings.Replace(good, "v1=", "v0=", 1), false},
+		"no number":                {"t=now," + proof, false},
+		"time shifted":             {strings.Replace(good, fmt.Sprint(signedAt.Unix()), fmt.Sprint(signedAt.Unix()+1), 1), false},
+		"cut":                      {good[:len(good)-2], false},
+		"empty":                    {"", false},
+		"sha256 alone":             {"sha256=", false},
+		"nonsense":                 {"t=,v1=", false},
+		"absurd time":              {"t=99999999999999999999," + proof, false},
+		"time at the end of time":  {fmt.Sprintf("t=9223372036854775807,v1=%s", v1(newSecret, "9223372036854775807."+body)), false},
+	} {
+		for _, header := range signatureHeaders {
+			h := http.Header{}
+			h.Set(header, c.value)
+			signature, ok := g.Authenticate(h, []byte(body), signedAt)
+			require.Equal(t, c.ok, ok, "%s in %s", name, header)
+			require.Equal(t, c.value, signature)
+			_, ok = g.Authenticate(h, []byte(body+" "), signedAt)
+			require.False(t, ok, "%s: the body was changed", name)
+		}
+	}
+	_, ok := g.Authenticate(http.Header{}, []byte(body), signedAt)
+	require.False(t, ok)
+	h := http.Header{}
+	h.Set("Stripe-Signature", good)
+	_, ok = New(Config{}).Authenticate(h, []byte(body), signedAt)
+	require.False(t, ok, "without a secret nothing is authentic")
+}
+
+func TestSignatureOfTheOfficialClient(t *testing.T) {
+	t.Parallel()
+	p := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: []byte(`{"id":"evt_1"}`), Secret: newSecret, Timestamp: signedAt})
+	h := http.Header{}
+	h.Set("Stripe-Signature", p.Header)
+	_, ok := New(Config{WebhookSecrets: []string{newSecret}}).Authenticate(h, p.Payload, signedAt)
+	require.True(t, ok)
+}
+
+func FuzzSignature(f *testing.F) {
+	f.Add(timed(newSecret, signedAt, "{}"), []byte("{}"))
+	f.Add("sha256="+v1(newSecret, "{}"), []byte("{}"))
+	f.Add("t=1,v1=,v1=zz", []byte{})
+	g := New(Config{WebhookSecrets: []string{newSecret}})
+	f.Fuzz(func(t *testing.T, value string, body []byte) {
+		h := http.Header{"Stripe-Signature": {value}}
+		if _, ok := g.Authenticate(h, body, signedAt); ok && !strings.Contains(strings.ToLower(value), v1(newSecret, string(body))) {
+			at, _ := scheme(strings.TrimSpace(value))
+			require.Contains(t, strings.ToLower(value), v1(newSecret, at+"."+string(body)))
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package payments_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+func settled(id, native string) payments.Payment {
+	return payments.Payment{ID: id, Status: payments.PaymentSettled, NativeStatus: native, Method: payments.MethodCard, Amount: 4990}
+}
+
+func (b *bundle) record(r payments.Record) bool {
+	b.t.Helper()
+	var first bool
+	err := postgres.InTx(b.t.Context(), b.pool, func(tx pgx.Tx) (err error) {
+		first, err = b.svc.RecordPaymentTx(b.t.Context(), tx, r)
+		return err
+	})
+	require.NoError(b.t, err)
+	return first
+}
+
+func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := payments.Record{
+		Gateway: payments.GWA, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "CONFIRMED"),
+	}
+	at := b.clock.Now()
+	r.Payment.SettledAt = &at
+	require.True(t, b.record(r))
+	require.False(t, b.record(r))
+
+	later := at.AddDate(0, 0, 32)
+	r.Payment.NativeStatus, r.Payment.SettledAt = "RECEIVED", &later
+	require.False(t, b.record(r), "the same money")
+	r.Payment.NativeStatus = "CONFIRMED"
+	require.False(t, b.record(r))
+
+	rows, err := b.svc.PaymentsOf(t.Context(), b.pool, payments.ForSubscription, r.LocalID)
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Equal(t, "RECEIVED", rows[0].Payment.NativeStatus, "never back to CONFIRMED")
+	require.Equal(t, at, *rows[0].Payment.SettledAt, "the first word counts")
+	require.EqualValues(t, 4990, rows[0].Payment.Amount)
+	require.Equal(t, r.CustomerID, rows[0].CustomerID)
+
+	none, err := b.svc.PaymentsOf(t.Context(), b.pool, payments.ForOrder, r.LocalID)
+	require.NoError(t, err)
+	require.Empty(t, none)
+}
+
+func TestPaymentIntentIsAddedOnceKnown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := payments.Record{Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("in_1", "paid")}
+	r.Payment.InvoiceID = "in_1"
+	require.True(t, b.record(r), "a newer invoice.paid does not tell it")
+	r.Payment.PaymentIntentID = "pi_1"
+	require.False(t, b.record(r))
+	r.Payment.PaymentIntentID = ""
+	require.False(t, b.record(r))
+	rows, err := b.svc.PaymentsOf(t.Context(), b.pool, payments.ForSubscription, r.LocalID)
+	require.NoError(t, err)
+	require.Equal(t, "pi_1", rows[0].Payment.PaymentIntentID)
+}
+
+func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := payments.Record{Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("x", "RECEIVED")}
+	require.True(t, b.record(r))
+	r.Gateway = payments.GWB
+	require.True(t, b.record(r))
+}
+
+func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, p := range []payments.Payment{{ID: "pay_1", Status: payments.PaymentPending}, {Status: payments.PaymentSettled}} {
+		err := postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
+			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: objectid.New(), Payment: p})
+			return err
+		})
+		require.Error(t, err)
+	}
+}
+
+// recordAtOnce records one payment from eight sides and counts who was first.
+func recordAtOnce(b *bundle) int {
+	r := payments.Record{Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(), Payment: settled("pay_1", "RECEIVED")}
+	firsts := make([]bool, 8)
+	var all sync.WaitGroup
+	for i := range firsts {
+		all.Go(func() { firsts[i] = b.record(r) })
+	}
+	all.Wait()
+	n := 0
+	for _, first := range firsts {
+		if first {
+			n++
+		}
+	}
+	return n
+}
+
+func TestOneOfManyAtOnceIsFirst(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 1, recordAtOnce(setup(t)))
+}
+
+func TestManyAreFirstWithoutTheConstraint(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.pool.Exec(t.Context(), "ALTER TABLE payments.payments DROP CONSTRAINT payments_one_row_per_gateway_payment")
+	require.NoError(t, err)
+	require.Equal(t, 8, recordAtOnce(b))
+}
+
+func (b *bundle) fail(id string, attempt int) bool {
+	b.t.Helper()
+	var first bool
+	err := postgres.InTx(b.t.Context(), b.pool, func(tx pgx.Tx) (err error) {
+		first, err = b.svc.RecordFailureTx(b.t.Context(), tx, payments.Failure{
+			Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), PaymentID: id, Attempt: attempt, Amount: 4990,
+			FailedAt: time.Now(),
+		})
+		return err
+	})
+	require.NoError(b.t, err)
+	return first
+}
+
+// TestFailedAttemptIsCountedOnce: 0 stands for the status event, which tells no
+// number; the order of the two events is not fixed.
+func TestFailedAttemptIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	type report struct {
+		attempt int
+		first   bool
+	}
+	for name, reports := range map[string][]report{
+		"repeated":                {{1, true}, {1, false}, {2, true}, {1, false}},
+		"invoice before status":   {{1, true}, {0, false}, {2, true}, {0, false}, {3, true}},
+		"status before invoice":   {{0, true}, {0, false}, {1, false}, {1, false}, {2, true}},
+		"status, late first":      {{0, true}, {2, false}, {1, true}, {2, false}},
+		"status in the middle":    {{1, true}, {2, true}, {0, false}, {1, false}, {3, true}},
+		"the second and no other": {{2, true}, {0, false}},
+	} {
+		for i, r := range reports {
+			require.Equal(t, r.first, b.fail("in_"+name, r.attempt), "%s: report %d", name, i)
+		}
+	}
+}
+
+func TestBothReportsOfAFailureAtOnceCountOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	firsts := make([]bool, 8)
+	var all sync.WaitGroup
+	for i := range firsts {
+		all.Go(func() { firsts[i] = b.fail("in_1", i%2) })
+	}
+	all.Wait()
+	n := 0
+	for _, first := range firsts {
+		if first {
+			n++
+		}
+	}
+	require.Equal(t, 1, n)
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.failed_attempts"))
+}

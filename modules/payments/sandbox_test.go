@@ -1,0 +1,176 @@
+package payments_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	sandboxgwb "marquee/platform/sandbox/gwb"
+	"marquee/testutil/pgtest"
+)
+
+// collector takes every event that is applied.
+type collector struct {
+	mu  sync.Mutex
+	got []payments.Event
+}
+
+func (c *collector) ApplyEventTx(_ context.Context, _ pgx.Tx, e payments.Event) (payments.Result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.got = append(c.got, e)
+	return payments.Result{Status: payments.ResultApplied}, nil
+}
+
+// wait returns the first event of the type, which is on its way.
+func (c *collector) wait(t *testing.T, eventType string) payments.Event {
+	t.Helper()
+	var found payments.Event
+	require.Eventually(t, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		i := slices.IndexFunc(c.got, func(e payments.Event) bool { return e.Type == eventType })
+		if i >= 0 {
+			found = c.got[i]
+		}
+		return i >= 0
+	}, 10*time.Second, 10*time.Millisecond, eventType)
+	return found
+}
+
+// live is the module with both sandbox gateways calling its webhooks.
+func live(t *testing.T) (*paymentstest.Gateways, *collector) {
+	t.Helper()
+	g, c := paymentstest.NewGateways(t), &collector{}
+	pool := pgtest.DB(t)
+	quiet := slog.New(slog.DiscardHandler)
+	client, err := jobs.New(pool, jobs.Options{Log: quiet})
+	require.NoError(t, err)
+	svc := payments.New(payments.Deps{Pool: pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: g.Adapters()})
+	svc.Register(c)
+	api := httpapi.New(httpapi.Config{Log: quiet})
+	svc.Routes(api)
+	server := httptest.NewServer(api.Handler())
+	t.Cleanup(server.Close)
+	g.Sandbox.GWA.SetWebhook(server.URL+"/webhooks/gwa", paymentstest.GWAToken)
+	g.Sandbox.GWB.SetWebhook(server.URL+"/webhooks/gwb", paymentstest.GWBSecret)
+	return g, c
+}
+
+func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
+	t.Parallel()
+	for _, shape := range []sandboxgwb.Shape{sandboxgwb.Dahlia, sandboxgwb.PreBasil} {
+		t.Run(string(shape), func(t *testing.T) {
+			t.Parallel()
+			g, c := live(t)
+			require.NoError(t, g.Sandbox.GWB.SetShape(shape))
+			plan, err := g.B.SyncPlan(t.Context(), plusPlan())
+			require.NoError(t, err)
+			payer := paymentstest.Payer()
+			payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
+			require.NoError(t, err)
+			terms := payments.SubscriptionTerms{
+				SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+			}
+			sub, err := g.B.Subscribe(t.Context(), terms)
+			require.NoError(t, err)
+
+			paid := c.wait(t, "invoice.paid")
+			require.Equal(t, payments.PaymentWasSettled, paid.Kind)
+			require.Equal(t, sub.GatewayID, paid.SubscriptionID)
+			require.Equal(t, terms.SubscriptionID, paid.Reference)
+			require.Equal(t, payer.GatewayID, paid.CustomerID)
+			require.Equal(t, sub.LatestPayment.ID, paid.Payment.ID)
+			require.Equal(t, sub.LatestPayment.Amount, paid.Payment.Amount)
+			require.True(t, paid.FirstInvoice)
+
+			created := c.wait(t, "customer.subscription.created")
+			require.Equal(t, sub.GatewayID, created.SubscriptionID)
+			require.Equal(t, terms.SubscriptionID, created.Reference)
+			require.Equal(t, sub.NextBilling, created.Subscription.NextBilling)
+
+			require.NoError(t, g.B.CancelSubscription(t.Context(), sub.GatewayID))
+			deleted := c.wait(t, "customer.subscription.deleted")
+			require.Equal(t, payments.SubscriptionWasEnded, deleted.Kind)
+			require.Equal(t, payments.RemoteCanceled, deleted.Subscription.Status)
+		})
+	}
+}
+
+func TestSandboxB_FailedRenewal(t *testing.T) {
+	t.Parallel()
+	g, c := live(t)
+	plan, err := g.B.SyncPlan(t.Context(), plusPlan())
+	require.NoError(t, err)
+	payer := paymentstest.Payer()
+	payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
+	require.NoError(t, err)
+	card, err := g.Sandbox.GWB.CreateCard(sandboxgwb.Card{Number: "4242424242424242", ExpMonth: 5, ExpYear: 2035})
+	require.NoError(t, err)
+	sub, err := g.B.Subscribe(t.Context(), payments.SubscriptionTerms{
+		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(card),
+	})
+	require.NoError(t, err)
+	require.NoError(t, g.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
+	require.NoError(t, g.Sandbox.GWB.Renew(sub.GatewayID))
+	failed := c.wait(t, "invoice.payment_failed")
+	require.Equal(t, payments.PaymentHasFailed, failed.Kind)
+	require.Equal(t, sub.GatewayID, failed.SubscriptionID)
+	require.Equal(t, 1, failed.Attempt)
+	require.False(t, failed.FirstInvoice)
+	require.NotEqual(t, sub.LatestPayment.ID, failed.Payment.ID)
+
+	require.Eventually(t, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return slices.ContainsFunc(c.got, func(e payments.Event) bool {
+			return e.Kind == payments.SubscriptionChanged && e.Subscription.Status == payments.RemotePastDue &&
+				e.Subscription.LatestPayment.ID == failed.Payment.ID
+		})
+	}, 10*time.Second, 10*time.Millisecond, "the status event names the same invoice")
+}
+
+func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
+	t.Parallel()
+	g, c := live(t)
+	terms := termsA(t, g, paymentstest.CardApproved)
+	sub, err := g.A.Subscribe(t.Context(), terms)
+	require.NoError(t, err)
+	require.NoError(t, g.Sandbox.GWA.Advance(time.Minute))
+	confirmed := c.wait(t, "PAYMENT_CONFIRMED")
+	require.Equal(t, sub.GatewayID, confirmed.SubscriptionID)
+	require.Equal(t, sub.LatestPayment.ID, confirmed.Payment.ID)
+	require.Empty(t, confirmed.Reference, "with a subscription the reference is not looked at")
+	require.WithinDuration(t, g.Sandbox.GWA.Now(), *confirmed.Payment.SettledAt, 5*time.Minute)
+
+	require.NoError(t, g.Sandbox.GWA.Advance(35*24*time.Hour))
+	received := c.wait(t, "PAYMENT_RECEIVED")
+	require.Equal(t, confirmed.Payment.ID, received.Payment.ID)
+	require.Equal(t, "RECEIVED", received.Payment.NativeStatus)
+
+	pix := payments.PixTerms{Reference: objectid.New(), Payer: terms.Payer, Amount: 59880, DueDate: g.Sandbox.GWA.Now()}
+	made, err := g.A.CreatePix(t.Context(), pix)
+	require.NoError(t, err)
+	_, err = g.Sandbox.GWA.Pay(made.Payment.ID)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return slices.ContainsFunc(c.got, func(e payments.Event) bool {
+			return e.Reference == pix.Reference && e.Payment.ID == made.Payment.ID && e.Payment.Method == payments.MethodPix && e.Payment.Amount == 59880
+		})
+	}, 10*time.Second, 10*time.Millisecond)
+}
