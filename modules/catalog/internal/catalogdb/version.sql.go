@@ -20,3 +20,16 @@ func (q *Queries) VersionGet(ctx context.Context, db DBTX) (int64, error) {
 	err := row.Scan(&number)
 	return number, err
 }
+
+const versionLock = `-- name: VersionLock :one
+SELECT number FROM catalog.version FOR UPDATE
+`
+
+// VersionLock makes other writers of the catalogue wait for the end of the
+// transaction.
+func (q *Queries) VersionLock(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, versionLock)
+	var number int64
+	err := row.Scan(&number)
+	return number, err
+}

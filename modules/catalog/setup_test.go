@@ -1,0 +1,156 @@
+package catalog_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/catalog"
+	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/testutil/pgtest"
+)
+
+// The users of these tests. Tokens are their names.
+const (
+	admin      = objectid.ID("ad0000000000000000000001")
+	subscriber = objectid.ID("c50000000000000000000001")
+	stranger   = objectid.ID("c50000000000000000000002")
+	deleted    = objectid.ID("c50000000000000000000003")
+)
+
+var tokens = map[string]objectid.ID{"admin": admin, "subscriber": subscriber, "stranger": stranger, "deleted": deleted}
+
+// people stands for the modules accounts and subscriptions, which the catalogue
+// knows only by these questions. Like them it asks the database in the batch.
+type people struct{}
+
+func (p people) Verify(token string) (httpapi.Claims, error) {
+	id, ok := tokens[token]
+	if !ok {
+		return httpapi.Claims{}, errors.New("bad token")
+	}
+	return httpapi.Claims{UserID: id}, nil
+}
+
+func (p people) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, error) {
+	switch c.UserID {
+	case admin:
+		return httpapi.Caller{ID: admin, Type: httpapi.TypeAdmin}, nil
+	case deleted:
+		return httpapi.Caller{}, httpapi.ErrBadToken()
+	}
+	return httpapi.Caller{ID: c.UserID, Type: httpapi.TypeCustomer}, nil
+}
+
+func (p people) QueueCaller(b *pgx.Batch, claims httpapi.Claims, done func(httpapi.Caller, error)) {
+	b.Queue("SELECT $1::text", string(claims.UserID)).QueryRow(func(row pgx.Row) error {
+		var id string
+		if err := row.Scan(&id); err != nil {
+			done(httpapi.Caller{}, err)
+			return nil
+		}
+		done(p.Caller(context.Background(), httpapi.Claims{UserID: objectid.ID(id)}))
+		return nil
+	})
+}
+
+func (p people) QueueAccess(b *pgx.Batch, customer objectid.ID, _ time.Time, done func(bool, error)) {
+	b.Queue("SELECT $1::text = $2::text", string(customer), string(subscriber)).QueryRow(func(row pgx.Row) error {
+		var active bool
+		err := row.Scan(&active)
+		done(active, err)
+		return nil
+	})
+}
+
+type bundle struct {
+	t       testing.TB
+	db      *pgxpool.Pool
+	clock   *clock.Fake
+	service *catalog.Service
+	api     *httpapi.API
+	url     string
+}
+
+var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func setup(t testing.TB) *bundle {
+	t.Helper()
+	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(start)}
+	log := slog.New(slog.DiscardHandler)
+	who := people{}
+	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
+	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, Callers: who, Access: who})
+	b.service.Routes(b.api)
+	srv := httptest.NewServer(b.api.Handler())
+	t.Cleanup(srv.Close)
+	b.url = srv.URL + "/api/v1"
+	return b
+}
+
+type answer struct {
+	status int
+	raw    string
+	Docs   []map[string]any `json:"docs"`
+	Msg    string           `json:"msg"`
+	Page   struct {
+		Total int `json:"qty_total_docs"`
+	} `json:"pagination"`
+	Detail any                 `json:"detail"`
+	Error  *httpapi.ErrorCoded `json:"error"`
+}
+
+func (a answer) values(field string) []any {
+	out := []any{}
+	for _, d := range a.Docs {
+		out = append(out, d[field])
+	}
+	return out
+}
+
+func (b *bundle) call(who, method, path, body string) answer {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, bytes.NewBufferString(body))
+	require.NoError(b.t, err)
+	if who != "" {
+		req.Header.Set("Authorization", "Bearer "+who)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(b.t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(b.t, err)
+	a := answer{status: resp.StatusCode, raw: string(raw)}
+	require.NoError(b.t, json.Unmarshal(raw, &a), string(raw))
+	return a
+}
+
+func (b *bundle) must(method, path, body string) answer {
+	b.t.Helper()
+	a := b.call("admin", method, path, body)
+	require.Equal(b.t, http.StatusOK, a.status, a.raw)
+	return a
+}
+
+// find lists videos by a filter and a sort.
+func (b *bundle) find(query, sort string) answer {
+	b.t.Helper()
+	return b.must(http.MethodGet, "/videos?qty_docs_page=1000&query="+url.QueryEscape(query)+"&sort="+url.QueryEscape(sort), "")
+}
