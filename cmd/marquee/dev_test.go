@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/pgtest"
 )
 
 var gatewayACard = map[string]any{
@@ -31,7 +33,7 @@ func cardHolder(taxID string) map[string]any {
 // sequence, for the three ways to pay.
 func TestFromSignUpToAnOpenVideo(t *testing.T) {
 	t.Parallel()
-	m := startDev(t, dataDir(t), "LOG_LEVEL=debug")
+	m := startDev(t, pgtest.DataDir(t), "LOG_LEVEL=debug")
 	secrets := &secretList{all: map[string]string{}}
 	api := m.URL + "/api/v1"
 	plans := expect(t, 200, http.MethodGet, api+"/plans", "", nil)["docs"].([]any)
@@ -101,7 +103,7 @@ func TestFromSignUpToAnOpenVideo(t *testing.T) {
 // TestDevKeepsItsDataAndCleansUp covers restarts, kill -9 and a second start.
 func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := pgtest.DataDir(t)
 	first := startDev(t, dir)
 	token := login(t, first, "customer")
 	expect(t, 200, http.MethodGet, first.URL+"/api/v1/videos", token, nil) // the seeded customer is subscribed
@@ -133,7 +135,7 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 
 func TestDevOpensLoopbackOnly(t *testing.T) {
 	t.Parallel()
-	status, out := runOnce(t, "dev", "--addr", "0.0.0.0:0", "--data-dir", dataDir(t))
+	status, out := runOnce(t, "dev", "--addr", "0.0.0.0:0", "--data-dir", pgtest.DataDir(t))
 	require.NotZero(t, status)
 	require.Contains(t, out, "loopback")
 }
@@ -141,7 +143,7 @@ func TestDevOpensLoopbackOnly(t *testing.T) {
 func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	token := "a-token-of-the-environment-0123456789"
-	m := startDev(t, dataDir(t), "GWA_WEBHOOK_TOKEN="+token, "GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789")
+	m := startDev(t, pgtest.DataDir(t), "GWA_WEBHOOK_TOKEN="+token, "GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789")
 	require.Equal(t, token, m.Webhooks.GWAToken)
 	require.Equal(t, "whsec_of_the_environment_0123456789", m.Webhooks.GWBSecret)
 	for _, address := range []string{m.URL, m.MailboxURL, m.Sandbox.GWA, m.Sandbox.GWB, m.DatabaseURL} {

@@ -81,16 +81,6 @@ type machine struct {
 	done    chan struct{}
 }
 
-// dataDir is a folder that the account of the private Postgres can reach.
-func dataDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "marquee-dev-")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 func startDev(t *testing.T, dir string, env ...string) *machine {
 	t.Helper()
 	m := &machine{t: t, dir: dir, stderr: &lockedBuffer{}, done: make(chan struct{})}

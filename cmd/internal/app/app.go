@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"marquee/platform/clock"
+	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
@@ -31,6 +32,7 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	pool    *pgxpool.Pool
+	reads   *pgxpool.Pool // for lists, with a bound on each statement; the replica when there is one
 	jobs    *jobs.Client
 	api     *httpapi.API
 	metrics *prometheus.Registry
@@ -45,8 +47,18 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, er
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool)}
-	if err := a.build(work); err != nil {
-		pool.Close()
+	readURL := cfg.ReplicaURL
+	if readURL == "" {
+		readURL = cfg.DatabaseURL
+	}
+	a.reads, err = postgres.NewPool(ctx, readURL, postgres.Options{
+		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: collection.StatementTimeout,
+	})
+	if err == nil {
+		err = a.build(work)
+	}
+	if err != nil {
+		a.Close()
 		return nil, err
 	}
 	return a, nil
@@ -63,7 +75,12 @@ func (a *App) build(work bool) error {
 		return err
 	}
 	a.jobs = client
-	if a.modules, err = newModules(a.cfg, a.pool, client, clock.System{}, a.log); err != nil {
+	zone, err := a.cfg.location()
+	if err != nil {
+		return fmt.Errorf("REPORT_TZ: %w", err)
+	}
+	c := core{cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: clock.System{}, log: a.log, zone: zone}
+	if a.modules, err = newModules(c); err != nil {
 		return err
 	}
 	if work {
@@ -91,7 +108,12 @@ func (a *App) newAPI() error {
 }
 
 // Close lets go of the database.
-func (a *App) Close() { a.pool.Close() }
+func (a *App) Close() {
+	if a.reads != nil {
+		a.reads.Close()
+	}
+	a.pool.Close()
+}
 
 // serveAPI answers on the listener until ctx ends, then lets requests under way
 // finish within grace.

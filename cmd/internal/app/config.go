@@ -30,7 +30,7 @@ type Config struct {
 	NoThrottle  bool     `env:"NO_THROTTLE" doc:"Lifts the limits per address. For load tests only."`
 
 	TokenKeys string `env:"TOKEN_KEYS" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
-	FileKey   string `env:"FILE_KEY" doc:"Key from which the public file ids are encrypted; at least 32 characters."`
+	FileKey   string `env:"FILE_KEY" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
 
 	AccessTokenTTL  time.Duration `env:"ACCESS_TOKEN_TTL" envDefault:"12h" doc:"Life of an access token."`
 	RefreshTokenTTL time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h" doc:"Life of a refresh token."`
@@ -51,6 +51,9 @@ type Config struct {
 	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription makes room for a new one."`
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
 	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
+
+	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"First wait before a gateway is asked what became of a call without an answer."`
+	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" doc:"Accepts the CNPJ with letters, in force since July 2026."`
 
 	SMTPURL  string `env:"SMTP_URL" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`
@@ -79,7 +82,7 @@ func (c Config) Validate() error {
 		}
 	}
 	need(c.DatabaseURL != "", "DATABASE_URL is missing: the Postgres connection string.")
-	_, err := c.tokenKeys()
+	err := c.checkTokenKeys()
 	need(err == nil, fmt.Sprint(err))
 	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
 	need(c.GWAAPIKey != "", "GWA_API_KEY is missing.")
@@ -107,19 +110,14 @@ func strong(secrets []string) bool {
 
 func (c Config) location() (*time.Location, error) { return time.LoadLocation(c.ReportTZ) }
 
-// tokenKey is one key of the ring.
-type tokenKey struct{ ID, Secret string }
-
-func (c Config) tokenKeys() ([]tokenKey, error) {
-	var keys []tokenKey
+func (c Config) checkTokenKeys() error {
 	for _, pair := range strings.Split(c.TokenKeys, ",") {
 		id, key, ok := strings.Cut(strings.TrimSpace(pair), ":")
 		if !ok || id == "" || len(key) < minSecret {
-			return nil, errors.New("TOKEN_KEYS is missing or has a key that is not of the form kid:secret with at least 32 characters.")
+			return errors.New("TOKEN_KEYS is missing or has a key that is not of the form kid:secret with at least 32 characters.")
 		}
-		keys = append(keys, tokenKey{ID: id, Secret: key})
 	}
-	return keys, nil
+	return nil
 }
 
 func (c Config) trustedProxies() ([]netip.Prefix, error) {

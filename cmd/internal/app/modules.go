@@ -1,0 +1,92 @@
+package app
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/catalog"
+	"marquee/modules/files"
+	"marquee/modules/payments"
+	"marquee/modules/payments/gwa"
+	"marquee/modules/payments/gwb"
+	"marquee/modules/settings"
+	"marquee/modules/subscriptions"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/web"
+)
+
+// modules is every module, built once.
+type modules struct {
+	settings      *settings.Service
+	files         *files.Service
+	accounts      *accounts.Service
+	payments      *payments.Service
+	subscriptions *subscriptions.Service
+	catalog       *catalog.Service
+}
+
+// core is what every module gets.
+type core struct {
+	cfg   Config
+	pool  *pgxpool.Pool
+	reads *pgxpool.Pool // for lists that may lag
+	jobs  *jobs.Client
+	clock clock.Clock
+	log   *slog.Logger
+	zone  *time.Location
+}
+
+// newModules builds the modules, lower first.
+func newModules(c core) (m modules, err error) {
+	m.settings = settings.New(settings.Deps{Pool: c.pool, Clock: c.clock})
+	m.files = files.New(files.Deps{Pool: c.pool, Clock: c.clock, Config: files.Config{ArchiveTokenTTL: c.cfg.ArchiveTokenTTL}})
+	if m.accounts, err = newAccounts(c, m.files); err != nil {
+		return m, err
+	}
+	m.payments = newPayments(c)
+	m.subscriptions = subscriptions.New(subscriptions.Deps{
+		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Settings: m.settings,
+		Config: subscriptions.Config{
+			PixPendingTTL: c.cfg.PixPendingTTL, MaxPaymentFailures: c.cfg.MaxPaymentFailures, PastDueOnlyCounts: !c.cfg.PastDueSuspends,
+			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
+		},
+	})
+	m.catalog = catalog.New(catalog.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions})
+	return m, nil
+}
+
+func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
+	sender, err := mail.NewSMTP(c.cfg.SMTPURL, c.cfg.MailFrom)
+	if err != nil {
+		return nil, err
+	}
+	templates, err := mail.ParseTemplates(web.Mail())
+	if err != nil {
+		return nil, err
+	}
+	return accounts.New(accounts.Deps{
+		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender, Templates: templates,
+		Config: accounts.Config{
+			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
+			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts,
+			LogUnsentCodes: c.cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.TaxIDAlphanumeric,
+		},
+	})
+}
+
+func newPayments(c core) *payments.Service {
+	return payments.New(payments.Deps{
+		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable,
+		Adapters: []payments.Adapter{
+			gwa.New(gwa.Config{
+				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Clock: c.clock, UserAgent: "Marquee/" + Version(),
+			}),
+			gwb.New(gwb.Config{URL: c.cfg.GWBURL, SecretKey: c.cfg.GWBSecretKey, WebhookSecrets: c.cfg.GWBWebhook, Clock: c.clock}),
+		},
+	})
+}

@@ -1,0 +1,16 @@
+package app
+
+import "github.com/riverqueue/river"
+
+// addWorkers fills the workers and the periodic jobs of every module. It runs
+// before the job client starts.
+func (a *App) addWorkers(w *river.Workers) {
+	m := a.modules
+	m.files.Workers(w)
+	m.accounts.Workers(w)
+	m.payments.Workers(w)
+	m.subscriptions.Workers(w)
+	for _, periodic := range [][]*river.PeriodicJob{m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.subscriptions.Periodic()} {
+		a.jobs.PeriodicJobs().AddMany(periodic)
+	}
+}

@@ -1,0 +1,25 @@
+// Package web holds everything that a browser or a mail reader shows.
+package web
+
+import (
+	"embed"
+	"io/fs"
+)
+
+// DocsPage is the HTML of GET /api/v1/docs. It carries its own script and style,
+// so that it works without the internet.
+//
+//go:embed docs.html
+var DocsPage []byte
+
+//go:embed mail/*.tmpl
+var mailFiles embed.FS
+
+// Mail is the folder of the mail templates, for mail.ParseTemplates.
+func Mail() fs.FS {
+	folder, err := fs.Sub(mailFiles, "mail")
+	if err != nil {
+		panic(err) // only for a malformed name
+	}
+	return folder
+}
