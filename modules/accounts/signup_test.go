@@ -243,7 +243,6 @@ func TestParallelSignupsWithoutTheConstraint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.exec(t, `ALTER TABLE accounts.logins DROP CONSTRAINT logins_of_one_user`)
-	b.exec(t, `ALTER TABLE accounts.code_requests DROP CONSTRAINT code_requests_one_per_address`)
 	b.exec(t, `CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END'`)
 	b.exec(t, `CREATE TRIGGER pause BEFORE INSERT ON accounts.users FOR EACH ROW EXECUTE FUNCTION pause()`)
 	parallel(3, func() int {
