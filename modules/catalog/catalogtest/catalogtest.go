@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/catalog"
@@ -47,16 +48,22 @@ func Season(t testing.TB, db postgres.Beginner, name string) objectid.ID {
 
 // Videos fills the catalogue with n generated videos, fast: durations, tags,
 // authors, dates and every tenth disabled follow from the number.
-func Videos(t testing.TB, db postgres.DB, n int) {
+func Videos(t testing.TB, db *pgxpool.Pool, n int) {
 	t.Helper()
-	_, err := db.Exec(t.Context(), `
-		INSERT INTO catalog.videos (id, title, slug, video_id, description, author, duration, release_date, tags, enable, register_date, register_update_date)
-		SELECT 'f' || lpad(to_hex(i), 23, '0'), 'Title ' || i, 'title-' || i, 'https://video.example/' || i, 'Description of video ' || i, 'Author ' || i % 500,
-		       20 + i % 160, timestamptz '1990-01-01Z' + i % 12000 * interval '1 day', ARRAY['tag' || i % 50, 'tag' || i % 7], i % 10 <> 0,
-		       timestamptz '2026-01-01Z' + i * interval '1 second', timestamptz '2026-01-01Z' + i * interval '1 second'
-		FROM generate_series(0, $1::int - 1) i`, n)
-	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), "VACUUM ANALYZE catalog.videos")
+	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
+		// VACUUM marks pages as visible to all only once their commit is flushed.
+		if _, err := tx.Exec(t.Context(), "SET LOCAL synchronous_commit = on"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(t.Context(), `
+			INSERT INTO catalog.videos (id, title, slug, video_id, description, author, duration, release_date, tags, enable, register_date, register_update_date)
+			SELECT 'f' || lpad(to_hex(i), 23, '0'), 'Title ' || i, 'title-' || i, 'https://video.example/' || i, 'Description of video ' || i, 'Author ' || i % 500,
+			       20 + i % 160, timestamptz '1990-01-01Z' + i % 12000 * interval '1 day', ARRAY['tag' || i % 50, 'tag' || i % 7], i % 10 <> 0,
+			       timestamptz '2026-01-01Z' + i * interval '1 second', timestamptz '2026-01-01Z' + i * interval '1 second'
+			FROM generate_series(0, $1::int - 1) i`, n)
+		return err
+	}))
+	_, err := db.Exec(t.Context(), "VACUUM ANALYZE catalog.videos")
 	require.NoError(t, err)
 }
 
