@@ -1,0 +1,258 @@
+package subscriptions_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/sandbox"
+	"marquee/testutil/pgtest"
+)
+
+// plan costs 49.90 a month and has no trial.
+const plan = subscriptionstest.PlanID
+
+// pix is the platform's PIX setting in a test.
+type pix struct {
+	months int
+	mode   string
+}
+
+func (p *pix) PixBillingMonths(context.Context) (int, error)       { return p.months, nil }
+func (p *pix) PixSubscriptionMode(context.Context) (string, error) { return p.mode, nil }
+
+// bundle is the module with both sandbox gateways behind it and the API before
+// it.
+type bundle struct {
+	db       *pgxpool.Pool
+	clock    *clock.Fake
+	gateways *paymentstest.Gateways
+	payments *payments.Service
+	accounts *accounts.Service
+	service  *subscriptions.Service
+	jobs     *jobs.Client
+	pix      *pix
+	server   *httptest.Server
+	customer accounts.Customer
+	token    string
+}
+
+// setup builds it with one customer. Webhooks of the sandbox wait until
+// listen; jobs until work.
+func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	b := &bundle{
+		db: pgtest.DB(t), clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
+	}
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	cfg := subscriptions.Config{Zone: zone}
+	for _, c := range change {
+		c(&cfg)
+	}
+	workers := river.NewWorkers()
+	b.jobs, err = jobs.New(b.db, jobs.Options{Log: log, Workers: workers})
+	require.NoError(t, err)
+	b.accounts = accountstest.Service(t, b.db)
+	b.payments = payments.New(payments.Deps{Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(), GWBPublishableKey: "pk_test"})
+	b.service = subscriptions.New(subscriptions.Deps{
+		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
+	})
+	b.payments.Workers(workers)
+	b.service.Workers(workers)
+	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: log, PublicURL: "https://api.example.com"})
+	b.payments.Routes(api)
+	b.service.Routes(api)
+	b.server = httptest.NewServer(api.Handler())
+	t.Cleanup(b.server.Close)
+	subscriptionstest.Plan(t, b.db, plan, 4990)
+	b.customer = accountstest.Customer(t, b.db)
+	b.token = accountstest.Token(t, b.db, b.customer.Username)
+	return b
+}
+
+// listen lets the sandbox deliver its webhooks.
+func (b *bundle) listen() {
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
+		GWAURL: b.server.URL + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
+		GWBURL: b.server.URL + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
+	})
+}
+
+// settle waits until every webhook is delivered.
+func (b *bundle) settle(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, b.gateways.Sandbox.Settle(ctx))
+}
+
+// work runs the jobs until the test ends.
+func (b *bundle) work(t *testing.T) {
+	t.Helper()
+	require.NoError(t, b.jobs.Start(context.WithoutCancel(t.Context())))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		require.NoError(t, b.jobs.Stop(ctx))
+	})
+}
+
+// object is a JSON object of an answer.
+type object = map[string]any
+
+// call sends a request as the customer and returns the answer.
+func (b *bundle) call(t *testing.T, method, path string, body any) (int, object) {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(t, err)
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, b.server.URL+httpapi.Prefix+path, reader)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+b.token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	var o object
+	require.NoError(t, json.Unmarshal(answer, &o), "%s", answer)
+	return res.StatusCode, o
+}
+
+// expect is call for an answer whose status is known.
+func (b *bundle) expect(t *testing.T, status int, method, path string, body any) object {
+	t.Helper()
+	got, answer := b.call(t, method, path, body)
+	require.Equal(t, status, got, "%s %s: %v", method, path, answer)
+	return answer
+}
+
+func doc(answer object) object  { return answer["docs"].([]any)[0].(object) }
+func info(answer object) object { return answer["info"].(object) }
+func idOf(answer object) objectid.ID {
+	return objectid.ID(doc(answer)["_id"].(string))
+}
+
+// refused checks a coded error.
+func refused(t *testing.T, answer object, code, field string) {
+	t.Helper()
+	coded, ok := answer["error"].(object)
+	require.True(t, ok, "%v", answer)
+	require.Equal(t, code, coded["code"])
+	require.NotEmpty(t, answer["detail"])
+	if field != "" {
+		require.Equal(t, field, coded["field"])
+	}
+}
+
+func gwbCard(token string) object { return object{"plan_id": plan, "payment_method_id": token} }
+
+func gwaCard(number string) object {
+	return object{
+		"plan_id":     plan,
+		"credit_card": object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+		"credit_card_holder_info": object{
+			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+		},
+	}
+}
+
+// column reads one column of a subscription.
+func column[T any](t *testing.T, b *bundle, id objectid.ID, name string) T {
+	t.Helper()
+	var v T
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT "+name+" FROM subscriptions.subscriptions WHERE id = $1", id).Scan(&v))
+	return v
+}
+
+func (b *bundle) status(t *testing.T, id objectid.ID) string {
+	t.Helper()
+	return column[string](t, b, id, "status")
+}
+
+func (b *bundle) set(t *testing.T, id objectid.ID, assignments string, args ...any) {
+	t.Helper()
+	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET "+assignments+" WHERE id = $1", append([]any{id}, args...)...)
+	require.NoError(t, err)
+}
+
+func (b *bundle) count(t *testing.T, query string, args ...any) int {
+	t.Helper()
+	var n int
+	require.NoError(t, b.db.QueryRow(t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+// current is the customer's current_subscription_id, "" for none.
+func (b *bundle) current(t *testing.T) objectid.ID {
+	t.Helper()
+	c, err := b.accounts.CustomerByID(t.Context(), b.db, b.customer.ID)
+	require.NoError(t, err)
+	return c.CurrentSubscriptionID
+}
+
+// history is the moves of a subscription, such as "pending>active payment_settled webhook".
+func (b *bundle) history(t *testing.T, id objectid.ID) []string {
+	t.Helper()
+	rows, err := b.db.Query(t.Context(), `SELECT concat(from_status, '>', to_status, ' ', reason, ' ', source)
+		FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id`, id)
+	require.NoError(t, err)
+	moves, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return moves
+}
+
+// apply applies an event as a webhook does.
+func (b *bundle) apply(t *testing.T, e payments.Event) payments.Result {
+	t.Helper()
+	if e.ID == "" {
+		e.ID = "evt_" + objectid.New().String()
+	}
+	var r payments.Result
+	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) (err error) {
+		r, err = b.service.ApplyEventTx(t.Context(), tx, e)
+		return err
+	}))
+	return r
+}
+
+// access asks as the catalogue does.
+func (b *bundle) access(t *testing.T) bool {
+	t.Helper()
+	var batch pgx.Batch
+	var ok bool
+	b.service.QueueAccess(&batch, b.customer.ID, b.clock.Now(), func(is bool, err error) {
+		require.NoError(t, err)
+		ok = is
+	})
+	require.NoError(t, b.db.SendBatch(t.Context(), &batch).Close())
+	return ok
+}
