@@ -79,6 +79,26 @@ func TestA_CancelledPixIsGone(t *testing.T) {
 	}
 }
 
+func TestA_CodeThatIsNotThereYetIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	terms := payments.PixTerms{Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now()}
+	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Kind: stage.FaultStatus, Status: 400, Times: 2}))
+	made, err := g.A.CreatePix(t.Context(), terms)
+	require.NoError(t, err)
+	require.NotEmpty(t, made.Payload)
+
+	terms.Reference = objectid.New()
+	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Kind: stage.FaultStatus, Status: 400, Times: 50}))
+	_, err = g.A.CreatePix(t.Context(), terms)
+	require.ErrorIs(t, err, payments.ErrOutcomeUnknown, "the payment was made")
+	g.Sandbox.GWA.Stage().Faults.Clear()
+	found, ok, err := g.A.FindPix(t.Context(), terms)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NotEmpty(t, found.Payload)
+}
+
 func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)

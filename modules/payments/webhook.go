@@ -24,9 +24,9 @@ const (
 	stateWaiting = "waiting"
 )
 
-// lockTimeout bounds a wait for a row that somebody else holds, so that the
-// event is queued rather than the gateway's patience (10 s at gateway A) lost.
-const lockTimeout = "SET LOCAL lock_timeout = '4s'"
+// applyLimits bound what an applier waits and works, so that the event is queued
+// rather than the gateway's patience (10 s at gateway A) lost.
+const applyLimits = "SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true)"
 
 // Answer is the body that a gateway gets.
 type Answer struct {
@@ -95,9 +95,6 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 // receiveTx logs the delivery; the first of an event applies it, the others,
 // also those that come at the same time, take its result.
 func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
-	if _, err := tx.Exec(ctx, lockTimeout); err != nil {
-		return Result{}, err
-	}
 	if err := s.db.WebhookLogInsert(ctx, tx, logParams(d)); err != nil {
 		return Result{}, fmt.Errorf("log webhook: %w", err)
 	}
@@ -110,6 +107,9 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result,
 	}
 	if claimed == 0 {
 		return s.repeatTx(ctx, tx, d)
+	}
+	if _, err := tx.Exec(ctx, applyLimits); err != nil {
+		return Result{}, err
 	}
 	result, applyErr := s.applyTx(ctx, tx, d.event)
 	state, follow := stateDone, func() error { return nil }
@@ -145,7 +145,11 @@ func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, 
 	if err := json.Unmarshal(known.Result, &result); err != nil {
 		return Result{}, fmt.Errorf("read result of event %s: %w", d.event.ID, err)
 	}
-	return result, s.finishLogsTx(ctx, tx, d.event, known.State, known.Result)
+	params := paymentsdb.WebhookLogFinishOneParams{ID: d.log, Result: known.Result}
+	if known.State != stateQueued {
+		params.Processed, params.ProcessedAt = true, new(s.deps.Clock.Now())
+	}
+	return result, s.db.WebhookLogFinishOne(ctx, tx, params)
 }
 
 // applyTx asks the appliers under a savepoint, so that a failure, also a panic,
@@ -196,7 +200,7 @@ func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e Event, state string
 }
 
 // finishLogsTx gives all logs of the event its result, so that they never tell
-// different stories.
+// different stories. The caller holds the event: nobody else touches these rows.
 func (s *Service) finishLogsTx(ctx context.Context, tx pgx.Tx, e Event, state string, result json.RawMessage) error {
 	params := paymentsdb.WebhookLogFinishParams{Gateway: string(e.Gateway), EventID: &e.ID, Result: result}
 	if state != stateQueued {

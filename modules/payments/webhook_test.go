@@ -255,6 +255,62 @@ func TestFiveDeliveriesAtOnceWithoutTheConstraint(t *testing.T) {
 	require.Equal(t, 5, b.count("SELECT count(*) FROM public.effects"))
 }
 
+// TestManyRepetitionsAtOnce: repetitions must not wait for one another's logs.
+func TestManyRepetitionsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for range 8 {
+		fiveAtOnce(b)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for _, a := range fiveAtOnce(b) {
+				if a.status != http.StatusOK || a.body.Result.Status != payments.ResultApplied {
+					b.t.Error(a.raw)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
+	require.Equal(t, 80, b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
+}
+
+// TestRowHeldBySomebodyElseQueuesTheEvent: the gateway gets its answer in time.
+func TestRowHeldBySomebodyElseQueuesTheEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "LOCK TABLE public.effects")
+	require.NoError(t, err)
+	a := b.deliver("gwb", sample(t, "gwb.invoice.paid.first.dahlia"))
+	require.Equal(t, http.StatusOK, a.status, a.raw)
+	require.Equal(t, payments.ResultQueued, a.body.Result.Status)
+	require.NoError(t, tx.Rollback(t.Context()))
+	b.work()
+	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second, 20*time.Millisecond)
+}
+
+// TestRepetitionWhileTheEventIsAppliedAgain: its log must not keep the result
+// that the retry overtakes.
+func TestRepetitionWhileTheEventIsAppliedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply.failing.Store(true)
+	body := sample(t, "gwb.invoice.paid.first.dahlia")
+	require.Equal(t, payments.ResultQueued, b.deliver("gwb", body).body.Result.Status)
+	b.apply.failing.Store(false)
+	b.work()
+	n := 1
+	require.Eventually(t, func() bool {
+		n++
+		return b.deliver("gwb", body).body.Result.Status == payments.ResultApplied
+	}, 10*time.Second, time.Millisecond)
+	require.Equal(t, n, b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
+}
+
 func TestFailureIsQueuedAndRetried(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"error", "panic"} {

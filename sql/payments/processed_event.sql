@@ -11,8 +11,11 @@ UPDATE payments.processed_events SET state = @state, result = @result, updated_a
 WHERE gateway = @gateway AND event_id = @event_id;
 
 -- name: ProcessedEventGet :one
-SELECT state, result, updated_at FROM payments.processed_events
-WHERE gateway = @gateway AND event_id = @event_id;
+-- ProcessedEventGet reads the result. The share lock keeps a job that applies the
+-- event again from finishing the logs before the caller's own is among them.
+SELECT state, result FROM payments.processed_events
+WHERE gateway = @gateway AND event_id = @event_id
+FOR SHARE;
 
 -- name: ProcessedEventLock :one
 -- ProcessedEventLock holds an event that is not done until the transaction ends,

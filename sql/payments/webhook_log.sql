@@ -3,6 +3,10 @@
 UPDATE payments.webhook_logs SET processed = @processed, result = @result, processed_at = sqlc.narg(processed_at)
 WHERE gateway = @gateway AND event_id = @event_id AND signature_valid;
 
+-- name: WebhookLogFinishOne :exec
+UPDATE payments.webhook_logs SET processed = @processed, result = @result, processed_at = sqlc.narg(processed_at)
+WHERE id = @id;
+
 -- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
     id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at

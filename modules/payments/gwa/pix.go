@@ -39,11 +39,26 @@ func (g *Gateway) CreatePix(ctx context.Context, t payments.PixTerms) (payments.
 	if !echoes(made.ExternalReference, made.Value, t.Reference, t.Amount) {
 		return payments.PixCharge{}, g.undo(ctx, "payment", made.ID, g.CancelPix)
 	}
-	c, err := g.withCode(ctx, &made)
+	c, err := g.firstCode(ctx, &made)
 	if err != nil {
 		return payments.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", payments.ErrOutcomeUnknown, made.ID, err)
 	}
 	return c, nil
+}
+
+// firstCode reads the code of a new payment, which the gateway may refuse for a
+// moment (section 6).
+func (g *Gateway) firstCode(ctx context.Context, p *payment) (c payments.PixCharge, err error) {
+	for try := range maxTries {
+		c, err = g.withCode(ctx, p)
+		if err == nil || errors.Is(err, payments.ErrUnavailable) {
+			return c, err
+		}
+		if try < maxTries-1 && !pause(ctx, g.cfg.RetryWait<<try) {
+			return c, err
+		}
+	}
+	return c, err
 }
 
 // withCode adds the QR code while the payment can be paid.

@@ -71,8 +71,9 @@ func (q *Queries) ProcessedEventFinish(ctx context.Context, db DBTX, arg Process
 }
 
 const processedEventGet = `-- name: ProcessedEventGet :one
-SELECT state, result, updated_at FROM payments.processed_events
+SELECT state, result FROM payments.processed_events
 WHERE gateway = $1 AND event_id = $2
+FOR SHARE
 `
 
 type ProcessedEventGetParams struct {
@@ -81,15 +82,16 @@ type ProcessedEventGetParams struct {
 }
 
 type ProcessedEventGetRow struct {
-	State     string
-	Result    json.RawMessage
-	UpdatedAt time.Time
+	State  string
+	Result json.RawMessage
 }
 
+// ProcessedEventGet reads the result. The share lock keeps a job that applies the
+// event again from finishing the logs before the caller's own is among them.
 func (q *Queries) ProcessedEventGet(ctx context.Context, db DBTX, arg ProcessedEventGetParams) (ProcessedEventGetRow, error) {
 	row := db.QueryRow(ctx, processedEventGet, arg.Gateway, arg.EventID)
 	var i ProcessedEventGetRow
-	err := row.Scan(&i.State, &i.Result, &i.UpdatedAt)
+	err := row.Scan(&i.State, &i.Result)
 	return i, err
 }
 

@@ -38,6 +38,28 @@ func (q *Queries) WebhookLogFinish(ctx context.Context, db DBTX, arg WebhookLogF
 	return err
 }
 
+const webhookLogFinishOne = `-- name: WebhookLogFinishOne :exec
+UPDATE payments.webhook_logs SET processed = $1, result = $2, processed_at = $3
+WHERE id = $4
+`
+
+type WebhookLogFinishOneParams struct {
+	Processed   bool
+	Result      json.RawMessage
+	ProcessedAt *time.Time
+	ID          objectid.ID
+}
+
+func (q *Queries) WebhookLogFinishOne(ctx context.Context, db DBTX, arg WebhookLogFinishOneParams) error {
+	_, err := db.Exec(ctx, webhookLogFinishOne,
+		arg.Processed,
+		arg.Result,
+		arg.ProcessedAt,
+		arg.ID,
+	)
+	return err
+}
+
 const webhookLogInsert = `-- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
     id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
