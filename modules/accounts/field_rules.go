@@ -69,6 +69,7 @@ func isControl(r rune) bool { return r < 0x20 || r == 0x7f }
 var (
 	taxIDDigits  = regexp.MustCompile(`^([0-9]{11}|[0-9]{14})$`)
 	taxIDLetters = regexp.MustCompile(`^[0-9A-Z]{12}[0-9]{2}$`)
+	phoneForm    = regexp.MustCompile(`^\+?[0-9]{10,15}$`)
 )
 
 // checkTaxID refuses what has not the form of a CPF or CNPJ. Check digits are

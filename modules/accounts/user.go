@@ -101,13 +101,27 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	if err := checkPassword(n.Password, "body", "password"); err != nil {
 		return row, err
 	}
-	if n.TaxID != "" {
-		if err := s.checkTaxID(n.TaxID, "body", "tax_id"); err != nil {
-			return row, err
-		}
+	if err := s.checkPerson(n); err != nil {
+		return row, err
 	}
 	row.Address, err = addressJSON(n.Address)
 	return row, err
+}
+
+// checkPerson refuses optional fields that are given and wrong.
+func (s *Service) checkPerson(n NewUser) error {
+	for field, name := range map[string]string{"name": n.Name, "full_name": n.FullName} {
+		if length := utf8.RuneCountInString(name); name != "" && (length < 3 || length > 200) {
+			return fault.InvalidAt("has to be 3 to 200 characters long", "body", field)
+		}
+	}
+	if n.Phone != "" && !phoneForm.MatchString(n.Phone) {
+		return fault.InvalidAt("has to be 10 to 15 digits, with or without a plus sign", "body", "phone")
+	}
+	if n.TaxID != "" {
+		return s.checkTaxID(n.TaxID, "body", "tax_id")
+	}
+	return nil
 }
 
 func checkPassword(password secret.Text, loc ...any) error {

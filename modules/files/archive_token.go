@@ -43,5 +43,5 @@ func (s *Service) ArchiveTokenOwner(ctx context.Context, token string) (ArchiveO
 	if err != nil {
 		return ArchiveOwner{}, fmt.Errorf("read archive token: %w", err)
 	}
-	return ArchiveOwner{UserID: row.UserID, IssuedAt: row.IssuedAt}, nil
+	return ArchiveOwner{UserID: row.UserID, IssuedAt: row.IssuedAt.UTC()}, nil
 }

@@ -1,0 +1,76 @@
+package files_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/testutil/pgtest"
+)
+
+func TestArchiveTokenLivesTwelveHours(t *testing.T) {
+	t.Parallel()
+	db, now := pgtest.DB(t), clock.NewFake(time.Now())
+	s := files.New(files.Deps{Pool: db, Clock: now})
+	user := objectid.New()
+	issued := now.Now()
+	first, expires, err := s.IssueArchiveToken(t.Context(), db, user)
+	require.NoError(t, err)
+	require.Equal(t, issued.Add(12*time.Hour), expires)
+	now.Advance(time.Hour)
+	second, _, err := s.IssueArchiveToken(t.Context(), db, user)
+	require.NoError(t, err)
+	require.NotEqual(t, first, second)
+	owner, err := s.ArchiveTokenOwner(t.Context(), first)
+	require.NoError(t, err, "older tokens live on")
+	require.Equal(t, files.ArchiveOwner{UserID: user, IssuedAt: issued}, owner)
+
+	now.Advance(11 * time.Hour)
+	_, err = s.ArchiveTokenOwner(t.Context(), first)
+	require.True(t, fault.Is(err, fault.Forbidden), "%v", err)
+	_, err = s.ArchiveTokenOwner(t.Context(), second)
+	require.NoError(t, err)
+	for _, unknown := range []string{"", "x", second + "x"} {
+		_, err = s.ArchiveTokenOwner(t.Context(), unknown)
+		require.True(t, fault.Is(err, fault.Forbidden), "%v", err)
+	}
+	var stored string
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT string_agg(a::text, ' ') FROM files.archive_tokens a`).Scan(&stored))
+	require.NotContains(t, stored, first)
+	require.NotContains(t, stored, second)
+}
+
+func TestSweepRemovesExpiredTokensAlone(t *testing.T) {
+	t.Parallel()
+	db, now := pgtest.DB(t), clock.NewFake(time.Now())
+	s := files.New(files.Deps{Pool: db, Clock: now, Config: files.Config{ArchiveTokenTTL: time.Minute}})
+	_, _, err := s.IssueArchiveToken(t.Context(), db, objectid.New())
+	require.NoError(t, err)
+	now.Advance(time.Minute)
+	live, _, err := s.IssueArchiveToken(t.Context(), db, objectid.New())
+	require.NoError(t, err)
+
+	workers := river.NewWorkers()
+	s.Workers(workers)
+	client, err := jobs.New(db, jobs.Options{Workers: workers, Periodic: s.Periodic(), Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	_, err = client.Insert(t.Context(), files.SweepArgs{}, nil)
+	require.NoError(t, err)
+	require.NoError(t, client.Start(t.Context()))
+	t.Cleanup(func() { <-client.Stopped() })
+	require.Eventually(t, func() bool {
+		var left int
+		require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM files.archive_tokens`).Scan(&left))
+		return left == 1
+	}, 20*time.Second, 20*time.Millisecond)
+	_, err = s.ArchiveTokenOwner(t.Context(), live)
+	require.NoError(t, err)
+}
