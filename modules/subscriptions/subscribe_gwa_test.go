@@ -27,6 +27,7 @@ func TestGatewayACardIsActivatedByWebhook(t *testing.T) {
 	refused(t, b.expect(t, 400, http.MethodGet, "/customers/me/pix-qr", nil), "VALIDATION_ERROR", "")
 
 	b.listen()
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(time.Minute)) // the charge runs a little after the call
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
 	require.True(t, b.access(t))

@@ -1,0 +1,366 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/objectid"
+)
+
+// remote tells the events of one gateway B subscription.
+type remote struct {
+	id    string
+	local objectid.ID
+	epoch time.Time
+}
+
+func (b *bundle) remoteOf(t *testing.T, id objectid.ID) remote {
+	t.Helper()
+	return remote{id: column[string](t, b, id, "gwb_subscription_id"), local: id, epoch: b.clock.Now().Truncate(time.Second)}
+}
+
+func (r remote) at(second int) time.Time { return r.epoch.Add(time.Duration(second) * time.Second) }
+
+func (r remote) invoice(kind payments.EventKind, status payments.PaymentStatus, invoice string, attempt, second int) payments.Event {
+	at := r.at(second)
+	return payments.Event{
+		Gateway: payments.GWB, Kind: kind, CreatedAt: at, SubscriptionID: r.id, Reference: r.local, Attempt: attempt,
+		Payment: &payments.Payment{
+			ID: invoice, InvoiceID: invoice, Status: status, NativeStatus: string(status), Method: payments.MethodCard, Amount: 4990, SettledAt: &at,
+		},
+	}
+}
+
+func (r remote) paid(invoice string, second int) payments.Event {
+	return r.invoice(payments.PaymentWasSettled, payments.PaymentSettled, invoice, 1, second)
+}
+
+func (r remote) failed(invoice string, attempt, second int) payments.Event {
+	return r.invoice(payments.PaymentHasFailed, payments.PaymentFailed, invoice, attempt, second)
+}
+
+func (r remote) updated(status payments.RemoteStatus, second int, invoice ...string) payments.Event {
+	next := r.at(second).AddDate(0, 1, 0)
+	e := payments.Event{
+		Gateway: payments.GWB, Type: "customer.subscription.updated", Kind: payments.SubscriptionChanged, CreatedAt: r.at(second),
+		SubscriptionID: r.id, Reference: r.local,
+		Subscription: &payments.RemoteSubscription{GatewayID: r.id, Status: status, NextBilling: &next},
+	}
+	for _, id := range invoice {
+		e.Subscription.LatestPayment = &payments.Payment{ID: id, InvoiceID: id}
+	}
+	return e
+}
+
+func (r remote) created(status payments.RemoteStatus, second int) payments.Event {
+	e := r.updated(status, second)
+	e.Type = "customer.subscription.created"
+	return e
+}
+
+func (r remote) deleted(second int) payments.Event {
+	e := r.updated(payments.RemoteCanceled, second)
+	e.Type, e.Kind = "customer.subscription.deleted", payments.SubscriptionWasEnded
+	return e
+}
+
+// in makes the customer's subscription in a state.
+func (b *bundle) in(t *testing.T, status string) (objectid.ID, remote) {
+	t.Helper()
+	id := subscriptionstest.In(t, b.db, b.customer.ID, status)
+	return id, b.remoteOf(t, id)
+}
+
+func TestStatusMappingOfGatewayB(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		from   string
+		remote payments.RemoteStatus
+		want   string
+	}{
+		{"pending", payments.RemoteActive, "active"},
+		{"pending", payments.RemoteTrialing, "active"},
+		{"suspended", payments.RemoteActive, "active"},
+		{"active", payments.RemotePastDue, "suspended"},
+		{"active", payments.RemoteUnpaid, "suspended"},
+		{"active", payments.RemotePaused, "suspended"},
+		{"active", payments.RemoteCanceled, "cancelled"},
+		{"active", payments.RemoteIncomplete, "pending"},
+		{"pending", payments.RemoteIncompleteExpired, "expired"},
+		{"cancelled", payments.RemoteActive, "cancelled"},
+		{"cancelled", payments.RemoteIncompleteExpired, "cancelled"},
+		{"expired", payments.RemoteCanceled, "expired"},
+	} {
+		t.Run(tc.from+" "+string(tc.remote), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, r := b.in(t, tc.from)
+			result := b.apply(t, r.updated(tc.remote, 1))
+			require.Equal(t, tc.want, b.status(t, id))
+			require.Equal(t, tc.want, *result.NewStatus)
+			require.Equal(t, id, *result.SubscriptionID)
+			if tc.want == "cancelled" || tc.want == "expired" {
+				require.Empty(t, b.current(t))
+			} else {
+				require.Equal(t, id, b.current(t))
+			}
+			if tc.want == "suspended" {
+				require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
+			}
+		})
+	}
+}
+
+func TestStatusEventsOutOfOrder(t *testing.T) {
+	t.Parallel()
+	const active, pastDue, incomplete = payments.RemoteActive, payments.RemotePastDue, payments.RemoteIncomplete
+	for name, tc := range map[string]struct {
+		from   string
+		events func(r remote) []payments.Event
+		want   string
+	}{
+		"an older one never overwrites": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.updated(active, 5), r.updated(pastDue, 4)}
+		}, "active"},
+		"a newer one does": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.updated(active, 5), r.updated(pastDue, 6)}
+		}, "suspended"},
+		"on a tie nothing worse": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.updated(active, 5), r.updated(incomplete, 5), r.updated(pastDue, 5)}
+		}, "active"},
+		"on a tie something better": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.updated(incomplete, 5), r.updated(active, 5)}
+		}, "active"},
+		"an end holds on a tie": {"active", func(r remote) []payments.Event {
+			return []payments.Event{r.updated(active, 5), r.updated(payments.RemoteCanceled, 5)}
+		}, "cancelled"},
+		"created late after the payment": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.paid("in_1", 2), r.created(incomplete, 3)}
+		}, "active"},
+		"payment before the status": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.paid("in_1", 2), r.updated(active, 2), r.created(incomplete, 1)}
+		}, "active"},
+		"deleted, then a renewal paid before": {"active", func(r remote) []payments.Event {
+			return []payments.Event{r.deleted(9), r.paid("in_2", -60)}
+		}, "cancelled"},
+		"deleted twice": {"active", func(r remote) []payments.Event {
+			return []payments.Event{r.deleted(9), r.deleted(9), r.updated(active, 10)}
+		}, "cancelled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, r := b.in(t, tc.from)
+			for _, e := range tc.events(r) {
+				b.apply(t, e)
+			}
+			require.Equal(t, tc.want, b.status(t, id))
+		})
+	}
+}
+
+func TestFailedRenewalCountsOnce(t *testing.T) {
+	t.Parallel()
+	for name, events := range map[string]func(r remote) []payments.Event{
+		"the invoice first": func(r remote) []payments.Event {
+			return []payments.Event{r.failed("in_2", 1, 5), r.updated(payments.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5)}
+		},
+		"the status first": func(r remote) []payments.Event {
+			return []payments.Event{r.updated(payments.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5), r.updated(payments.RemotePastDue, 7, "in_2")}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, r := b.in(t, "active")
+			for _, e := range events(r) {
+				b.apply(t, e)
+			}
+			require.Equal(t, "suspended", b.status(t, id))
+			require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
+			require.False(t, b.access(t))
+
+			b.apply(t, r.paid("in_2", 20))
+			require.Equal(t, "active", b.status(t, id), "paid, it opens again")
+			require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
+			b.apply(t, r.failed("in_2", 2, 15))
+			require.Equal(t, 0, column[int](t, b, id, "payment_failures"), "a failure of an invoice that has been paid since")
+		})
+	}
+}
+
+func TestThirdFailureInARowSuspends(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *subscriptions.Config) { c.PastDueOnlyCounts = true })
+	id, r := b.in(t, "active")
+	b.apply(t, r.failed("in_2", 1, 1))
+	b.apply(t, r.updated(payments.RemotePastDue, 1, "in_2"))
+	require.Equal(t, "active", b.status(t, id), "PAST_DUE_SUSPENDS=false")
+	b.apply(t, r.failed("in_2", 2, 2))
+	require.Equal(t, "active", b.status(t, id))
+	require.Equal(t, 2, column[int](t, b, id, "payment_failures"))
+	result := b.apply(t, r.failed("in_2", 3, 3))
+	require.Equal(t, "suspended", *result.NewStatus)
+	require.Equal(t, 3, column[int](t, b, id, "payment_failures"))
+	require.Equal(t, "active>suspended payment_failure webhook", b.history(t, id)[1])
+	refused(t, b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")), "CONFLICT", "")
+}
+
+func TestFirstPaymentsDoNotCountAsFailures(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"pending", "cancelled"} {
+		b := setup(t)
+		id, r := b.in(t, status)
+		b.apply(t, r.failed("in_1", 1, 1))
+		require.Equal(t, status, b.status(t, id))
+		require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
+	}
+	b := setup(t)
+	id, r := b.in(t, "active")
+	e := r.failed("in_1", 1, 1)
+	e.FirstInvoice = true // of the challenge that was passed since
+	require.Equal(t, payments.ResultIgnored, b.apply(t, e).Status)
+	require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
+}
+
+func TestDisputedSubscriptionStaysClosed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "suspended")
+	b.set(t, id, "has_chargeback = true")
+	b.apply(t, r.updated(payments.RemoteActive, 5))
+	require.Equal(t, "suspended", b.status(t, id))
+	b.apply(t, r.paid("in_2", 6))
+	require.Equal(t, "suspended", b.status(t, id))
+	require.NotNil(t, column[*time.Time](t, b, id, "last_payment_at"), "the payment is known all the same")
+}
+
+func TestLateMoney(t *testing.T) {
+	t.Parallel()
+	t.Run("first payment of a cancelled subscription", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id, r := b.in(t, "cancelled")
+		b.set(t, id, "started_at = NULL")
+		b.apply(t, r.paid("in_1", 30))
+		require.Equal(t, "active", b.status(t, id))
+		require.Equal(t, id, b.current(t))
+		require.NotNil(t, column[*time.Time](t, b, id, "expires_at"), "the gateway charges no further month, so access ends with this one")
+		b.apply(t, r.paid("in_1", 30))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	})
+	t.Run("a settled report of a payment known before", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id, r := b.in(t, "active")
+		b.apply(t, r.paid("in_1", 1))
+		b.apply(t, r.deleted(2))
+		b.apply(t, r.paid("in_1", 3600*24*32))
+		require.Equal(t, "cancelled", b.status(t, id))
+	})
+	t.Run("of a customer who has another one", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		old, r := b.in(t, "cancelled")
+		b.set(t, old, "started_at = NULL")
+		now, _ := b.in(t, "active")
+		require.Equal(t, payments.ResultIgnored, b.apply(t, r.paid("in_1", 30)).Status)
+		require.Equal(t, "cancelled", b.status(t, old))
+		require.Equal(t, "active", b.status(t, now))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "the ledger has it")
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+	})
+}
+
+func TestEndOfAnOldSubscriptionLeavesTheNewOneCurrent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	old, r := b.in(t, "active")
+	b.set(t, old, "status = 'cancelled', ended_at = now()")
+	now, _ := b.in(t, "active")
+	b.set(t, old, "status = 'cancelled', ended_at = now()")
+	b.apply(t, r.deleted(5))
+	require.Equal(t, now, b.current(t))
+}
+
+func TestCancelledAtPeriodEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "active")
+	e := r.updated(payments.RemoteActive, 1)
+	e.Subscription.CancelAtPeriodEnd = true
+	b.apply(t, e)
+	require.Equal(t, "active", b.status(t, id))
+	require.True(t, e.Subscription.NextBilling.Equal(column[time.Time](t, b, id, "expires_at")))
+	b.apply(t, r.updated(payments.RemoteActive, 2))
+	require.Nil(t, column[*time.Time](t, b, id, "expires_at"), "taken back, the recurrence runs on")
+	e.CreatedAt = r.at(3)
+	b.apply(t, e)
+	b.apply(t, r.deleted(4))
+	require.Equal(t, "active>cancelled customer_cancelled webhook", b.history(t, id)[1])
+}
+
+func TestGatewayADeletedWithTimeLeft(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _ := b.in(t, "active")
+	b.set(t, id, "gateway = 'gwa', gwb_subscription_id = NULL, gwa_subscription_id = 'sub_a', expires_at = $2", b.clock.Now().Add(time.Hour))
+	e := payments.Event{Gateway: payments.GWA, Kind: payments.SubscriptionWasEnded, SubscriptionID: "sub_a", CreatedAt: b.clock.Now()}
+	b.apply(t, e)
+	require.Equal(t, "active", b.status(t, id))
+	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+	require.True(t, b.access(t))
+	b.clock.Advance(2 * time.Hour)
+	b.apply(t, e)
+	require.Equal(t, "cancelled", b.status(t, id))
+}
+
+func TestWhomAnEventIsAbout(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "pending")
+	unclaimed := func(e payments.Event) {
+		t.Helper()
+		require.True(t, b.apply(t, e).Unclaimed)
+		require.Equal(t, "pending", b.status(t, id))
+	}
+	other := r.paid("in_1", 1)
+	other.SubscriptionID = "sub_of_somebody_else" // the reference names a row that has another subscription
+	unclaimed(other)
+	stranger := r.paid("in_1", 1)
+	stranger.SubscriptionID, stranger.Reference = "sub_unknown", objectid.New()
+	unclaimed(stranger)
+	wrongGateway := r.paid("in_1", 1)
+	wrongGateway.Gateway, wrongGateway.SubscriptionID = payments.GWA, ""
+	unclaimed(wrongGateway)
+	withSubscription := r.paid("in_1", 1)
+	withSubscription.Gateway, withSubscription.SubscriptionID = payments.GWA, "sub_a_unknown" // gateway A: the reference counts only without one
+	unclaimed(withSubscription)
+
+	b.set(t, id, "gwb_subscription_id = NULL") // the answer with the id has not been committed
+	require.Equal(t, "active", *b.apply(t, r.paid("in_1", 1)).NewStatus)
+	require.Equal(t, r.id, column[string](t, b, id, "gwb_subscription_id"))
+}
+
+func TestEventDeliveredManyTimes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "pending")
+	e := r.paid("in_1", 1)
+	e.ID = "evt_same"
+	first := b.apply(t, e)
+	before := column[time.Time](t, b, id, "last_payment_at")
+	b.clock.Advance(time.Hour)
+	for range 4 {
+		again := b.apply(t, e)
+		require.Equal(t, first, again)
+	}
+	require.Equal(t, before, column[time.Time](t, b, id, "last_payment_at"))
+	require.Len(t, b.history(t, id), 2)
+}

@@ -1,0 +1,185 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+const manyTimes = 100 // more than an adapter tries again
+
+func lose(t *testing.T, s *stage.Stage, kind stage.FaultKind, path string) {
+	t.Helper()
+	require.NoError(t, s.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: path, Kind: kind, Times: manyTimes}))
+}
+
+func TestGatewayBAnswerLostAfterTheCharge(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	gateway := b.gateways.Sandbox.GWB.Stage()
+	lose(t, gateway, stage.FaultResetAfter, "/v1/subscriptions")
+	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	id := idOf(a)
+	require.Equal(t, "pending", doc(a)["status"])
+	require.Equal(t, "unknown", info(a)["payment_status"])
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_recover'"))
+	gateway.Faults.Clear()
+	b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)) // nobody may pay twice meanwhile
+
+	require.NoError(t, b.service.Recover(t.Context(), id))
+	require.Equal(t, "active", b.status(t, id))
+	require.Equal(t, "pending>active payment_settled recovery", b.history(t, id)[1])
+	require.True(t, b.access(t))
+	require.NoError(t, b.service.Recover(t.Context(), id), "a second look does nothing")
+	b.listen()
+	b.settle(t)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.Len(t, b.history(t, id), 2)
+}
+
+func TestGatewayBWebhookOvertakesTheLostAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	gateway := b.gateways.Sandbox.GWB.Stage()
+	lose(t, gateway, stage.FaultResetAfter, "/v1/subscriptions")
+	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	gateway.Faults.Clear()
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, idOf(a)), "found by the local id in the metadata")
+	require.NoError(t, b.service.Recover(t.Context(), idOf(a)))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.False(t, column[bool](t, b, idOf(a), "intent_open"))
+}
+
+func TestGatewayBNothingWasMade(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	gateway := b.gateways.Sandbox.GWB.Stage()
+	lose(t, gateway, stage.FaultResetBefore, "/v1/subscriptions")
+	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	id := idOf(a)
+	gateway.Faults.Clear()
+	require.NoError(t, b.service.Recover(t.Context(), id))
+	require.Equal(t, "pending", b.status(t, id), "the call may still be under way")
+	require.True(t, column[time.Time](t, b, id, "recovery_at").After(b.clock.Now().Add(time.Minute)))
+	b.clock.Advance(time.Hour)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.Equal(t, "pending>cancelled nothing_at_gateway recovery", b.history(t, id)[1])
+	require.Empty(t, b.current(t))
+	b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+}
+
+func TestRecoveryWaitsForASilentGateway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	gateway := b.gateways.Sandbox.GWB.Stage()
+	lose(t, gateway, stage.FaultResetAfter, "/v1/subscriptions")
+	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	gateway.Faults.Clear()
+	require.NoError(t, gateway.Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	for range 5 {
+		require.NoError(t, b.service.Recover(t.Context(), idOf(a)))
+	}
+	require.Equal(t, "pending", b.status(t, idOf(a)), "silence proves nothing")
+	gateway.Faults.Clear()
+	require.NoError(t, b.service.Recover(t.Context(), idOf(a)))
+	require.Equal(t, "active", b.status(t, idOf(a)))
+}
+
+func TestGatewayACardAnswerLost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.work(t)
+	b.listen()
+	gateway := b.gateways.Sandbox.GWA
+	lose(t, gateway.Stage(), stage.FaultResetAfter, "/v3/subscriptions")
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))
+	id := idOf(a)
+	require.Equal(t, "unknown", info(a)["payment_status"])
+	gateway.Stage().Faults.Clear()
+	require.NoError(t, gateway.Advance(time.Minute))
+	b.settle(t)
+	require.Equal(t, "pending", b.status(t, id), "the webhook names a subscription that nobody knows here: it waits")
+
+	require.NoError(t, b.service.Recover(t.Context(), id))
+	b.eventually(t, "the recovered subscription is active, its waiting webhook applied", func() bool {
+		return b.status(t, id) == "active" && b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state = 'waiting'") == 0
+	})
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
+}
+
+func TestGatewayACardNothingWasMade(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	lose(t, b.gateways.Sandbox.GWA.Stage(), stage.FaultResetBefore, "/v3/subscriptions")
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))
+	id := idOf(a)
+	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
+	for range 3 {
+		require.NoError(t, b.service.Recover(t.Context(), id))
+		require.Equal(t, "pending", b.status(t, id), "gateway A's search may lag")
+	}
+	require.NoError(t, b.service.Recover(t.Context(), id))
+	require.Equal(t, "cancelled", b.status(t, id))
+}
+
+func TestGatewayAPixAnswerLost(t *testing.T) {
+	t.Parallel()
+	for name, find := range map[string]func(t *testing.T, b *bundle, id objectid.ID){
+		"by the job": func(t *testing.T, b *bundle, id objectid.ID) {
+			t.Helper()
+			require.NoError(t, b.service.Recover(t.Context(), id))
+		},
+		"by the customer": func(*testing.T, *bundle, objectid.ID) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			gateway := b.gateways.Sandbox.GWA
+			lose(t, gateway.Stage(), stage.FaultResetAfter, "/v3/payments")
+			b.expect(t, 503, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+			gateway.Stage().Faults.Clear()
+			id := b.current(t)
+			find(t, b, id)
+			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
+			b.listen()
+			_, err := gateway.PayPIX(qr["pix"].(object)["qr_code"].(string))
+			require.NoError(t, err)
+			b.settle(t)
+			require.Equal(t, "active", b.status(t, id))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+		})
+	}
+}
+
+// TestWebhooksBeforeTheAnswer: the sandbox sends the events of the call before
+// it answers the call.
+func TestWebhooksBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.work(t)
+	b.listen()
+	b.gateways.Sandbox.GWB.Stage().Webhooks.EarlyNext(manyTimes)
+	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	b.settle(t)
+	b.eventually(t, "active", func() bool { return b.status(t, idOf(a)) == "active" })
+	require.Equal(t, "active", doc(a)["status"])
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.Len(t, b.history(t, idOf(a)), 2)
+}
+
+// eventually polls until the condition holds.
+func (b *bundle) eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	require.Eventually(t, holds, 15*time.Second, 20*time.Millisecond, what)
+}
