@@ -270,6 +270,21 @@ func TestPixIsCancelledTwice(t *testing.T) {
 	})
 }
 
+func TestPixRunsOut(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		made, err := g.CreatePix(t.Context(), g.pixTerms(t))
+		require.NoError(t, err)
+		require.NoError(t, g.expirePix(made.Payment.ID))
+		read, err := g.ReadPix(t.Context(), made.Payment.ID)
+		require.NoError(t, err)
+		require.True(t, read.Expired)
+		require.Empty(t, read.Payload)
+		require.NotEqual(t, payments.PaymentSettled, read.Payment.Status)
+		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID))
+	})
+}
+
 func TestPixIsFoundAfterLostAnswer(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {

@@ -69,7 +69,13 @@ func (g *Gateway) withCode(ctx context.Context, p *payment) (payments.PixCharge,
 		return c, nil
 	}
 	var code qrCode
-	if err := g.get(ctx, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, &code); err != nil {
+	err := g.get(ctx, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, &code)
+	var rejected *payments.Rejected
+	if p.Status == "OVERDUE" && (errors.As(err, &rejected) || errors.Is(err, payments.ErrGatewayMissing)) {
+		c.Expired = true // an overdue payment keeps its code until the code runs out
+		return c, nil
+	}
+	if err != nil {
 		return payments.PixCharge{}, err
 	}
 	c.Payload, c.EncodedImage, c.ExpiresAt = code.Payload, code.EncodedImage, code.ExpirationDate.in(g.cfg.Zone)
