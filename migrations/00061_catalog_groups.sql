@@ -10,7 +10,7 @@ CREATE TABLE catalog.categories (
     CONSTRAINT categories_name_length CHECK (char_length(name) BETWEEN 1 AND 100),
     CONSTRAINT categories_slug_form CHECK (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$')
 );
-CREATE TRIGGER categories_version BEFORE INSERT OR UPDATE OR DELETE ON catalog.categories
+CREATE TRIGGER categories_version BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON catalog.categories
     FOR EACH STATEMENT EXECUTE FUNCTION catalog.advance_version();
 
 CREATE TABLE catalog.tags (
@@ -24,7 +24,7 @@ CREATE TABLE catalog.tags (
     CONSTRAINT tags_name_length CHECK (char_length(name) BETWEEN 1 AND 100),
     CONSTRAINT tags_slug_form CHECK (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$')
 );
-CREATE TRIGGER tags_version BEFORE INSERT OR UPDATE OR DELETE ON catalog.tags
+CREATE TRIGGER tags_version BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON catalog.tags
     FOR EACH STATEMENT EXECUTE FUNCTION catalog.advance_version();
 
 CREATE TABLE catalog.seasons (
@@ -40,7 +40,7 @@ CREATE TABLE catalog.seasons (
     CONSTRAINT seasons_name_length CHECK (char_length(name) BETWEEN 1 AND 100),
     CONSTRAINT seasons_slug_form CHECK (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$')
 );
-CREATE TRIGGER seasons_version BEFORE INSERT OR UPDATE OR DELETE ON catalog.seasons
+CREATE TRIGGER seasons_version BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON catalog.seasons
     FOR EACH STATEMENT EXECUTE FUNCTION catalog.advance_version();
 
 COMMENT ON COLUMN catalog.seasons.number IS 'Place among the seasons of a series.';

@@ -63,7 +63,7 @@ CREATE INDEX videos_tags ON catalog.videos USING gin (tags);
 CREATE INDEX videos_category_id ON catalog.videos USING gin (category_id);
 CREATE INDEX videos_tags_id ON catalog.videos USING gin (tags_id);
 
-CREATE TRIGGER videos_version BEFORE INSERT OR UPDATE OR DELETE ON catalog.videos
+CREATE TRIGGER videos_version BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON catalog.videos
     FOR EACH STATEMENT EXECUTE FUNCTION catalog.advance_version();
 
 -- +goose Down

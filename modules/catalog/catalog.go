@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/singleflight"
 
 	"marquee/platform/clock"
 	"marquee/platform/collection"
@@ -38,18 +39,27 @@ type Deps struct {
 	Log     *slog.Logger
 	Callers Callers
 	Access  Access
+	// PageMemory is how many bytes of video pages the process keeps; default 64 MiB.
+	PageMemory int
 }
+
+const defaultPageMemory = 64 << 20
 
 // Service is the catalogue.
 type Service struct {
 	deps  Deps
 	lists *pgxpool.Pool
 	crud  collection.Routes
+	pages *collection.Memory
+	asked singleflight.Group // pages being fetched
 }
 
 // New makes the service.
 func New(d Deps) *Service {
-	s := &Service{deps: d, lists: d.Reads}
+	if d.PageMemory == 0 {
+		d.PageMemory = defaultPageMemory
+	}
+	s := &Service{deps: d, lists: d.Reads, pages: collection.NewMemory(d.PageMemory)}
 	if s.lists == nil {
 		s.lists = d.Pool
 	}

@@ -184,6 +184,7 @@ func TestListIsOneRoundTrip(t *testing.T) {
 	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
+	catalogtest.Videos(t, db, 30)
 	log, who := slog.New(slog.DiscardHandler), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
@@ -194,13 +195,22 @@ func TestListIsOneRoundTrip(t *testing.T) {
 		api.Handler().ServeHTTP(rec, req)
 		require.Equal(t, http.StatusOK, rec.Code, rec.Body.String())
 	}
-	get("") // prepares
-	trips.batches.Store(0)
-	trips.queries.Store(0)
-	get("?current_page=0")
-	require.EqualValues(t, 1, trips.batches.Load())
-	require.EqualValues(t, 0, trips.queries.Load())
-	get("?query=" + url.QueryEscape(`{"enable":true}`))
-	require.EqualValues(t, 2, trips.batches.Load())
-	require.EqualValues(t, 1, trips.queries.Load(), "a client's filter is not prepared: it follows the checks")
+	count := func() [2]int32 { return [2]int32{trips.batches.Swap(0), trips.queries.Swap(0)} }
+	filter := "?query=" + url.QueryEscape(`{"enable":true}`)
+	get("")
+	count() // also prepares
+	for _, tc := range []struct {
+		params string
+		want   [2]int32 // batches and single queries
+	}{
+		{"?current_page=1", [2]int32{1, 0}}, // a first page that nobody asked for yet comes with the checks
+		{"?current_page=1", [2]int32{1, 0}}, // then from memory
+		{filter, [2]int32{1, 1}},            // a client's filter is not prepared: it follows the checks
+		{filter, [2]int32{1, 0}},
+		{"?_id=f00000000000000000000001", [2]int32{1, 0}},
+		{"?_id=f00000000000000000000001", [2]int32{1, 0}},
+	} {
+		get(tc.params)
+		require.Equal(t, tc.want, count(), tc.params)
+	}
 }

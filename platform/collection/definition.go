@@ -24,6 +24,15 @@ type Definition struct {
 	// the number of rows.
 	From string
 
+	// Base is a constant SQL condition over t that every row of the resource
+	// meets; reads, changes and deletions pass by what does not. Default none.
+	Base string
+
+	// Version is a constant SQL expression that yields a bigint which grows with
+	// every committed write to what the resource shows. With it pages can be kept
+	// in a Memory. Default none.
+	Version string
+
 	// Fields in the order of the answer, without _id and the three creation
 	// fields, which every resource carries.
 	Fields []Field

@@ -17,23 +17,17 @@ type Answer struct {
 	Body        []byte
 }
 
-// Total is the exact number of documents that the filter matches.
-func (l *List) Total() int { return l.total }
-
-// Docs is the JSON of the documents, joined by commas.
-func (l *List) Docs() []byte { return l.docs }
-
 // Envelope renders the page with its links and totals. The request is in ctx.
 func (l *List) Envelope(ctx context.Context) *Answer {
-	p := l.params
+	p, found := l.params, l.page
 	if p.ID != "" {
-		return single(ctx, l.docs, 1, "ok")
+		return single(ctx, found.Docs, 1, "ok")
 	}
-	pages := (l.total + p.Size - 1) / p.Size
-	buf := make([]byte, 0, len(l.docs)+1024)
-	buf = append(append(append(buf, `{"docs":[`...), l.docs...), `],"links":[`...)
-	buf = p.appendLinks(buf, httpapi.RequestURL(ctx), l.total, pages)
-	return finish(buf, "ok", p.Page, p.Size, pages, l.total)
+	pages := (found.Total + p.Size - 1) / p.Size
+	buf := make([]byte, 0, len(found.Docs)+1024)
+	buf = append(append(append(buf, `{"docs":[`...), found.Docs...), `],"links":[`...)
+	buf = p.appendLinks(buf, httpapi.RequestURL(ctx), found.Total)
+	return finish(buf, "ok", p.Page, p.Size, pages, found.Total)
 }
 
 // single renders documents that are no page of a list: a record by its id, or
@@ -60,34 +54,26 @@ func finish(buf []byte, msg string, page, size, pages, total int) *Answer {
 
 // appendLinks writes self, first, prev, next and last; prev and next only where
 // they exist. Each keeps the caller's other parameters.
-func (p Params) appendLinks(buf []byte, u *url.URL, total, pages int) []byte {
+func (p Params) appendLinks(buf []byte, u *url.URL, total int) []byte {
 	buf = appendLink(buf, "self", u.String())
-	to := func(rel string, page int) {
-		name, value := paramCurrentPage, strconv.Itoa(page)
+	to := func(rel string, from, until int) {
+		name, value := paramCurrentPage, strconv.Itoa(from/p.Size)
 		if p.Range {
-			name, value = paramRange, "("+strconv.Itoa(page*p.Size)+","+strconv.Itoa((page+1)*p.Size)+")"
+			name, value = paramRange, "("+strconv.Itoa(from)+","+strconv.Itoa(until)+")"
 		}
 		buf = appendLink(append(buf, ','), rel, withParam(u, name, value))
 	}
-	here, last := p.Offset()/p.Size, max(pages-1, 0)
-	to("first", 0)
-	if p.Offset() > 0 {
-		if p.Range {
-			start := max(p.Start-p.Size, 0)
-			buf = appendLink(append(buf, ','), "prev", withParam(u, paramRange, "("+strconv.Itoa(start)+","+strconv.Itoa(p.Start)+")"))
-		} else {
-			to("prev", min(here-1, last))
-		}
+	here, last := p.Offset(), max(total-1, 0)/p.Size*p.Size
+	to("first", 0, p.Size)
+	if here > 0 {
+		// From beyond the end, prev leads back to the last page that has documents.
+		before := min(here, last+p.Size)
+		to("prev", max(before-p.Size, 0), before)
 	}
-	if p.Offset()+p.Size < total {
-		if p.Range {
-			start := p.Start + p.Size
-			buf = appendLink(append(buf, ','), "next", withParam(u, paramRange, "("+strconv.Itoa(start)+","+strconv.Itoa(start+p.Size)+")"))
-		} else {
-			to("next", here+1)
-		}
+	if here+p.Size < total {
+		to("next", here+p.Size, here+2*p.Size)
 	}
-	to("last", last)
+	to("last", last, last+p.Size)
 	return buf
 }
 

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -37,16 +38,26 @@ type List struct {
 	args   []any
 	client bool // the text depends on client input, so it stays out of the statement cache
 
-	docs  []byte // the documents, joined by commas
-	total int
+	page Page
+}
+
+// Page is what a list has found.
+type Page struct {
+	Docs    []byte // the JSON documents, joined by commas
+	Total   int    // documents that the filter matches, on all pages
+	Version int64  // of what the resource shows, in the page's own snapshot; 0 when the Definition has none
 }
 
 // Prepare compiles filter and sort. Errors are 422.
 func (v *View) Prepare(p Params) (*List, error) {
 	l := &List{view: v, params: p}
 	from := " FROM " + v.resource.def.From + " WHERE "
+	version := "0::bigint"
+	if v.resource.def.Version != "" {
+		version = v.resource.def.Version
+	}
 	if p.ID != "" {
-		l.sql = "SELECT 1, " + v.document + from + v.where("t.id = $1")
+		l.sql = "SELECT 1, " + v.document + ", " + version + from + v.where("t.id = $1")
 		l.args = []any{string(p.ID)}
 		return l, nil
 	}
@@ -60,9 +71,9 @@ func (v *View) Prepare(p Params) (*List, error) {
 	}
 	countUnknown(v.resource.def.Name, filter.Unknown+sort.Unknown)
 	l.args = append(filter.Args, sort.Args...)
-	l.client = filter.SQL != "TRUE" || p.Sort != ""
+	l.client = p.Query != "" || p.Sort != "" || p.Size != v.resource.def.PageSize || p.Offset() >= deepOffset
 	rows := from + v.where(filter.SQL)
-	l.sql = "SELECT (SELECT count(*)" + rows + "), (SELECT coalesce(string_agg(p.doc, ','), '') FROM (" + v.pageSQL(rows, sort.SQL, p) + ") p)"
+	l.sql = "SELECT (SELECT count(*)" + rows + "), (SELECT coalesce(string_agg(p.doc, ','), '') FROM (" + v.pageSQL(rows, sort.SQL, p) + ") p), " + version
 	return l, nil
 }
 
@@ -85,6 +96,28 @@ func (l *List) Cached() bool { return !l.client }
 // SQL returns the statement and its arguments.
 func (l *List) SQL() (string, []any) { return l.sql, l.args }
 
+// Key is the normalised request: lists with equal keys show equal pages of one
+// version. It is "" for what is not worth keeping, a single record.
+func (l *List) Key() string {
+	if l.params.ID != "" {
+		return ""
+	}
+	if len(l.args) == 0 {
+		return l.sql
+	}
+	args, err := json.Marshal(l.args)
+	if err != nil {
+		return ""
+	}
+	return l.sql + "\x00" + string(args)
+}
+
+// Page returns what the list has found, to be kept.
+func (l *List) Page() Page { return l.page }
+
+// Fill gives the list a page that an equal one has found.
+func (l *List) Fill(p Page) { l.page = p }
+
 // Queue adds the statement to a batch; the page is there once the batch's
 // results are closed. done gets the error to answer with, or nil.
 func (l *List) Queue(b *pgx.Batch, done func(error)) {
@@ -106,7 +139,9 @@ func (l *List) Run(ctx context.Context, db postgres.DB) error {
 	return l.fault(l.scan(db.QueryRow(ctx, l.sql, args...)))
 }
 
-func (l *List) scan(row pgx.Row) error { return row.Scan(&l.total, &l.docs) }
+func (l *List) scan(row pgx.Row) error {
+	return row.Scan(&l.page.Total, &l.page.Docs, &l.page.Version)
+}
 
 // fault turns what the database says into what people are told.
 func (l *List) fault(err error) error {

@@ -10,7 +10,7 @@ import (
 // View is what one kind of caller sees of a resource.
 type View struct {
 	resource *Resource
-	base     string // the server's condition, constant SQL over t; "" is none
+	base     string // conditions of the server, constant SQL over t
 	fields   []Field
 	registry *query.Collection
 	document string // SQL expression that yields the JSON text of one row
@@ -22,7 +22,7 @@ type View struct {
 func (r *Resource) Restrict(base string, omit ...string) *View { return r.newView(base, omit...) }
 
 func (r *Resource) newView(base string, omit ...string) *View {
-	v := &View{resource: r, base: base, registry: &query.Collection{Fields: map[string]query.Field{}, DefaultSort: r.def.DefaultSort}}
+	v := &View{resource: r, base: allOf(r.def.Base, base), registry: &query.Collection{Fields: map[string]query.Field{}, DefaultSort: r.def.DefaultSort}}
 	for _, name := range omit {
 		if r.named[name] == nil || name == idField {
 			panic("collection " + r.def.Name + ": no field " + name + " to leave out")
@@ -43,12 +43,18 @@ func (r *Resource) newView(base string, omit ...string) *View {
 // JSON text of one row.
 func (v *View) Document() string { return v.document }
 
-// where is the view's base condition and a further one.
-func (v *View) where(condition string) string {
-	if v.base == "" {
-		return condition
+// where is the view's base condition and a further one, each on its own, so that
+// no OR in one reaches into the other.
+func (v *View) where(condition string) string { return allOf(v.base, condition) }
+
+func allOf(conditions ...string) string {
+	var given []string
+	for _, c := range conditions {
+		if c != "" {
+			given = append(given, "("+c+")")
+		}
 	}
-	return "(" + v.base + ") AND " + condition
+	return strings.Join(given, " AND ")
 }
 
 // documentSQL builds the JSON object by concatenation: keys stay in the

@@ -1,0 +1,82 @@
+package collection
+
+import (
+	"container/list"
+	"sync"
+)
+
+// Memory keeps pages of lists, the least recently used going first once they
+// take more than its bytes. A page is worth showing while its Version is the
+// resource's present one, which the reader asks for in each request; so no
+// process shows anything staler than that question (design page performance,
+// point 1). It is safe for concurrent use.
+type Memory struct {
+	limit int
+
+	mu    sync.Mutex
+	bytes int
+	used  *list.List // of *kept, most recently used first
+	pages map[string]*list.Element
+}
+
+type kept struct {
+	key  string
+	page Page
+}
+
+// overhead is about what an entry takes beside its key and documents.
+const overhead = 256
+
+func (k *kept) size() int { return len(k.key) + len(k.page.Docs) + overhead }
+
+// NewMemory makes an empty memory of at most limit bytes.
+func NewMemory(limit int) *Memory {
+	return &Memory{limit: limit, used: list.New(), pages: map[string]*list.Element{}}
+}
+
+// Get returns the page kept under a list's key. The caller compares its Version.
+// Its bytes are shared: they must not be changed.
+func (m *Memory) Get(key string) (Page, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.pages[key]
+	if !ok {
+		return Page{}, false
+	}
+	m.used.MoveToFront(e)
+	return entry(e).page, true
+}
+
+// Put keeps a page, unless a newer one is there, the key is empty, or the page
+// alone would take more than a sixteenth of the memory.
+func (m *Memory) Put(key string, p Page) {
+	k := &kept{key: key, page: p}
+	if key == "" || k.size() > m.limit/16 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e, ok := m.pages[key]; ok {
+		if entry(e).page.Version > p.Version {
+			return
+		}
+		m.remove(e)
+	}
+	m.pages[key] = m.used.PushFront(k)
+	m.bytes += k.size()
+	for m.bytes > m.limit {
+		m.remove(m.used.Back())
+	}
+}
+
+func (m *Memory) remove(e *list.Element) {
+	k := entry(e)
+	m.used.Remove(e)
+	delete(m.pages, k.key)
+	m.bytes -= k.size()
+}
+
+func entry(e *list.Element) *kept {
+	k, _ := e.Value.(*kept) // nothing else is put in
+	return k
+}
