@@ -1,0 +1,181 @@
+package subscriptions
+
+import (
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/postgres"
+	"marquee/testutil/pgtest"
+)
+
+// newService is the module without an API and with gateways that nobody calls.
+func newService(t *testing.T, db *pgxpool.Pool) *Service {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	client, err := jobs.New(db, jobs.Options{Log: log})
+	require.NoError(t, err)
+	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})
+	return New(Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p})
+}
+
+func (s *Service) wishOf(t *testing.T, db *pgxpool.Pool) wish {
+	t.Helper()
+	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
+	plan, err := s.sellablePlan(t.Context(), subscriptionstest.PlanID)
+	require.NoError(t, err)
+	gateway, err := s.payments.Gateway(payments.GWB)
+	require.NoError(t, err)
+	return wish{customer: accountstest.Customer(t, db), plan: plan, gateway: gateway, method: payments.MethodCard, months: 1}
+}
+
+// twoIntents inserts two intents of one customer at once, each of which saw no
+// live subscription: what happens when the lock on the customer is left out.
+func twoIntents(t *testing.T, s *Service, db *pgxpool.Pool) (live int, second error) {
+	t.Helper()
+	w := s.wishOf(t, db)
+	ctx := t.Context()
+	a, err := db.Begin(ctx)
+	require.NoError(t, err)
+	defer func() { _ = a.Rollback(ctx) }()
+	b, err := db.Begin(ctx)
+	require.NoError(t, err)
+	defer func() { _ = b.Rollback(ctx) }()
+	for _, tx := range []pgx.Tx{a, b} {
+		_, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
+		require.ErrorIs(t, err, pgx.ErrNoRows)
+	}
+	_, err = s.insertTx(ctx, a, w)
+	require.NoError(t, err)
+	require.NoError(t, a.Commit(ctx))
+	if _, second = s.insertTx(ctx, b, w); second == nil {
+		second = b.Commit(ctx)
+	}
+	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1", w.customer.ID).Scan(&live))
+	return live, second
+}
+
+func TestOneLiveSubscriptionIsAConstraint(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	live, err := twoIntents(t, newService(t, db), db)
+	require.Equal(t, 1, live)
+	require.Equal(t, constraintOneLive, postgres.Constraint(err))
+}
+
+func TestWithoutTheConstraintThereAreTwo(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	_, err := db.Exec(t.Context(), "DROP INDEX subscriptions."+constraintOneLive)
+	require.NoError(t, err)
+	live, err := twoIntents(t, newService(t, db), db)
+	require.NoError(t, err)
+	require.Equal(t, 2, live)
+}
+
+// TestStateChangesCompareAndSet: of two that read the same state and leave out
+// the lock, one moves the row, and the other is told.
+func TestStateChangesCompareAndSet(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	customer := accountstest.Customer(t, db)
+	id := subscriptionstest.In(t, db, customer.ID, "pending")
+	read, err := s.db.GetSubscription(t.Context(), db, id)
+	require.NoError(t, err)
+	move := func(sub row, action Action) error {
+		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
+			_, err := s.moveTx(t.Context(), tx, &sub, change{action: action, source: ByWebhook})
+			return err
+		})
+	}
+	require.NoError(t, move(read, PaymentSettles))
+	require.ErrorIs(t, move(read, PixRunsOut), errMoved)
+	history, err := s.db.ListTransitions(t.Context(), db, id)
+	require.NoError(t, err)
+	require.Len(t, history, 2)
+	now, err := s.db.GetSubscription(t.Context(), db, id)
+	require.NoError(t, err)
+	require.Equal(t, string(Active), now.Status)
+}
+
+func TestSamePaymentManyTimesAtOnce(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	customer := accountstest.Customer(t, db)
+	id := subscriptionstest.In(t, db, customer.ID, "pending")
+	at := time.Now()
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		wg.Go(func() {
+			errs[i] = postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
+				_, err := s.ApplyEventTx(t.Context(), tx, payments.Event{
+					Gateway: payments.GWB, ID: "evt_same", Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at,
+					Payment: &payments.Payment{ID: "in_1", InvoiceID: "in_1", Status: payments.PaymentSettled, NativeStatus: "paid", Method: payments.MethodCard, Amount: 4990},
+				})
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	history, err := s.db.ListTransitions(t.Context(), db, id)
+	require.NoError(t, err)
+	require.Len(t, history, 2)
+	all, err := s.payments.PaymentsOf(t.Context(), db, payments.ForSubscription, id)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+}
+
+func TestHistoryIsAppendOnly(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	id := subscriptionstest.Active(t, db, accountstest.Customer(t, db).ID)
+	for _, statement := range []string{
+		"UPDATE subscriptions.transitions SET reason = 'x'",
+		"DELETE FROM subscriptions.transitions",
+		"TRUNCATE subscriptions.transitions",
+	} {
+		_, err := db.Exec(t.Context(), statement)
+		require.ErrorContains(t, err, "append-only", statement)
+	}
+	var n int
+	require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1", id).Scan(&n))
+	require.Equal(t, 1, n)
+}
+
+// TestEveryMoveHasAReason keeps the history complete when an action is added;
+// those that end an active subscription carry one that churn knows.
+func TestEveryMoveHasAReason(t *testing.T) {
+	t.Parallel()
+	churn := []Reason{ReasonPaymentFailure, ReasonCustomerCancelled, ReasonAdminCancelled, ReasonChargeback, ReasonExpired, ReasonReplaced}
+	for _, action := range Actions {
+		for _, from := range Statuses {
+			to, ok := Next(from, action)
+			if !ok || to == from {
+				continue
+			}
+			reason := reasonFor(action, row{Status: string(from)})
+			require.NotEmpty(t, reason, "%s from %s", action, from)
+			if from == Active && to != Pending {
+				require.Contains(t, churn, reason, "%s from %s", action, from)
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package subscriptions_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/subscriptions"
+)
+
+// The diagram for people shows the moves of the table, no more and no less.
+func TestDiagramShowsTheTable(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/subscription-states.md")
+	require.NoError(t, err)
+	var drawn []string
+	for _, edge := range regexp.MustCompile(`(?m)^ +(\S+) --> (\w+):`).FindAllStringSubmatch(string(page), -1) {
+		drawn = append(drawn, edge[1]+" "+edge[2])
+	}
+	var permitted []string
+	for _, from := range append([]subscriptions.Status{subscriptions.None}, subscriptions.Statuses...) {
+		for _, action := range subscriptions.Actions {
+			to, ok := subscriptions.Next(from, action)
+			move := string(from) + " " + string(to)
+			if from == subscriptions.None {
+				move = "[*] " + string(to)
+			}
+			if ok && to != from && !slices.Contains(permitted, move) {
+				permitted = append(permitted, move)
+			}
+		}
+	}
+	require.ElementsMatch(t, permitted, drawn)
+}
