@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/riverqueue/river"
 
@@ -29,6 +32,8 @@ func (SendCodeArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: jobs.QueueMail, MaxAttempts: 8}
 }
 
+const maxGreeting = 30
+
 type sendCodeWorker struct {
 	river.WorkerDefaults[SendCodeArgs]
 	s *Service
@@ -36,7 +41,7 @@ type sendCodeWorker struct {
 
 // codeMail is what the templates of web/mail show.
 type codeMail struct {
-	Name    string
+	Name    string // may be empty
 	Code    string
 	Minutes int
 }
@@ -60,7 +65,7 @@ func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs])
 		return river.JobCancel(errors.New("the key of codes has changed since this code was made"))
 	}
 	message, err := s.templates.Render(row.Purpose+"-code", row.Language, row.Address,
-		codeMail{Name: row.Recipient, Code: code.Reveal(), Minutes: int(math.Ceil(left.Minutes()))})
+		codeMail{Name: givenName(row.Recipient), Code: code.Reveal(), Minutes: int(math.Ceil(left.Minutes()))})
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}
@@ -69,6 +74,22 @@ func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs])
 		return fmt.Errorf("send mail: %w", err)
 	}
 	return nil
+}
+
+// givenName is the first word of a name, to greet with. It is empty where that is
+// no name: whoever signs up with somebody else's address must not be able to send
+// him a text or a link of his choice.
+func givenName(fullName string) string {
+	words := strings.Fields(fullName)
+	if len(words) == 0 || utf8.RuneCountInString(words[0]) > maxGreeting {
+		return ""
+	}
+	for _, r := range words[0] {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '\'' && r != '’' {
+			return ""
+		}
+	}
+	return words[0]
 }
 
 // logUnsent gives the operator a code that could not be mailed, where he asked

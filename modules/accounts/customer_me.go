@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
@@ -20,15 +21,15 @@ import (
 // service and taken without effect, since clients send back what they read;
 // others are refused.
 type meEdit struct {
-	ID       objectid.ID                  `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
-	Username httpapi.Opt[string]          `json:"username,omitempty" required:"false" minLength:"3" maxLength:"254"`
-	FullName httpapi.Opt[string]          `json:"full_name,omitempty" required:"false" minLength:"3" maxLength:"200"`
-	TaxID    httpapi.Opt[string]          `json:"tax_id,omitempty" required:"false" maxLength:"14"`
-	Phone    httpapi.Opt[string]          `json:"phone,omitempty" required:"false" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
-	Address  httpapi.Opt[Address]         `json:"address,omitempty" required:"false"`
-	AvatarID httpapi.Opt[objectid.ID]     `json:"avatar_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
-	MyList   httpapi.Opt[[]string]        `json:"my_list,omitempty" required:"false" maxItems:"1000"`
-	Email    httpapi.Opt[json.RawMessage] `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
+	ID       objectid.ID              `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	Username httpapi.Opt[string]      `json:"username,omitempty" required:"false" minLength:"3" maxLength:"254"`
+	FullName httpapi.Opt[string]      `json:"full_name,omitempty" required:"false" minLength:"3" maxLength:"200"`
+	TaxID    httpapi.Opt[string]      `json:"tax_id,omitempty" required:"false" maxLength:"14"`
+	Phone    httpapi.Opt[string]      `json:"phone,omitempty" required:"false" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
+	Address  httpapi.Opt[Address]     `json:"address,omitempty" required:"false"`
+	AvatarID httpapi.Opt[objectid.ID] `json:"avatar_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	MyList   httpapi.Opt[[]string]    `json:"my_list,omitempty" required:"false" maxItems:"1000"`
+	Email    sentField                `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
 
 	CreatedAt           json.RawMessage `json:"created_at,omitempty" required:"false" readOnly:"true"`
 	UpdatedAt           json.RawMessage `json:"updated_at,omitempty" required:"false" readOnly:"true"`
@@ -37,6 +38,15 @@ type meEdit struct {
 	RegisterDate        json.RawMessage `json:"register_date,omitempty" required:"false" readOnly:"true"`
 	RegisterUpdateDate  json.RawMessage `json:"register_update_date,omitempty" required:"false" readOnly:"true"`
 }
+
+// sentField tells whether a field was in the body, whatever it held.
+type sentField bool
+
+// UnmarshalJSON records that the field was there.
+func (f *sentField) UnmarshalJSON([]byte) error { *f = true; return nil }
+
+// Schema takes any value.
+func (sentField) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // maxListEntry bounds one entry of my_list, in bytes.
 const maxListEntry = 200
@@ -118,7 +128,7 @@ func edited[T any](o httpapi.Opt[T], present *T) *T {
 
 // checkEdit refuses what the schema cannot tell.
 func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
-	if edit.Email.Set {
+	if edit.Email {
 		return fault.Bad("The e-mail is changed at POST /customers/me/change-email.").WithField("email")
 	}
 	if edit.ID != "" && !strings.EqualFold(edit.ID.String(), u.ID.String()) {

@@ -147,6 +147,8 @@ func TestPutMeRefusals(t *testing.T) {
 		`[{"whatever":1}]`:                          {422, "whatever"},
 		`[{"full_name":"Other Name"},{"phone":""}]`: {422, ""},
 		`[]`:                         {422, ""},
+		`null`:                       {422, ""},
+		`[null]`:                     {422, ""},
 		`{"full_name":"Other Name"}`: {422, ""},
 	} {
 		a := b.json(t, "PUT", "/customers/me", token, body)

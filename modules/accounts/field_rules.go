@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -41,7 +42,7 @@ func checkUsername(username, email string, loc ...any) error {
 	if asciiLower(username) == email {
 		return nil
 	}
-	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, isControl) {
+	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, unicode.IsControl) {
 		return fault.InvalidAt("may not begin or end with a space nor hold control characters", loc...)
 	}
 	if strings.Contains(norm.NFKC.String(username), "@") { // a full-width one would read as somebody's e-mail, too
@@ -63,8 +64,6 @@ func asciiLower(s string) string {
 		return r
 	}, s)
 }
-
-func isControl(r rune) bool { return r < 0x20 || r == 0x7f }
 
 var (
 	taxIDDigits  = regexp.MustCompile(`^([0-9]{11}|[0-9]{14})$`)

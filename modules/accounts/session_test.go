@@ -213,7 +213,7 @@ func TestRefresh(t *testing.T) {
 		require.Equal(t, 403, a.status, a.raw)
 		require.JSONEq(t, `{"detail":"`+badToken+`"}`, a.raw)
 	}
-	for _, bad := range []string{`{}`, `{"refresh_token":7}`, `{"refresh_token":null}`, `[]`} {
+	for _, bad := range []string{`{}`, `{"refresh_token":7}`, `{"refresh_token":null}`, `[]`, `null`} {
 		require.Equal(t, 422, b.json(t, "POST", "/auth/refresh-token", "", bad).status, bad)
 	}
 	b.clock.Advance(30 * 24 * time.Hour)

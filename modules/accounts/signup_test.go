@@ -175,7 +175,7 @@ func TestSignupRefusesBadInput(t *testing.T) {
 		issue := a.body["detail"].([]any)[0].(map[string]any)
 		require.Equal(t, []any{"body", 0.0}, issue["loc"].([]any)[:2], "%s: %s", name, a.raw)
 	}
-	for name, body := range map[string]string{"object": `{"username":"eva"}`, "empty array": `[]`, "no JSON": `[{`, "text": `"x"`} {
+	for name, body := range map[string]string{"object": `{"username":"eva"}`, "empty array": `[]`, "no JSON": `[{`, "null": `null`, "null in the array": `[null]`, "text": `"x"`} {
 		require.Equal(t, 422, b.json(t, "POST", "/customers/signup", "", body).status, name)
 	}
 	two := append(signupOf("eva", nil), signupOf("eva2", nil)...)

@@ -176,9 +176,21 @@ func TestMailSpeaksTheCustomersLanguage(t *testing.T) {
 		m := b.catcher.Mails()[0]
 		require.Equal(t, want, m.Subject, language)
 		require.Contains(t, m.HTML, code)
-		require.Contains(t, m.Text, c.FullName)
+		require.Contains(t, m.Text, "Customer,")
 		require.NotContains(t, m.Subject, code)
 	}
+}
+
+func TestMailCarriesNoTextOfAStrangersChoice(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	a := b.post(t, "/customers/signup", "", signupOf("olavo", map[string]any{"full_name": "win.example/prize click here"}))
+	require.Equal(t, 200, a.status, a.raw)
+	b.mailedCode(t, "olavo@example.com", 1)
+	m := b.catcher.Mails()[0]
+	require.Contains(t, m.Text, "Olá,")
+	require.NotContains(t, m.Text+m.HTML, "win.example")
+	require.NotContains(t, m.Text+m.HTML, "click here")
 }
 
 // brokenSender fails as often as told, like a mail server that is down.

@@ -84,6 +84,7 @@ const (
 // huma has one constructor of errors for the whole process; ours gives the
 // contract's bodies.
 func init() {
+	huma.DefaultArrayNullable = false // a null body is no array: 422, and our lists are never null
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return bodyOf(faultOf(status, msg, errs))
 	}

@@ -21,8 +21,9 @@ VALUES (@id, @user_type, @username, @email, @password_hash, @is_root, @type_user
     sqlc.narg('email_verified_at'), sqlc.narg('promo_code_used'), sqlc.narg('promo_code_id'), @created_at, @created_at)
 RETURNING *;
 
+-- UserLockCustomer lets rows that refer to the customer be inserted meanwhile.
 -- name: UserLockCustomer :one
-SELECT * FROM accounts.users WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL FOR UPDATE;
+SELECT * FROM accounts.users WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE;
 
 -- name: UserLoginExists :one
 SELECT EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold(@login));

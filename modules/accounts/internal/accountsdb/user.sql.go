@@ -254,9 +254,10 @@ func (q *Queries) UserInsert(ctx context.Context, db DBTX, arg UserInsertParams)
 }
 
 const userLockCustomer = `-- name: UserLockCustomer :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
 `
 
+// UserLockCustomer lets rows that refer to the customer be inserted meanwhile.
 func (q *Queries) UserLockCustomer(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
 	row := db.QueryRow(ctx, userLockCustomer, id)
 	var i User
