@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"math"
-
 	"marquee/platform/collection"
 	"marquee/platform/query"
 )
@@ -14,10 +12,7 @@ var (
 	Categories = group("categories", "Category", "categories_in_use")
 	Tags       = group("tags", "Tag", "tags_in_use")
 	Seasons    = group("seasons", "Season", "videos_season_id_known",
-		collection.Field{
-			Name: "number", Kind: query.Int, Nullable: true, Doc: "Place among the seasons of a series",
-			Rule: collection.Rule{Min: collection.Limit(math.MinInt32), Max: collection.Limit(math.MaxInt32)},
-		},
+		collection.Field{Name: "number", Kind: query.Int, Nullable: true, Doc: "Place among the seasons of a series"},
 		collection.Field{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 10000}},
 	)
 )

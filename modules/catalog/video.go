@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"math"
 	"net/url"
 
 	"marquee/platform/collection"
@@ -23,7 +22,7 @@ var Videos = collection.New(collection.Definition{
 		{Name: "video_id", Kind: query.String, Rule: collection.Rule{Required: true, MaxLength: 2000, Format: "uri", Check: webAddress}, Doc: "Address of the video at its host"},
 		{Name: "description", Kind: query.String, Rule: collection.Rule{Default: "", MaxLength: 10000}},
 		{Name: "author", Kind: query.String, Rule: collection.Rule{Default: "", MaxLength: 200}},
-		{Name: "duration", Kind: query.Int, Rule: collection.Rule{Required: true, Min: collection.Limit(0), Max: collection.Limit(math.MaxInt32)}, Doc: "Minutes"},
+		{Name: "duration", Kind: query.Int, Rule: collection.Rule{Required: true, Min: collection.Limit(0)}, Doc: "Minutes"},
 		{Name: "release_date", Kind: query.Date, Rule: collection.Rule{Required: true}},
 		{Name: "expiration_date", Kind: query.Date, Nullable: true},
 		{Name: "category_id", Kind: query.OID, Array: true, Rule: collection.Rule{MaxItems: 100}},
@@ -33,8 +32,8 @@ var Videos = collection.New(collection.Definition{
 		{Name: "tags", Kind: query.String, Array: true, Rule: collection.Rule{MaxItems: 100, MaxLength: 200}, Doc: "Free words"},
 		{Name: "season_id", Kind: query.OID, Nullable: true},
 		{Name: "season_name", Kind: query.String, Nullable: true, Write: collection.Kept, Doc: "Name of season_id"},
-		{Name: "season_number", Kind: query.Int, Nullable: true, Rule: collection.Rule{Min: collection.Limit(math.MinInt32), Max: collection.Limit(math.MaxInt32)}},
-		{Name: "episode_number", Kind: query.Int, Nullable: true, Rule: collection.Rule{Min: collection.Limit(1), Max: collection.Limit(math.MaxInt32)}},
+		{Name: "season_number", Kind: query.Int, Nullable: true},
+		{Name: "episode_number", Kind: query.Int, Nullable: true, Rule: collection.Rule{Min: collection.Limit(1)}},
 		{Name: "thumbnail_horizontal", Kind: query.OID, Nullable: true, Doc: "File id, 16:9"},
 		{Name: "thumbnail_horizontal_name_less", Kind: query.OID, Nullable: true, Doc: "File id, 16:9"},
 		{Name: "thumbnail_vertical", Kind: query.OID, Nullable: true, Doc: "File id, 9:16"},

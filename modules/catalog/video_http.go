@@ -19,7 +19,7 @@ func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*coll
 		return nil, err
 	}
 	if err := s.fill(ctx, list); err != nil {
-		return nil, err
+		return nil, collection.Report(ctx, s.deps.Log, err)
 	}
 	return list.Envelope(ctx), nil
 }

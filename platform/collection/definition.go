@@ -3,6 +3,7 @@ package collection
 import (
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 
 	"github.com/jackc/pgx/v5"
@@ -52,8 +53,9 @@ type Definition struct {
 	Hooks Hooks
 }
 
-// Hooks run inside the transaction of a write, after validation. An error takes
-// the whole write back; make it with Record.Invalid where a field is to blame.
+// Hooks run inside the transaction of a write, after validation; those of an
+// update when its rows are locked. An error takes the whole write back; make it
+// with Record.Invalid where a field is to blame.
 type Hooks struct {
 	BeforeCreate func(ctx context.Context, tx pgx.Tx, records []*Record) error
 	BeforeUpdate func(ctx context.Context, tx pgx.Tx, records []*Record) error
@@ -110,7 +112,7 @@ type Rule struct {
 	Required             bool   // in POST
 	Default              any    // in POST when absent: string, int, bool; nil means null or the empty list
 	MinLength, MaxLength int    // characters of a string or of each element; 0 is no bound
-	Min, Max             *int64 // of a number; of Cents in cents
+	Min, Max             *int64 // of a number; of Cents in cents. Default for Int: the range of integer
 	MaxItems             int    // of a list; default 1000
 	Pattern              string // regular expression for a string or each element
 	Means                string // what the pattern asks for, as in "has to be <Means>"
@@ -207,6 +209,12 @@ func (f *Field) complete() error {
 	}
 	if f.Rule.MaxItems == 0 {
 		f.Rule.MaxItems = defaultItems
+	}
+	if f.Kind == query.Int && f.Rule.Min == nil {
+		f.Rule.Min = Limit(math.MinInt32)
+	}
+	if f.Kind == query.Int && f.Rule.Max == nil {
+		f.Rule.Max = Limit(math.MaxInt32)
 	}
 	if f.Rule.Pattern != "" {
 		f.Rule.pattern = regexp.MustCompile(f.Rule.Pattern)

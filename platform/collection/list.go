@@ -154,7 +154,7 @@ func (l *List) fault(err error) error {
 	case postgres.IsTimeout(err):
 		return fault.InvalidAt("query is too expensive", "query", paramQuery)
 	case errors.As(err, &pgErr) && l.client && (pgErr.Code[:2] == "22" || pgErr.Code[:2] == "54"):
-		// Reveals a hole in the query compiler; httpapi logs the cause.
+		// A hole in the query compiler; Report logs the cause.
 		return fault.InvalidAt("the filter cannot be evaluated", "query", paramQuery).WithCause(err)
 	}
 	return fmt.Errorf("list %s: %w", l.view.resource.def.Name, err)

@@ -1,7 +1,9 @@
 package collection_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/collection"
+	"marquee/platform/fault"
 	"marquee/platform/postgres"
 	"marquee/testutil/pgtest"
 )
@@ -258,9 +261,31 @@ func TestAnswersFitTheDocument(t *testing.T) {
 
 	doc := b.api.OpenAPI().Paths["/api/v1/books"]
 	require.Len(t, doc.Get.Parameters, 6)
+	require.True(t, doc.Post.RequestBody.Required)
+	require.True(t, doc.Put.RequestBody.Required)
+	require.False(t, doc.Delete.RequestBody.Required)
 	body := doc.Post.RequestBody.Content["application/json"].Schema.Items
 	require.Equal(t, []string{"isbn", "title"}, body.Required)
 	require.NotContains(t, body.Properties, "shelf_mark")
 	require.True(t, body.Properties["password"].WriteOnly)
 	require.NotContains(t, doc.Get.Responses["200"].Content["application/json"].Schema.Properties["docs"].Items.Properties, "password")
+}
+
+// A filter that the database refuses is a hole in the compiler: people hear 422
+// without its words, the log hears them as an error.
+func TestFilterThatTheDatabaseRefuses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(1)
+	list, err := books.Restrict("1 / t.lent > 0").Prepare(collection.Params{Size: 10, Query: `{"pages":{"$gt":1}}`})
+	require.NoError(t, err)
+	var log bytes.Buffer
+	err = collection.Report(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), list.Run(t.Context(), b.db))
+	var refused *fault.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, fault.Invalid, refused.Kind)
+	require.Equal(t, "query", refused.Field)
+	require.NotContains(t, refused.Message, "division")
+	require.Contains(t, log.String(), "level=ERROR")
+	require.Contains(t, log.String(), "division by zero")
 }

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strconv"
 
@@ -28,14 +29,10 @@ type Routes struct {
 type GetInput struct{}
 
 // BodyInput is a body that the descriptor checks.
-type BodyInput struct{ Body *RawJSON }
+type BodyInput struct{ Body RawJSON }
 
-func (in *BodyInput) raw() RawJSON {
-	if in.Body == nil {
-		return nil
-	}
-	return *in.Body
-}
+// DeleteInput is the body of a DELETE that names no record in its address.
+type DeleteInput struct{ Body *RawJSON }
 
 type handler[I any] = func(context.Context, *I) (*Answer, error)
 
@@ -55,10 +52,21 @@ func (s Routes) List(v *View) handler[GetInput] {
 			return nil, err
 		}
 		if err := list.Run(ctx, db); err != nil {
-			return nil, err
+			return nil, Report(ctx, s.Log, err)
 		}
 		return list.Envelope(ctx), nil
 	}
+}
+
+// Report returns the error of a list as it is, having logged at the level of an
+// error when Postgres refused what the query compiler let through: that is a
+// fault of ours behind an answer that blames the client.
+func Report(ctx context.Context, log *slog.Logger, err error) error {
+	var f *fault.Error
+	if log != nil && errors.As(err, &f) && f.Kind == fault.Invalid && f.Unwrap() != nil {
+		log.ErrorContext(ctx, "the database refused a compiled filter", slog.Any("error", f.Unwrap()))
+	}
+	return err
 }
 
 // Create answers POST with the documents made.
@@ -81,7 +89,7 @@ func (s Routes) write(r *Resource, change func(context.Context, pgx.Tx, Actor, R
 		var docs []byte
 		var n int
 		err := postgres.InTx(ctx, s.Pool, func(tx pgx.Tx) error {
-			ids, err := change(ctx, tx, by, in.raw())
+			ids, err := change(ctx, tx, by, in.Body)
 			if err != nil {
 				return err
 			}
@@ -97,9 +105,9 @@ func (s Routes) write(r *Resource, change func(context.Context, pgx.Tx, Actor, R
 
 // Delete answers DELETE, by the parameter _id or by a body of {_id} objects, with
 // how many documents are gone.
-func (s Routes) Delete(r *Resource) handler[BodyInput] {
-	return func(ctx context.Context, in *BodyInput) (*Answer, error) {
-		ids, err := r.doomed(ctx, in.raw())
+func (s Routes) Delete(r *Resource) handler[DeleteInput] {
+	return func(ctx context.Context, in *DeleteInput) (*Answer, error) {
+		ids, err := r.doomed(ctx, in.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +126,7 @@ func (s Routes) Delete(r *Resource) handler[BodyInput] {
 	}
 }
 
-func (r *Resource) doomed(ctx context.Context, body RawJSON) ([]objectid.ID, error) {
+func (r *Resource) doomed(ctx context.Context, body *RawJSON) ([]objectid.ID, error) {
 	params, err := r.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {
 		return nil, err
@@ -126,8 +134,8 @@ func (r *Resource) doomed(ctx context.Context, body RawJSON) ([]objectid.ID, err
 	if params.ID != "" {
 		return []objectid.ID{params.ID}, nil
 	}
-	if len(body) == 0 {
+	if body == nil {
 		return nil, fault.InvalidAt("is required, or an array of {_id} objects as body", "query", paramID)
 	}
-	return readIDs(body)
+	return readIDs(*body)
 }

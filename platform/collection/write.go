@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -185,7 +186,7 @@ func (v *View) DocsTx(ctx context.Context, db postgres.DB, ids []objectid.ID) (d
 }
 
 // columns lists the columns of values in the descriptor's order, so that equal
-// sets give equal statements; columns that hooks added follow.
+// sets give equal statements; columns that hooks added and no field has follow.
 func (r *Resource) columns(values map[string]any) []string {
 	out := make([]string, 0, len(values))
 	for _, f := range r.all {
@@ -193,6 +194,16 @@ func (r *Resource) columns(values map[string]any) []string {
 			out = append(out, f.Column)
 		}
 	}
+	if len(out) == len(values) {
+		return out
+	}
+	fields := len(out)
+	for column := range values {
+		if !slices.Contains(out[:fields], column) {
+			out = append(out, column)
+		}
+	}
+	slices.Sort(out[fields:])
 	return out
 }
 
