@@ -117,6 +117,15 @@ func TestStatusMappingOfGatewayB(t *testing.T) {
 	}
 }
 
+func TestEchoOfADeclinedFirstPaymentIsCancelled(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "pending")
+	b.set(t, id, "intent_open = true, recovery_at = now()")
+	b.apply(t, r.updated(payments.RemoteIncompleteExpired, 1))
+	require.Equal(t, "cancelled", b.status(t, id), "what the answer is about to say")
+}
+
 func TestStatusEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	const active, pastDue, incomplete = payments.RemoteActive, payments.RemotePastDue, payments.RemoteIncomplete

@@ -29,6 +29,7 @@ type cardOutcome struct {
 	paymentStatus string
 	declined      bool
 	clientSecret  string
+	message       string // the gateway's sentence for the card's owner
 }
 
 // subscribeGWB starts a card subscription at gateway B and charges it at once.
@@ -44,10 +45,16 @@ func (s *Service) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, e
 	}
 	sub, remote, err := s.startCard(ctx, w, o)
 	var declined *payments.Declined
+	var rejected *payments.Rejected
 	switch {
+	case errors.As(err, &rejected):
+		if err := s.giveUp(ctx, sub, err); !fault.Is(err, fault.BadRequest) {
+			return cardOutcome{}, err
+		}
+		return cardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
 	case errors.As(err, &declined):
 		sub, err = s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote})
-		return cardOutcome{sub: sub, paymentStatus: string(payments.RequiresPaymentMethod), declined: true}, err
+		return cardOutcome{sub: sub, paymentStatus: string(payments.RequiresPaymentMethod), declined: true, message: declined.Message}, err
 	case errors.Is(err, payments.ErrOutcomeUnknown):
 		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
 	case err != nil:
@@ -116,8 +123,13 @@ func (s *Service) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Pay
 	return payments.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: text(sub.GwbPriceID),
 		Amount: money.Cents(sub.PriceCents), TrialDays: int(sub.TrialDays),
-		FirstDue: startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, int(sub.TrialDays)),
+		FirstDue: s.firstDue(sub),
 	}
+}
+
+// firstDue is the day of the first charge: the first, or the one after the trial.
+func (s *Service) firstDue(sub row) time.Time {
+	return startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, int(sub.TrialDays))
 }
 
 // giveUp cancels an intent of which the gateway certainly made nothing. An error

@@ -66,6 +66,7 @@ func TestGatewayATrialIsActiveAtOnce(t *testing.T) {
 	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))
 	require.Equal(t, "active", doc(a)["status"])
 	require.True(t, b.access(t))
+	require.WithinDuration(t, time.Now().AddDate(0, 0, 7), column[time.Time](t, b, idOf(a), "next_billing_date"), 25*time.Hour)
 	b.listen()
 	b.settle(t)
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged during the trial")

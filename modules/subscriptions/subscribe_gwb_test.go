@@ -222,7 +222,7 @@ func TestGatewayBRefusals(t *testing.T) {
 		"plan of a wrong type":     {object{"plan_id": 1, "payment_method_id": "pm_card_visa"}, 422, "VALIDATION_ERROR", "plan_id"},
 		"unknown field":            {object{"plan_id": plan, "payment_method_id": "pm_card_visa", "amount": 1}, 422, "VALIDATION_ERROR", "amount"},
 		"unknown plan":             {object{"plan_id": "none-such", "payment_method_id": "pm_card_visa"}, 404, "NOT_FOUND", ""},
-		"token nobody knows":       {object{"plan_id": plan, "payment_method_id": "pm_nobody"}, 400, "VALIDATION_ERROR", ""},
+		"token nobody knows":       {object{"plan_id": plan, "payment_method_id": "pm_nobody"}, 400, "VALIDATION_ERROR", "payment_method_id"},
 	} {
 		a := b.expect(t, tc.status, http.MethodPost, "/gwb/subscribe", tc.body)
 		require.NotNil(t, a["error"], name)

@@ -108,8 +108,12 @@ func (h handlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*env
 	if err != nil {
 		return nil, err
 	}
+	message := out.message
+	if message == "" {
+		message = outcomeMessages[out.paymentStatus]
+	}
 	return httpapi.One(ctx, shown(out.sub), gwbInfo{
-		Message: outcomeMessages[out.paymentStatus], ClientSecret: filled(out.clientSecret),
+		Message: message, ClientSecret: filled(out.clientSecret),
 		PaymentStatus: out.paymentStatus, PaymentFailed: out.declined,
 	}), nil
 }

@@ -222,7 +222,7 @@ func conflictWith(live row) error {
 		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe anew.")
 	default:
 		if live.PaymentMethod == string(payments.MethodPix) {
-			return fault.Conflict("A PIX payment of yours is still open. Pay it, or cancel it with DELETE /customers/me/subscription.")
+			return fault.Conflict("A PIX payment of yours is still open: GET /customers/me/pix-qr shows its code.")
 		}
 		return fault.Conflict("A payment of yours is still being confirmed. Try again in a few minutes.")
 	}

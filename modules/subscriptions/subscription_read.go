@@ -89,7 +89,7 @@ func (s *Service) readLive(ctx context.Context, sub row) (answer, error) {
 }
 
 func (s *Service) endDead(ctx context.Context, remote payments.RemoteSubscription) error {
-	if remote.Status != payments.RemoteIncomplete {
+	if remote.Status == payments.RemoteCanceled || remote.Status == payments.RemoteIncompleteExpired {
 		return nil
 	}
 	gateway, err := s.payments.Gateway(payments.GWB)

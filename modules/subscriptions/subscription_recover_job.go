@@ -42,6 +42,9 @@ func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
 	}
 	switch {
 	case a.open:
+		if sub, err = s.settle(ctx, sub, a); err != nil {
+			return err
+		}
 		return s.postpone(ctx, sub, false)
 	case a.nothing && int(sub.RecoveryTries)+1 < s.recoveryTries(sub):
 		return s.postpone(ctx, sub, true)

@@ -124,7 +124,11 @@ func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a ans
 	waits := sub.Gateway == string(payments.GWA) && a.source == BySubscribe
 	switch {
 	case sub.TrialDays > 0 && Status(sub.Status) == Pending && !(paid && latest.Amount > 0):
-		_, err := s.moveTx(ctx, tx, sub, change{action: TrialStarts, source: a.source})
+		_, err := s.moveTx(ctx, tx, sub, change{action: TrialStarts, source: a.source, edit: func(r *row) {
+			if due := s.firstDue(*r).UTC(); r.Gateway == string(payments.GWA) {
+				r.NextBillingDate = &due // its answer already tells the charge after the first
+			}
+		}})
 		return err
 	case paid && !waits:
 		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: *latest, source: a.source, recurs: true})

@@ -16,9 +16,6 @@ const (
 // Statuses are all states of a row.
 var Statuses = []Status{Pending, Active, Suspended, Cancelled, Expired}
 
-// Live reports whether the subscription still stands: a customer has one such.
-func (s Status) Live() bool { return s == Pending || s == Active || s == Suspended }
-
 // Ended reports whether the subscription is over; such a state is left only by
 // money that arrives late or by an admin.
 func (s Status) Ended() bool { return s == Cancelled || s == Expired }

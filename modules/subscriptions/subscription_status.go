@@ -47,6 +47,9 @@ func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 
 // followTx does what the gateway's newest word asks for.
 func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, e payments.Event) (string, error) {
+	if action == GatewaySaysExpired && sub.IntentOpen {
+		action = PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
+	}
 	c := change{action: action, source: ByWebhook, event: &e.ID}
 	switch action {
 	case GatewaySaysActive:
