@@ -172,7 +172,7 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return a.serveAPI(ctx, listener, stopTime) })
-	if cfg.MetricsAddr != "" {
+	if cfg.MetricsAddr != "off" {
 		group.Go(func() error { return telemetry.ServeMetrics(ctx, cfg.MetricsAddr, a.metrics) })
 	}
 	return group.Wait()

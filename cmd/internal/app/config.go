@@ -22,7 +22,7 @@ type Config struct {
 	PollOnly    bool     `env:"DATABASE_POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
 	MaxConns    int32    `env:"DATABASE_MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most."`
 	Addr        string   `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
-	MetricsAddr string   `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics; empty switches it off."`
+	MetricsAddr string   `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics; off for none."`
 	PublicURL   string   `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
 	CORSOrigins []string `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
 	Proxies     []string `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
