@@ -2,6 +2,10 @@ package accounts
 
 import (
 	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/httpapi"
@@ -18,7 +22,7 @@ type customerDoc struct {
 	TaxID                 *string       `json:"tax_id"`
 	Phone                 *string       `json:"phone"`
 	Nationality           string        `json:"nationality" doc:"Empty when not told"`
-	Address               *Address      `json:"address"`
+	Address               shownAddress  `json:"address"`
 	AvatarID              *objectid.ID  `json:"avatar_id"`
 	MyList                []string      `json:"my_list"`
 	Enable                bool          `json:"enable"`
@@ -36,12 +40,25 @@ type customerDoc struct {
 	RegisterUpdateDate    httpapi.Time  `json:"register_update_date"`
 }
 
+// shownAddress is an address or null.
+type shownAddress struct{ address *Address }
+
+// MarshalJSON writes the address, or null.
+func (a shownAddress) MarshalJSON() ([]byte, error) { return json.Marshal(a.address) }
+
+// Schema is the address's, nullable.
+func (shownAddress) Schema(r huma.Registry) *huma.Schema {
+	s := *huma.SchemaFromType(r, reflect.TypeFor[Address]())
+	s.Nullable = true
+	return &s
+}
+
 func customerDocOf(u accountsdb.User) (customerDoc, error) {
 	address, err := addressOf(u.Address)
 	created, updated := httpapi.Time(u.CreatedAt), httpapi.Time(u.UpdatedAt)
 	return customerDoc{
 		ID: u.ID, UserType: u.UserType, Username: u.Username, Email: u.Email, FullName: orZero(u.FullName),
-		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: address, AvatarID: u.AvatarID, MyList: u.MyList,
+		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: shownAddress{address}, AvatarID: u.AvatarID, MyList: u.MyList,
 		Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt),
 		CurrentSubscriptionID: u.CurrentSubscriptionID, PasswordResetRequired: u.PasswordResetRequired,
 		PromoCodeUsed: u.PromoCodeUsed, PromoCodeID: u.PromoCodeID, GWBCustomerID: u.GwbCustomerID,

@@ -180,13 +180,3 @@ func TestLoginsFollowTheUser(t *testing.T) {
 	again := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username, n.TaxID = c.Username, c.TaxID })
 	require.NotEqual(t, c.ID, again.ID, "name and tax_id are free again")
 }
-
-func TestTaxIDValid(t *testing.T) {
-	t.Parallel()
-	for _, valid := range []string{"52998224725", "11144477735", "11222333000181", "12ABC34501DE35"} {
-		require.True(t, accounts.TaxIDValid(valid), valid)
-	}
-	for _, invalid := range []string{"", "1", "52998224726", "52998224735", "11111111111", "00000000000000", "11222333000182", "12ABC34501DE36", "12abc34501de35", "5299822472x"} {
-		require.False(t, accounts.TaxIDValid(invalid), invalid)
-	}
-}

@@ -3,14 +3,11 @@ package accounts_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"regexp"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +23,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
 )
 
@@ -34,12 +32,13 @@ type bundle struct {
 	db      *pgxpool.Pool
 	svc     *accounts.Service
 	clock   *clock.Fake
-	url     string
+	client  *apitest.Client
 	catcher *mail.Catcher
 	log     *logBuffer
 }
 
-// setup serves the module over HTTP on a database of its own. Jobs are inserted
+// setup serves the module over HTTP, with every answer checked against the OpenAPI
+// document, on a database of its own. Jobs are inserted
 // and not worked until work is called.
 func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	t.Helper()
@@ -63,9 +62,7 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	require.NoError(t, err)
 	api := httpapi.New(httpapi.Config{Auth: b.svc, Log: logger, PublicURL: "http://marquee.test"})
 	b.svc.Routes(api)
-	server := httptest.NewServer(api.Handler())
-	t.Cleanup(server.Close)
-	b.url = server.URL + httpapi.Prefix
+	b.client = apitest.New(t, api)
 	return b
 }
 
@@ -121,21 +118,13 @@ func (a answer) doc(t *testing.T) map[string]any {
 
 func (b *bundle) send(t *testing.T, method, path, token, contentType, body string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader(body))
-	require.NoError(t, err)
-	if contentType != "" {
-		request.Header.Set("Content-Type", contentType)
-	}
+	client := b.client
 	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
+		client = client.As(token)
 	}
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	a := answer{status: response.StatusCode, header: response.Header, raw: string(raw)}
-	require.NoError(t, json.Unmarshal(raw, &a.body), a.raw)
+	got := client.Send(method, path, contentType, []byte(body))
+	a := answer{status: got.Status, header: got.Header, raw: string(got.Body)}
+	require.NoError(t, json.Unmarshal(got.Body, &a.body), a.raw)
 	return a
 }
 
