@@ -1,7 +1,9 @@
 package subscriptions_test
 
 import (
+	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,6 +162,35 @@ func TestGatewayAPixAnswerLost(t *testing.T) {
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 		})
 	}
+}
+
+// TestClientThatGoesAway: the charge is made and written although nobody waits
+// for the answer any more.
+func TestClientThatGoesAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenDeclined)) // plan and customer are known from here on
+	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay, Delay: stage.Duration(time.Second),
+	}))
+	ctx, leave := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.server.URL+"/api/v1/gwb/subscribe",
+			strings.NewReader(`{"plan_id":"`+plan+`","payment_method_id":"`+paymentstest.TokenApproved+`"}`))
+		if err == nil {
+			req.Header.Set("Authorization", "Bearer "+b.token)
+			req.Header.Set("Content-Type", "application/json")
+			_, err = http.DefaultClient.Do(req) //nolint:bodyclose // there is no answer
+		}
+		gone <- err
+	}()
+	const open = "SELECT count(*) FROM subscriptions.subscriptions WHERE intent_open"
+	b.eventually(t, "the intent is written", func() bool { return b.count(t, open) == 1 })
+	leave()
+	require.ErrorIs(t, <-gone, context.Canceled)
+	b.eventually(t, "the answer is written", func() bool { return b.count(t, open) == 0 })
+	require.True(t, b.access(t))
 }
 
 // TestWebhooksBeforeTheAnswer: the sandbox sends the events of the call before

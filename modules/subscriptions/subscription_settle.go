@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
-
-	"github.com/riverqueue/river"
 )
 
 // answer is what a gateway says of an intent, whoever asked: the request itself,
