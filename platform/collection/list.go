@@ -34,7 +34,8 @@ const deepOffset = 100
 type List struct {
 	view   *View
 	params Params
-	sql    string
+	filter string // SQL
+	sort   string // SQL
 	args   []any
 	client bool // the text depends on client input, so it stays out of the statement cache
 
@@ -51,13 +52,7 @@ type Page struct {
 // Prepare compiles filter and sort. Errors are 422.
 func (v *View) Prepare(p Params) (*List, error) {
 	l := &List{view: v, params: p}
-	from := " FROM " + v.resource.def.From + " WHERE "
-	version := "0::bigint"
-	if v.resource.def.Version != "" {
-		version = v.resource.def.Version
-	}
 	if p.ID != "" {
-		l.sql = "SELECT 1, " + v.document + ", " + version + from + v.where("t.id = $1")
 		l.args = []any{string(p.ID)}
 		return l, nil
 	}
@@ -65,16 +60,33 @@ func (v *View) Prepare(p Params) (*List, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	sort, err := query.CompileSort(v.registry, p.Sort, len(filter.Args)+1)
-	if err != nil {
-		return nil, refused(err)
+	sort := v.sort
+	if p.Sort != "" || len(sort.Args) > 0 {
+		if sort, err = query.CompileSort(v.registry, p.Sort, len(filter.Args)+1); err != nil {
+			return nil, refused(err)
+		}
 	}
 	countUnknown(v.resource.def.Name, filter.Unknown+sort.Unknown)
+	l.filter, l.sort = filter.SQL, sort.SQL
 	l.args = append(filter.Args, sort.Args...)
 	l.client = p.Query != "" || p.Sort != "" || p.Size != v.resource.def.PageSize || p.Offset() >= deepOffset
-	rows := from + v.where(filter.SQL)
-	l.sql = "SELECT (SELECT count(*)" + rows + "), (SELECT coalesce(string_agg(p.doc, ','), '') FROM (" + v.pageSQL(rows, sort.SQL, p) + ") p), " + version
 	return l, nil
+}
+
+// SQL returns the statement, which yields total, documents and version from one
+// snapshot, and its arguments.
+func (l *List) SQL() (string, []any) {
+	v, version := l.view, "0::bigint"
+	if v.resource.def.Version != "" {
+		version = v.resource.def.Version
+	}
+	from := " FROM " + v.resource.def.From + " WHERE "
+	if l.params.ID != "" {
+		return "SELECT 1, " + v.document + ", " + version + from + v.where("t.id = $1"), l.args
+	}
+	rows := from + v.where(l.filter)
+	return "SELECT (SELECT count(*)" + rows + "), (SELECT coalesce(string_agg(p.doc, ','), '') FROM (" +
+		v.pageSQL(rows, l.sort, l.params) + ") p), " + version, l.args
 }
 
 // pageSQL selects the documents of the page in order. LIMIT and OFFSET are
@@ -93,23 +105,25 @@ func (v *View) pageSQL(rows, sort string, p Params) string {
 // into a batch, whose statements pgx prepares and keeps.
 func (l *List) Cached() bool { return !l.client }
 
-// SQL returns the statement and its arguments.
-func (l *List) SQL() (string, []any) { return l.sql, l.args }
-
 // Key is the normalised request: lists with equal keys show equal pages of one
 // version. It is "" for what is not worth keeping, a single record.
 func (l *List) Key() string {
 	if l.params.ID != "" {
 		return ""
 	}
+	key := make([]byte, 0, 256)
+	key = append(append(key, l.view.name...), ' ')
+	key = append(strconv.AppendInt(key, int64(l.params.Size), 10), ' ')
+	key = append(strconv.AppendInt(key, int64(l.params.Offset()), 10), ' ')
+	key = append(append(append(append(key, l.filter...), 0), l.sort...), 0)
 	if len(l.args) == 0 {
-		return l.sql
+		return string(key)
 	}
 	args, err := json.Marshal(l.args)
 	if err != nil {
 		return ""
 	}
-	return l.sql + "\x00" + string(args)
+	return string(append(key, args...))
 }
 
 // Page returns what the list has found, to be kept.
@@ -121,7 +135,8 @@ func (l *List) Fill(p Page) { l.page = p }
 // Queue adds the statement to a batch; the page is there once the batch's
 // results are closed. done gets the error to answer with, or nil.
 func (l *List) Queue(b *pgx.Batch, done func(error)) {
-	b.Queue(l.sql, l.args...).QueryRow(func(row pgx.Row) error {
+	sql, args := l.SQL()
+	b.Queue(sql, args...).QueryRow(func(row pgx.Row) error {
 		done(l.fault(l.scan(row)))
 		return nil
 	})
@@ -132,11 +147,11 @@ func (l *List) Queue(b *pgx.Batch, done func(error)) {
 func (l *List) Run(ctx context.Context, db postgres.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
-	args := l.args
+	sql, args := l.SQL()
 	if l.client {
 		args = append([]any{pgx.QueryExecModeExec}, args...)
 	}
-	return l.fault(l.scan(db.QueryRow(ctx, l.sql, args...)))
+	return l.fault(l.scan(db.QueryRow(ctx, sql, args...)))
 }
 
 func (l *List) scan(row pgx.Row) error {

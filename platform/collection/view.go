@@ -2,7 +2,9 @@ package collection
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"marquee/platform/query"
 )
@@ -14,7 +16,11 @@ type View struct {
 	fields   []Field
 	registry *query.Collection
 	document string // SQL expression that yields the JSON text of one row
+	sort     query.Sort
+	name     string // unlike any other view's in the process
 }
+
+var views atomic.Int64
 
 // Restrict narrows the resource: base is a constant SQL condition over the row t
 // ("" for none), omit names fields that are neither shown nor filterable nor
@@ -36,6 +42,11 @@ func (r *Resource) newView(base string, omit ...string) *View {
 		v.registry.Fields[f.Name] = f.registered()
 	}
 	v.document = documentSQL(v.fields)
+	v.name = strconv.FormatInt(views.Add(1), 10)
+	var err error
+	if v.sort, err = query.CompileSort(v.registry, "", 1); err != nil {
+		panic("collection " + r.def.Name + ": default sort: " + err.Error())
+	}
 	return v
 }
 
