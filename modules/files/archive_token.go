@@ -7,16 +7,11 @@ import (
 
 	"marquee/modules/files/internal/filesdb"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
-
-// ArchiveOwner is the user behind an archive token and when it was issued.
-type ArchiveOwner struct {
-	UserID   objectid.ID
-	IssuedAt time.Time
-}
 
 // IssueArchiveToken makes a token for the user. The token itself is returned
 // once and stored nowhere. db may be a transaction of the caller's.
@@ -33,15 +28,24 @@ func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB, userID 
 	return token, expires, nil
 }
 
-// ArchiveTokenOwner returns whose token it is; 403 FORBIDDEN for an unknown or
-// expired one.
-func (s *Service) ArchiveTokenOwner(ctx context.Context, token string) (ArchiveOwner, error) {
+// CallerByArchiveToken returns the user behind an archive token, read live. 403
+// FORBIDDEN for an unknown or expired token, and for one of a user who is gone,
+// disabled, or has ended tokens of that age.
+func (s *Service) CallerByArchiveToken(ctx context.Context, token string) (httpapi.Caller, error) {
 	row, err := s.q.ArchiveTokenGet(ctx, s.pool, filesdb.ArchiveTokenGetParams{TokenHash: secret.Hash(token), Now: s.clock.Now()})
 	if postgres.IsNoRows(err) {
-		return ArchiveOwner{}, fault.Denied("The archive token is invalid or expired.")
+		return httpapi.Caller{}, errBadArchiveToken()
 	}
 	if err != nil {
-		return ArchiveOwner{}, fmt.Errorf("read archive token: %w", err)
+		return httpapi.Caller{}, fmt.Errorf("read archive token: %w", err)
 	}
-	return ArchiveOwner{UserID: row.UserID, IssuedAt: row.IssuedAt.UTC()}, nil
+	caller, err := s.users.Caller(ctx, httpapi.Claims{UserID: row.UserID, IssuedAt: row.IssuedAt})
+	if fault.Is(err, fault.Forbidden) {
+		return httpapi.Caller{}, errBadArchiveToken()
+	}
+	return caller, err
+}
+
+func errBadArchiveToken() *fault.Error {
+	return fault.Denied("The archive token is invalid or expired.")
 }

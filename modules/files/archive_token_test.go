@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -11,16 +12,25 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/testutil/pgtest"
 )
+
+// everybody is users of whom nobody has gone.
+type everybody struct{}
+
+func (everybody) Caller(_ context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
+	return httpapi.Caller{ID: claims.UserID, Claims: claims}, nil
+}
 
 func TestArchiveTokenLivesTwelveHours(t *testing.T) {
 	t.Parallel()
 	db, now := pgtest.DB(t), clock.NewFake(time.Now())
 	s := files.New(files.Deps{Pool: db, Clock: now})
 	user := objectid.New()
+	s.SetUsers(everybody{})
 	issued := now.Now()
 	first, expires, err := s.IssueArchiveToken(t.Context(), db, user)
 	require.NoError(t, err)
@@ -29,17 +39,17 @@ func TestArchiveTokenLivesTwelveHours(t *testing.T) {
 	second, _, err := s.IssueArchiveToken(t.Context(), db, user)
 	require.NoError(t, err)
 	require.NotEqual(t, first, second)
-	owner, err := s.ArchiveTokenOwner(t.Context(), first)
+	owner, err := s.CallerByArchiveToken(t.Context(), first)
 	require.NoError(t, err, "older tokens live on")
-	require.Equal(t, files.ArchiveOwner{UserID: user, IssuedAt: issued}, owner)
+	require.Equal(t, httpapi.Claims{UserID: user, IssuedAt: issued}, owner.Claims)
 
 	now.Advance(11 * time.Hour)
-	_, err = s.ArchiveTokenOwner(t.Context(), first)
+	_, err = s.CallerByArchiveToken(t.Context(), first)
 	require.True(t, fault.Is(err, fault.Forbidden), "%v", err)
-	_, err = s.ArchiveTokenOwner(t.Context(), second)
+	_, err = s.CallerByArchiveToken(t.Context(), second)
 	require.NoError(t, err)
 	for _, unknown := range []string{"", "x", second + "x"} {
-		_, err = s.ArchiveTokenOwner(t.Context(), unknown)
+		_, err = s.CallerByArchiveToken(t.Context(), unknown)
 		require.True(t, fault.Is(err, fault.Forbidden), "%v", err)
 	}
 	var stored string
@@ -52,6 +62,7 @@ func TestSweepRemovesExpiredTokensAlone(t *testing.T) {
 	t.Parallel()
 	db, now := pgtest.DB(t), clock.NewFake(time.Now())
 	s := files.New(files.Deps{Pool: db, Clock: now, Config: files.Config{ArchiveTokenTTL: time.Minute}})
+	s.SetUsers(everybody{})
 	_, _, err := s.IssueArchiveToken(t.Context(), db, objectid.New())
 	require.NoError(t, err)
 	now.Advance(time.Minute)
@@ -71,6 +82,6 @@ func TestSweepRemovesExpiredTokensAlone(t *testing.T) {
 		require.NoError(t, db.QueryRow(t.Context(), `SELECT count(*) FROM files.archive_tokens`).Scan(&left))
 		return left == 1
 	}, 20*time.Second, 20*time.Millisecond)
-	_, err = s.ArchiveTokenOwner(t.Context(), live)
+	_, err = s.CallerByArchiveToken(t.Context(), live)
 	require.NoError(t, err)
 }

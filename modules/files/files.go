@@ -1,38 +1,80 @@
 package files
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/files/internal/filesdb"
 	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/image"
 )
 
-// Service keeps archive tokens.
+// Service stores files, serves them to whom they are meant for, and keeps the
+// archive tokens.
 type Service struct {
-	pool  *pgxpool.Pool
-	clock clock.Clock
-	cfg   Config
-	q     *filesdb.Queries
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	cfg      Config
+	q        *filesdb.Queries
+	users    Users
+	records  map[string]Records // by kind
+	public   publicIDs
+	images   *image.Processor
+	variants *variantCache
 }
 
-// Config holds the module's limits.
+// Config holds the module's limits and key; the zero value of a limit means the
+// specification's.
 type Config struct {
-	ArchiveTokenTTL time.Duration // default 12 h
+	ArchiveTokenTTL    time.Duration // default 12 h
+	MaxImageBytes      int64         // default 5 MiB; exactly as many pass
+	MaxAttachmentBytes int64         // default 10 MiB; exactly as many pass
+	FileKey            []byte        // FILE_KEY, the master key that public ids are made with
+	PublicURL          string        // scheme and host under which clients reach the service
 }
 
 // Deps is what New needs.
 type Deps struct {
 	Pool   *pgxpool.Pool
 	Clock  clock.Clock
+	Log    *slog.Logger // default: slog.Default
 	Config Config
 }
 
-// New makes the service.
+// Users tells who stands behind an archive token. The module accounts fills it.
+type Users interface {
+	// Caller reads the user that the claims name; it fails when the user is
+	// gone, disabled, or has ended tokens of that age.
+	Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error)
+}
+
+// New makes the service. Call SetUsers, and Register for each kind of records,
+// before the first request.
 func New(d Deps) *Service {
-	if d.Config.ArchiveTokenTTL == 0 {
-		d.Config.ArchiveTokenTTL = 12 * time.Hour
+	cfg := d.Config
+	setDefault(&cfg.ArchiveTokenTTL, 12*time.Hour)
+	setDefault(&cfg.MaxImageBytes, 5<<20)
+	setDefault(&cfg.MaxAttachmentBytes, 10<<20)
+	if d.Log == nil {
+		d.Log = slog.Default()
 	}
-	return &Service{pool: d.Pool, clock: d.Clock, cfg: d.Config, q: filesdb.New()}
+	return &Service{
+		pool: d.Pool, clock: d.Clock, log: d.Log, cfg: cfg, q: filesdb.New(), records: map[string]Records{},
+		public: newPublicIDs(cfg.FileKey), images: image.NewProcessor(0), variants: newVariantCache(variantCacheBytes),
+	}
+}
+
+// SetUsers connects the module above that knows users.
+func (s *Service) SetUsers(u Users) { s.users = u }
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
 }

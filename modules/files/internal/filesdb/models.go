@@ -3,3 +3,33 @@
 //   sqlc v1.31.1
 
 package filesdb
+
+import (
+	"time"
+
+	"marquee/platform/objectid"
+)
+
+// Stored files: what each is for and which record it belongs to.
+type File struct {
+	// The file id of the API, and the id of its content.
+	ID      objectid.ID
+	Purpose string
+	// public: anyone with its address. members: every signed-in user. private: admins and the reader. board: admins who may download attachments.
+	Visibility string
+	// What record it belongs to, such as user, video, event, requisition.
+	OwnerKind string
+	// No foreign key: records belong to upper modules, which delete their files with them; a daily job removes what was left.
+	OwnerID objectid.ID
+	// The customer who may read a private file; null: admins alone.
+	ReaderID *objectid.ID
+	Filename string
+	// By content for the images and PDF that are shown inline, else as the client said.
+	ContentType string
+	Size        int64
+	// Hex, of the bytes; the entity tag.
+	Sha256 string
+	// The user who uploaded it.
+	CreatedBy *objectid.ID
+	CreatedAt time.Time
+}

@@ -1,0 +1,57 @@
+package files
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+)
+
+// Records is one kind of records that files belong to, such as users or videos.
+// The module that owns the records fills it.
+type Records interface {
+	// FileKind is the kind's name in lower case, such as "user". It is stored
+	// with every file and never changes.
+	FileKind() string
+	// FilePlace tells how a file that an admin uploads for the record is kept;
+	// ok is false when there is no such record, or none that takes uploads.
+	FilePlace(ctx context.Context, recordID objectid.ID) (place Place, ok bool, err error)
+	// AbandonedFiles returns those of the files whose record is gone or shows
+	// another file in their place. They are deleted.
+	AbandonedFiles(ctx context.Context, files []Ref) ([]objectid.ID, error)
+}
+
+// Ref names a stored file and its record.
+type Ref struct {
+	FileID   objectid.ID
+	RecordID objectid.ID
+	Purpose  Purpose
+}
+
+// Register connects a kind of records. It is called while the platform is put
+// together; a kind registered twice is a mistake of ours.
+func (s *Service) Register(kinds ...Records) {
+	for _, k := range kinds {
+		if _, twice := s.records[k.FileKind()]; twice {
+			panic("files: records of kind " + k.FileKind() + " are registered twice")
+		}
+		s.records[k.FileKind()] = k
+	}
+}
+
+// placeOf finds the record that an id names, of whichever kind; 404 when there
+// is none.
+func (s *Service) placeOf(ctx context.Context, recordID objectid.ID) (Place, error) {
+	for kind, records := range s.records {
+		place, ok, err := records.FilePlace(ctx, recordID)
+		if err != nil {
+			return Place{}, fmt.Errorf("look for %s: %w", kind, err)
+		}
+		if ok {
+			place.Kind, place.RecordID = kind, recordID
+			return place, nil
+		}
+	}
+	return Place{}, fault.NotFound("Record")
+}
