@@ -73,7 +73,7 @@ type Deps struct {
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
-	ring, err := parseKeyRing(cfg.TokenKeys)
+	ring, err := parseKeyRing(cfg.TokenKeys, d.Clock)
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func customerOf(u accountsdb.User, err error) (Customer, error) {
 		FullName: orZero(u.FullName), TaxID: orZero(u.TaxID), Phone: orZero(u.Phone), Nationality: u.Nationality,
 		Language: u.Language, Enabled: u.Enable, CurrentSubscriptionID: orZero(u.CurrentSubscriptionID),
 		TrialUsedAt: u.TrialUsedAt, PromoCodeUsed: orZero(u.PromoCodeUsed), PromoCodeID: orZero(u.PromoCodeID),
-		GatewayCustomerIDs: map[string]string{}, CreatedAt: u.CreatedAt,
+		GatewayCustomerIDs: map[string]string{}, CreatedAt: u.CreatedAt.UTC(),
 	}
 	if u.GwaCustomerID != nil {
 		c.GatewayCustomerIDs["gwa"] = *u.GwaCustomerID

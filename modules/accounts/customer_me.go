@@ -134,10 +134,15 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 	if edit.ID != "" && !strings.EqualFold(edit.ID.String(), u.ID.String()) {
 		return fault.InvalidAt("has to be your own id", "body", 0, "_id")
 	}
-	for field, null := range map[string]bool{"username": edit.Username.Null, "full_name": edit.FullName.Null, "phone": edit.Phone.Null, "my_list": edit.MyList.Null} {
-		if null {
-			return fault.InvalidAt("may not be null", "body", 0, field)
-		}
+	switch {
+	case edit.Username.Null:
+		return errNull("username")
+	case edit.FullName.Null:
+		return errNull("full_name")
+	case edit.Phone.Null:
+		return errNull("phone")
+	case edit.MyList.Null:
+		return errNull("my_list")
 	}
 	if edit.Username.Set && edit.Username.Value != u.Username {
 		if err := checkUsername(edit.Username.Value, u.Email, "body", 0, "username"); err != nil {
@@ -156,3 +161,5 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 	}
 	return nil
 }
+
+func errNull(field string) error { return fault.InvalidAt("may not be null", "body", 0, field) }

@@ -17,6 +17,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/testutil/pgtest"
 )
 
 const badToken = "Access Denied: Could not validate token."
@@ -340,4 +341,15 @@ func TestThrottleByAddress(t *testing.T) {
 	}
 	require.Equal(t, 429, last.status)
 	require.NotEmpty(t, last.header.Get("Retry-After"))
+}
+
+func BenchmarkVerify(b *testing.B) {
+	db := pgtest.DB(b)
+	svc, token := accountstest.Service(b, db), accountstest.Token(b, db, accountstest.Customer(b, db).Username)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := svc.Verify(token); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

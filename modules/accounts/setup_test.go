@@ -66,13 +66,17 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	return b
 }
 
-// work starts working jobs.
-func (b *bundle) work(t *testing.T) *bundle {
+// work starts working jobs, the given ones first.
+func (b *bundle) work(t *testing.T, first ...river.JobArgs) *bundle {
 	t.Helper()
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
 	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: slog.New(slog.NewTextHandler(b.log, nil))})
 	require.NoError(t, err)
+	for _, job := range first {
+		_, err := client.Insert(t.Context(), job, nil)
+		require.NoError(t, err)
+	}
 	require.NoError(t, client.Start(t.Context()))
 	t.Cleanup(func() { <-client.Stopped() })
 	return b

@@ -8,6 +8,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
@@ -48,11 +49,16 @@ type tokenClaims struct {
 type keyRing struct {
 	signing string
 	keys    map[string][]byte
+	parser  *jwt.Parser
 }
 
-// parseKeyRing reads "kid:secret,kid:secret".
-func parseKeyRing(text string) (*keyRing, error) {
-	ring := &keyRing{keys: map[string][]byte{}}
+// parseKeyRing reads "kid:secret,kid:secret". The clock tells when a token is
+// over.
+func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
+	ring := &keyRing{keys: map[string][]byte{}, parser: jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithIssuer(issuer),
+		jwt.WithTimeFunc(func() time.Time { return clk.Now() }),
+	)}
 	for _, entry := range strings.Split(text, ",") {
 		kid, key, found := strings.Cut(strings.TrimSpace(entry), ":")
 		if !found || kid == "" {
@@ -95,19 +101,21 @@ func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time, ttl
 }
 
 // verify checks signature, issuer, kind and expiry; errToken when any is wrong.
-func (k *keyRing) verify(kind tokenKind, token string, now time.Time) (httpapi.Claims, error) {
+func (k *keyRing) verify(kind tokenKind, token string) (httpapi.Claims, error) {
 	var claims tokenClaims
-	parsed, err := jwt.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
-		kid, _ := t.Header["kid"].(string)
-		key, known := k.keys[kid]
-		if !known {
-			return nil, errToken
-		}
-		return key, nil
-	}, jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithIssuer(issuer),
-		jwt.WithTimeFunc(func() time.Time { return now }))
+	parsed, err := k.parser.ParseWithClaims(token, &claims, k.keyOf)
 	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) {
 		return httpapi.Claims{}, errToken
 	}
 	return httpapi.Claims{UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID}, nil
+}
+
+// keyOf finds the key that a token names.
+func (k *keyRing) keyOf(t *jwt.Token) (any, error) {
+	kid, _ := t.Header["kid"].(string)
+	key, known := k.keys[kid]
+	if !known {
+		return nil, errToken
+	}
+	return key, nil
 }

@@ -110,10 +110,11 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 
 // checkPerson refuses optional fields that are given and wrong.
 func (s *Service) checkPerson(n NewUser) error {
-	for field, name := range map[string]string{"name": n.Name, "full_name": n.FullName} {
-		if length := utf8.RuneCountInString(name); name != "" && (length < 3 || length > 200) {
-			return fault.InvalidAt("has to be 3 to 200 characters long", "body", field)
-		}
+	if !nameLength(n.Name) {
+		return fault.InvalidAt("has to be 3 to 200 characters long", "body", "name")
+	}
+	if !nameLength(n.FullName) {
+		return fault.InvalidAt("has to be 3 to 200 characters long", "body", "full_name")
 	}
 	if n.Phone != "" && !phoneForm.MatchString(n.Phone) {
 		return fault.InvalidAt("has to be 10 to 15 digits, with or without a plus sign", "body", "phone")
@@ -122,6 +123,12 @@ func (s *Service) checkPerson(n NewUser) error {
 		return s.checkTaxID(n.TaxID, "body", "tax_id")
 	}
 	return nil
+}
+
+// nameLength takes no name, too.
+func nameLength(name string) bool {
+	n := utf8.RuneCountInString(name)
+	return n == 0 || 3 <= n && n <= 200
 }
 
 func checkPassword(password secret.Text, loc ...any) error {

@@ -224,3 +224,16 @@ func TestUnsentCodeIsTriedAgainAndLoggedOnlyWhenAsked(t *testing.T) {
 		}
 	}
 }
+
+func TestSweepKeepsWhatStillSaysSomething(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.Equal(t, 200, b.post(t, "/customers/signup", "", signupOf("old", nil)).status)
+	b.clock.Advance(24*time.Hour + 15*time.Minute)
+	require.Equal(t, 200, b.post(t, "/customers/signup", "", signupOf("young", nil)).status)
+	b.work(t, accounts.SweepCodesArgs{})
+	require.Eventually(t, func() bool {
+		return b.count(t, `SELECT count(*) FROM accounts.codes`) == 1 && b.count(t, `SELECT count(*) FROM accounts.code_requests`) == 1
+	}, 20*time.Second, 20*time.Millisecond)
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.codes WHERE address = 'young@example.com'`))
+}
