@@ -1,0 +1,70 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/apitest"
+	"marquee/testutil/golden"
+	"marquee/testutil/pgtest"
+)
+
+func newApp(t *testing.T) *App {
+	t.Helper()
+	cfg := complete()
+	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
+	a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler), true)
+	require.NoError(t, err)
+	t.Cleanup(a.Close)
+	return a
+}
+
+// TestRoutes pins every route with its auth, handler name and permission.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	for _, r := range newApp(t).api.Routes() {
+		fmt.Fprintf(&out, "%s %s %s %s %s\n", r.Method, r.Path, r.Auth, r.Name, r.Permission)
+	}
+	golden.Equal(t, "testdata/routes.golden", out.String())
+}
+
+// TestEveryProtectedRouteRefusesStrangers calls each route without a token and
+// with a bad one, so that no route can be left open by accident.
+func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	nobody := apitest.New(t, a.api)
+	forged := nobody.As("eyJhbGciOiJub25lIn0.eyJ1c2VyX2lkIjoiMSJ9.")
+	for _, r := range a.api.Routes() {
+		path := strings.NewReplacer("{id}", "66f0a1b2c3d4e5f607182a01", "{file_id}", "66f0a1b2c3d4e5f607182a01").Replace(r.Path)
+		switch r.Auth {
+		case "none", "optional":
+		case "gateway":
+			require.Equal(t, http.StatusUnauthorized, nobody.Post(path, `{}`).Status, r.Path)
+		default:
+			require.Equal(t, http.StatusUnauthorized, nobody.Do(r.Method, path, nil).Status, "%s %s", r.Method, r.Path)
+			require.Equal(t, http.StatusForbidden, forged.Do(r.Method, path, nil).Status, "%s %s", r.Method, r.Path)
+		}
+	}
+}
+
+// TestMetrics: the figures are there, under route templates.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	apitest.New(t, a.api).Get("/health").Expect(200)
+	families, err := a.metrics.Gather()
+	require.NoError(t, err)
+	var names []string
+	for _, f := range families {
+		names = append(names, f.GetName())
+	}
+	require.Contains(t, names, "marquee_http_request_seconds")
+	require.Contains(t, names, "marquee_db_connections")
+}
