@@ -357,6 +357,23 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 	require.Equal(t, r.id, column[string](t, b, id, "gwb_subscription_id"))
 }
 
+func TestInvoiceOfNothingStartsATrial(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "pending")
+	b.set(t, id, "trial_days = 7")
+	e := r.paid("in_1", 1)
+	e.Payment.Amount = 0
+	b.apply(t, e)
+	b.apply(t, e)
+	require.Equal(t, []string{">pending subscribed subscribe", "pending>active trial_started webhook"}, b.history(t, id))
+	require.Nil(t, column[*time.Time](t, b, id, "last_payment_at"))
+	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.payments"))
+	c, err := b.accounts.CustomerByID(t.Context(), b.db, b.customer.ID)
+	require.NoError(t, err)
+	require.NotNil(t, c.TrialUsedAt)
+}
+
 func TestEventDeliveredManyTimes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

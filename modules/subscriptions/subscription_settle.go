@@ -150,18 +150,17 @@ type payment struct {
 // gateway's payment id: the first to bring it does what follows from the money,
 // everybody later nothing.
 func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
-	first := Status(sub.Status) == Pending // a first invoice of nothing opens a trial and leaves no money to record
-	if p.Amount > 0 {
-		recorded, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-			Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription,
-			LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment,
-		})
-		if err != nil {
-			return fmt.Errorf("record payment: %w", err)
-		}
-		first = recorded || first
+	if p.Amount == 0 {
+		return s.settleNothingTx(ctx, tx, sub, p)
 	}
-	if !first {
+	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription,
+		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment,
+	})
+	if err != nil {
+		return fmt.Errorf("record payment: %w", err)
+	}
+	if !first && Status(sub.Status) != Pending {
 		return nil
 	}
 	if Status(sub.Status).Ended() {
@@ -170,7 +169,21 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if sub.HasChargeback && Status(sub.Status) == Suspended {
 		return s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
 	}
-	_, err := s.moveTx(ctx, tx, sub, change{action: PaymentSettles, source: p.source, event: p.event, edit: func(r *row) { s.pay(r, p) }})
+	_, err = s.moveTx(ctx, tx, sub, change{action: PaymentSettles, source: p.source, event: p.event, edit: func(r *row) { s.pay(r, p) }})
+	return err
+}
+
+// settleNothingTx: an invoice of nothing is no money for the ledger. It opens a
+// trial, and a plan that is free.
+func (s *Service) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+	if Status(sub.Status) != Pending {
+		return nil
+	}
+	c := change{action: PaymentSettles, source: p.source, event: p.event, edit: closeIntent}
+	if sub.TrialDays > 0 {
+		c.action = TrialStarts
+	}
+	_, err := s.moveTx(ctx, tx, sub, c)
 	return err
 }
 
