@@ -21,6 +21,13 @@
 // them, as the specification's examples do. A disabled or expired video has no
 // stream URL for a customer (open-shapes, section 2).
 //
+// # The list's hot path
+//
+// One round trip asks who the caller is, whether he may watch, and either for the
+// page or, when the page is in memory, for the catalogue's version. A page of that
+// version is shown; another is read anew, once for all who wait for it. Since each
+// request asks, no process shows a page that an acknowledged write has changed.
+//
 // # Timestamps
 //
 // register_update_date is the last edit of the record itself; a rename of its

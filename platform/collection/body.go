@@ -89,7 +89,7 @@ func (r *Resource) readNew(body RawJSON) ([]*Record, error) {
 	var found findings
 	records := make([]*Record, len(all))
 	for i, object := range all {
-		rec := &Record{Index: i, ID: objectid.New(), resource: r, values: map[string]any{}}
+		rec := &Record{Index: i, ID: objectid.New(), values: map[string]any{}}
 		for _, f := range r.all {
 			raw, sent := object[f.Name]
 			switch {
@@ -120,7 +120,7 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 	seen := map[objectid.ID]bool{}
 	records := make([]*Record, len(all))
 	for i, object := range all {
-		rec := &Record{Index: i, resource: r, values: map[string]any{}, once: map[string]any{}}
+		rec := &Record{Index: i, values: map[string]any{}, once: map[string]any{}}
 		rec.ID = readID(i, object, seen, &found)
 		for _, f := range r.all {
 			raw, sent := object[f.Name]

@@ -25,6 +25,19 @@
 // these columns are said in the Definition. Text is COLLATE "C"; id lists are
 // text[] NOT NULL; money is integer cents.
 //
+// # Reads
+//
+// A list is one statement, whose LIMIT and OFFSET are literals; a deep page finds
+// its ids first. Texts that depend on the client are neither prepared nor cached
+// by pgx. A pool with StatementTimeout serves them. With Definition.Version, pages
+// can be kept in a Memory and shown for as long as the version stands.
+//
+// # Writes
+//
+// A POST or PUT is checked as a whole before anything is written, and every fault
+// is listed with its index and field. Rows of a PUT are locked in the order of
+// their ids, hooks run, and then one statement an object goes out in one batch.
+//
 // # Words
 //
 // A Resource is the checked descriptor. A View is what one kind of caller sees

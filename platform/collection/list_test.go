@@ -59,11 +59,11 @@ func TestPaging(t *testing.T) {
 	b := setup(t)
 	b.fill(25)
 	for _, tc := range []struct {
-		params               string
-		first, n             int
-		page, size, pages    int
-		self, prev, next     string
-		firstLink, lastLink_ string
+		params              string
+		first, n            int
+		page, size, pages   int
+		self, prev, next    string
+		firstLink, lastLink string
 	}{
 		{"", 0, 10, 0, 10, 3, "", "", "?current_page=1", "?current_page=0", "?current_page=2"},
 		{"?current_page=1", 10, 10, 1, 10, 3, "?current_page=1", "?current_page=0", "?current_page=2", "?current_page=0", "?current_page=2"},
@@ -88,7 +88,7 @@ func TestPaging(t *testing.T) {
 				require.Equal(t, fmt.Sprintf("Book %d", tc.first+i), d["title"])
 			}
 			require.Equal(t, []int{tc.page, tc.size, tc.pages, 25}, []int{a.Page.Current, a.Page.Size, a.Page.Pages, a.Page.Total})
-			want := map[string]string{"self": tc.self, "first": tc.firstLink, "last": tc.lastLink_}
+			want := map[string]string{"self": tc.self, "first": tc.firstLink, "last": tc.lastLink}
 			if tc.prev != "" {
 				want["prev"] = tc.prev
 			}

@@ -12,9 +12,8 @@ type Record struct {
 	Index int         // in the body's array
 	ID    objectid.ID // new on POST, the object's own on PUT
 
-	resource *Resource
-	values   map[string]any
-	once     map[string]any // columns that a PUT may repeat but not change
+	values map[string]any
+	once   map[string]any // columns that a PUT may repeat but not change
 }
 
 // Value returns the checked value of a column and whether the body, a default or
