@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -62,9 +63,13 @@ func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) 
 	return pool, nil
 }
 
-// loadTypes registers platform.object_id and its array, once the migrations
-// have made them; a session opened before works without the array.
+// loadTypes makes instants come back in UTC, whatever zone the machine is in,
+// and registers platform.object_id and its array once the migrations have made
+// them; a session opened before works without the array.
 func loadTypes(ctx context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
 	types, err := conn.LoadTypes(ctx, []string{"platform.object_id", "platform._object_id"})
 	if err != nil {
 		return nil //nolint:nilerr // before the first migration the domain is not there yet
