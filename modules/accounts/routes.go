@@ -22,4 +22,5 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer, h.verifyEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, h.getMe)
 	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, h.putMe)
+	s.avatarRoutes(api)
 }

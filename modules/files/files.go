@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/singleflight"
 
 	"marquee/modules/files/internal/filesdb"
 	"marquee/platform/clock"
@@ -26,6 +27,7 @@ type Service struct {
 	public   publicIDs
 	images   *image.Processor
 	variants *variantCache
+	making   singleflight.Group // of variants
 }
 
 // Config holds the module's limits and key; the zero value of a limit means the

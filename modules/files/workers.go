@@ -8,12 +8,21 @@ import (
 )
 
 // Workers adds the module's workers.
-func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &sweepWorker{s: s}) }
+func (s *Service) Workers(w *river.Workers) {
+	river.AddWorker(w, &sweepWorker{s: s})
+	river.AddWorker(w, &orphanWorker{s: s})
+}
 
 // Periodic returns the module's scheduled jobs.
 func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(time.Hour),
-		func() (river.JobArgs, *river.InsertOpts) { return SweepArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepArgs{}.Kind()})}
+	return []*river.PeriodicJob{
+		river.NewPeriodicJob(river.PeriodicInterval(time.Hour),
+			func() (river.JobArgs, *river.InsertOpts) { return SweepArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepArgs{}.Kind()}),
+		// At each start too: a process that is restarted daily would never come to it. It is unique by day.
+		river.NewPeriodicJob(river.PeriodicInterval(24*time.Hour),
+			func() (river.JobArgs, *river.InsertOpts) { return SweepOrphansArgs{}, nil },
+			&river.PeriodicJobOpts{ID: SweepOrphansArgs{}.Kind(), RunOnStart: true}),
+	}
 }
 
 // SweepArgs is the job that removes expired archive tokens.

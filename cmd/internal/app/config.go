@@ -40,6 +40,9 @@ type Config struct {
 	CodeAttempts    int           `env:"CODE_ATTEMPTS" envDefault:"5" doc:"Wrong codes before a code is dead."`
 	LogUnsentCodes  bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
 
+	MaxImageBytes      int64 `env:"MAX_IMAGE_BYTES" envDefault:"5242880" doc:"Largest avatar, event or promo image, in bytes; exactly as many pass."`
+	MaxAttachmentBytes int64 `env:"MAX_ATTACHMENT_BYTES" envDefault:"10485760" doc:"Largest attachment or other file, in bytes; exactly as many pass."`
+
 	GWAURL          string   `env:"GWA_URL" envDefault:"https://api.asaas.com/v3" doc:"Base URL of gateway A."`
 	GWAAPIKey       string   `env:"GWA_API_KEY" doc:"API key of gateway A; quote its leading dollar sign."`
 	GWAWebhookToken []string `env:"GWA_WEBHOOK_TOKEN" doc:"Token that gateway A sends with its webhooks; comma-separated while rotating."`

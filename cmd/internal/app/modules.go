@@ -44,10 +44,14 @@ type core struct {
 // newModules builds the modules, lower first.
 func newModules(c core) (m modules, err error) {
 	m.settings = settings.New(settings.Deps{Pool: c.pool, Clock: c.clock})
-	m.files = files.New(files.Deps{Pool: c.pool, Clock: c.clock, Config: files.Config{ArchiveTokenTTL: c.cfg.ArchiveTokenTTL}})
+	m.files = files.New(files.Deps{Pool: c.pool, Clock: c.clock, Log: c.log, Config: files.Config{
+		ArchiveTokenTTL: c.cfg.ArchiveTokenTTL, MaxImageBytes: c.cfg.MaxImageBytes, MaxAttachmentBytes: c.cfg.MaxAttachmentBytes,
+		FileKey: []byte(c.cfg.FileKey), PublicURL: c.cfg.PublicURL,
+	}})
 	if m.accounts, err = newAccounts(c, m.files); err != nil {
 		return m, err
 	}
+	m.files.SetUsers(m.accounts)
 	m.payments = newPayments(c)
 	m.subscriptions = subscriptions.New(subscriptions.Deps{
 		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Settings: m.settings,
@@ -57,6 +61,7 @@ func newModules(c core) (m modules, err error) {
 		},
 	})
 	m.catalog = catalog.New(catalog.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions})
+	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords())...)
 	return m, nil
 }
 

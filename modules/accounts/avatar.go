@@ -1,0 +1,54 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/files"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// setAvatar makes the image the user's avatar and deletes the old one. Two at
+// once end with one file. 404 when the user is gone.
+func (s *Service) setAvatar(ctx context.Context, userID objectid.ID, img files.Image) (avatarID objectid.ID, err error) {
+	err = s.changeAvatar(ctx, userID, func(tx pgx.Tx) (*objectid.ID, error) {
+		f, err := s.files.StoreImageTx(ctx, tx, img, files.Place{Purpose: files.Avatar, Kind: userFileKind, RecordID: userID, CreatedBy: userID})
+		avatarID = f.ID
+		return &avatarID, err
+	})
+	return avatarID, err
+}
+
+// removeAvatar deletes the user's avatar, if there is one.
+func (s *Service) removeAvatar(ctx context.Context, userID objectid.ID) error {
+	return s.changeAvatar(ctx, userID, func(pgx.Tx) (*objectid.ID, error) { return nil, nil })
+}
+
+func (s *Service) changeAvatar(ctx context.Context, userID objectid.ID, store func(pgx.Tx) (*objectid.ID, error)) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := s.q.UserLock(ctx, tx, userID)
+		if postgres.IsNoRows(err) {
+			return fault.NotFound("User")
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.files.DeletePurposeTx(ctx, tx, userFileKind, userID, files.Avatar); err != nil {
+			return err
+		}
+		id, err := store(tx)
+		if err != nil {
+			return err
+		}
+		return s.q.UserSetAvatar(ctx, tx, accountsdb.UserSetAvatarParams{ID: userID, AvatarID: id, Now: s.clock.Now()})
+	})
+	if err != nil {
+		return fmt.Errorf("change avatar: %w", err)
+	}
+	return nil
+}

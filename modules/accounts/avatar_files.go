@@ -1,0 +1,64 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/modules/files"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// userFileKind is how files know users. Deleting a user deletes the files of
+// this kind with his id.
+const userFileKind = "user"
+
+// FileRecords tells files what there is to know about files of users.
+func (s *Service) FileRecords() files.Records { return userFiles{s} }
+
+type userFiles struct{ s *Service }
+
+func (userFiles) FileKind() string { return userFileKind }
+
+// FilePlace keeps a file uploaded for a customer private to him and the admins,
+// one uploaded for an admin to the admins.
+func (u userFiles) FilePlace(ctx context.Context, id objectid.ID) (files.Place, bool, error) {
+	user, err := u.s.q.UserGet(ctx, u.s.pool, id)
+	if postgres.IsNoRows(err) {
+		return files.Place{}, false, nil
+	}
+	if err != nil {
+		return files.Place{}, false, fmt.Errorf("read user: %w", err)
+	}
+	place := files.Place{Purpose: files.Record, Visibility: files.Private}
+	if user.UserType == httpapi.TypeCustomer {
+		place.ReaderID = user.ID
+	}
+	return place, true, nil
+}
+
+// AbandonedFiles are those of users who are gone, and avatars that are no longer
+// anybody's.
+func (u userFiles) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]objectid.ID, error) {
+	ids := make([]string, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.RecordID.String()
+	}
+	rows, err := u.s.q.UserListAvatars(ctx, u.s.pool, ids)
+	if err != nil {
+		return nil, fmt.Errorf("list avatars: %w", err)
+	}
+	avatars := make(map[objectid.ID]objectid.ID, len(rows))
+	for _, row := range rows {
+		avatars[row.ID] = orZero(row.AvatarID)
+	}
+	var gone []objectid.ID
+	for _, ref := range refs {
+		avatar, there := avatars[ref.RecordID]
+		if !there || ref.Purpose == files.Avatar && avatar != ref.FileID {
+			gone = append(gone, ref.FileID)
+		}
+	}
+	return gone, nil
+}

@@ -1,0 +1,71 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/modules/catalog/internal/catalogdb"
+	"marquee/modules/files"
+	"marquee/platform/objectid"
+)
+
+// FileRecords tells files what there is to know about files of the catalogue,
+// such as thumbnails: every signed-in user may see them.
+func (s *Service) FileRecords() []files.Records {
+	var all []files.Records
+	for _, kind := range []string{"video", "category", "tag", "season"} {
+		all = append(all, fileRecords{s: s, kind: kind})
+	}
+	return all
+}
+
+type fileRecords struct {
+	s    *Service
+	kind string
+}
+
+func (r fileRecords) FileKind() string { return r.kind }
+
+// FilePlace opens a file of a record to every signed-in user: a catalogue is
+// shown before anybody subscribes.
+func (r fileRecords) FilePlace(ctx context.Context, id objectid.ID) (files.Place, bool, error) {
+	there, err := r.existing(ctx, id)
+	return files.Place{Purpose: files.Record, Visibility: files.Members}, there[id], err
+}
+
+// AbandonedFiles are those of records that are gone.
+func (r fileRecords) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]objectid.ID, error) {
+	ids := make([]objectid.ID, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.RecordID
+	}
+	there, err := r.existing(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	var gone []objectid.ID
+	for _, ref := range refs {
+		if !there[ref.RecordID] {
+			gone = append(gone, ref.FileID)
+		}
+	}
+	return gone, nil
+}
+
+func (r fileRecords) existing(ctx context.Context, ids ...objectid.ID) (map[objectid.ID]bool, error) {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	rows, err := catalogdb.New().RecordList(ctx, r.s.deps.Pool, texts)
+	if err != nil {
+		return nil, fmt.Errorf("look for records: %w", err)
+	}
+	there := make(map[objectid.ID]bool, len(rows))
+	for _, row := range rows {
+		if row.Kind == r.kind {
+			there[row.ID] = true
+		}
+	}
+	return there, nil
+}

@@ -1,0 +1,198 @@
+package files
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Cache-Control of file answers. A file's bytes never change under its id.
+const (
+	cachePublic  = "public, max-age=31536000, immutable"
+	cachePrivate = "private, no-cache" // kept by the browser, asked for again with its entity tag
+)
+
+// sandbox keeps a file that a browser opens as a page from running scripts,
+// loading anything or reaching the API's origin.
+const sandbox = "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+
+// Serve answers with the bytes of a file that the caller has been found to be
+// allowed to see: ranges, entity tag, Content-Disposition.
+func (s *Service) Serve(w http.ResponseWriter, r *http.Request, f File) {
+	s.serve(w, r, f, cachePrivate)
+}
+
+func (s *Service) serve(w http.ResponseWriter, r *http.Request, f File, cache string) {
+	kind := "attachment"
+	if showsInline(f.ContentType) {
+		kind = "inline"
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.ContentType)
+	h.Set("Content-Disposition", disposition(kind, f.Filename))
+	h.Set("Content-Security-Policy", sandbox)
+	h.Set("Cache-Control", cache)
+	h.Set("ETag", `"`+entityTag(f)+`"`)
+	http.ServeContent(w, r, "", f.CreatedAt, s.Open(r.Context(), f))
+}
+
+// entityTag is the head of the content's hash, enough to tell contents apart.
+func entityTag(f File) string { return f.SHA256[:32] }
+
+// get is GET /archive-records/{file_id}: the access token stands in the header
+// or in the query parameter token.
+func (h handlers) get(w http.ResponseWriter, r *http.Request) error {
+	caller, err := h.api.Authenticate(withQueryToken(r))
+	if err != nil {
+		return err
+	}
+	f, err := h.visible(r, chi.URLParam(r, "file_id"), caller)
+	if err != nil {
+		return err
+	}
+	h.s.Serve(w, r, f)
+	return nil
+}
+
+// withQueryToken puts an access token from the query where Authenticate looks,
+// unless the header holds one.
+func withQueryToken(r *http.Request) *http.Request {
+	token := r.URL.Query().Get("token")
+	if token == "" || hasBearer(r) {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+token)
+	return r
+}
+
+func hasBearer(r *http.Request) bool {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Bearer")
+}
+
+// getPublic is GET /archive-records-public/{archive_token}: with f the path
+// holds an archive token, without it a public id.
+func (h handlers) getPublic(w http.ResponseWriter, r *http.Request) error {
+	text := chi.URLParam(r, "archive_token")
+	if !r.URL.Query().Has("f") {
+		return h.getByPublicID(w, r, text)
+	}
+	caller, err := h.s.CallerByArchiveToken(r.Context(), text)
+	if err != nil {
+		return err
+	}
+	f, err := h.visible(r, r.URL.Query().Get("f"), caller)
+	if err != nil {
+		return err
+	}
+	h.s.Serve(w, r, f)
+	return nil
+}
+
+// getByPublicID opens what is public by purpose, and nothing else even if an id
+// of it was encrypted.
+func (h handlers) getByPublicID(w http.ResponseWriter, r *http.Request, public string) error {
+	id, ok := h.s.public.open(public)
+	if !ok {
+		return errNoFile()
+	}
+	f, err := h.s.File(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if f.Visibility != Public {
+		return errNoFile()
+	}
+	h.s.serve(w, r, f, cachePublic)
+	return nil
+}
+
+// visible returns the file if the caller may see it.
+func (h handlers) visible(r *http.Request, fileID string, caller httpapi.Caller) (File, error) {
+	id, err := objectid.Parse(fileID)
+	if err != nil {
+		return File{}, errNoFile()
+	}
+	f, err := h.s.File(r.Context(), id)
+	if err != nil {
+		return File{}, err
+	}
+	return f, f.May(caller)
+}
+
+// admin returns the caller if he is one.
+func (h handlers) admin(r *http.Request) (httpapi.Caller, error) {
+	caller, err := h.api.Authenticate(r)
+	if err == nil && !caller.IsAdmin() {
+		err = fault.Denied("This route is for administrators.")
+	}
+	return caller, err
+}
+
+// upload is POST /upload-file/archive-records/{id}.
+func (h handlers) upload(w http.ResponseWriter, r *http.Request) error {
+	caller, err := h.admin(r)
+	if err != nil {
+		return err
+	}
+	recordID, err := objectid.Parse(chi.URLParam(r, "id"))
+	if err != nil {
+		return fault.NotFound("Record")
+	}
+	place, err := h.s.placeOf(r.Context(), recordID)
+	if err != nil {
+		return err
+	}
+	place.CreatedBy = caller.ID
+	up, err := h.s.ReceiveAttachment(r)
+	if err != nil {
+		return err
+	}
+	var f File
+	err = postgres.InTx(r.Context(), h.s.pool, func(tx pgx.Tx) (err error) {
+		f, err = h.s.KeepTx(r.Context(), tx, up, place)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	httpapi.WriteJSON(w, http.StatusOK, uploaded{FileID: f.ID.String(), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size})
+	return nil
+}
+
+// remove is DELETE /upload-file/archive-records/{id}/{file_id}. Avatars and
+// board attachments are deleted at their own routes, which keep what points to
+// them.
+func (h handlers) remove(w http.ResponseWriter, r *http.Request) error {
+	if _, err := h.admin(r); err != nil {
+		return err
+	}
+	recordID, err := objectid.Parse(chi.URLParam(r, "id"))
+	fileID, fileErr := objectid.Parse(chi.URLParam(r, "file_id"))
+	if err != nil || fileErr != nil {
+		return errNoFile()
+	}
+	f, err := h.s.File(r.Context(), fileID)
+	if err != nil {
+		return err
+	}
+	if f.RecordID != recordID || f.Purpose == Avatar || f.Purpose == Attachment {
+		return errNoFile()
+	}
+	err = postgres.InTx(r.Context(), h.s.pool, func(tx pgx.Tx) error {
+		return h.s.DeleteTx(r.Context(), tx, f.Kind, recordID, fileID)
+	})
+	if err != nil {
+		return err
+	}
+	httpapi.WriteJSON(w, http.StatusOK, message{Message: "File deleted."})
+	return nil
+}
