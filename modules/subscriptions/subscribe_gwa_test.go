@@ -197,6 +197,19 @@ func TestPixRefusals(t *testing.T) {
 	b.expect(t, 410, http.MethodGet, "/customers/me/pix-qr", nil)
 }
 
+func TestPixCodeThatTheFirstAnswerDidNotBring(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+	b.set(t, idOf(a), "pix_payload = NULL, pix_image = NULL, pix_expires_at = NULL")
+	gateway := b.gateways.Sandbox.GWA.Stage()
+	require.NoError(t, gateway.Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	b.expect(t, 503, http.MethodGet, "/customers/me/pix-qr", nil)
+	gateway.Faults.Clear()
+	qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
+	require.Equal(t, info(a)["pix"].(object)["payload"], qr["pix"].(object)["qr_code"])
+}
+
 func TestPixOlderThanADayIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

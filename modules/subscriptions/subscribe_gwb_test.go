@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts/accountstest"
+	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -155,6 +156,37 @@ func TestGatewayBPendingCardIsReplaced(t *testing.T) {
 	require.Equal(t, idOf(second), b.current(t), "the echo of the old one's end leaves the new one current")
 	require.True(t, b.access(t))
 	require.Error(t, b.gateways.Sandbox.GWB.CompleteChallenge(intentOf(first)), "nobody can pay the old one")
+}
+
+func TestGatewayBPendingCardPaidJustBeforeItIsReplaced(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication))
+	require.NoError(t, b.gateways.Sandbox.GWB.CompleteChallenge(intentOf(first))) // its webhook has not come
+	b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	require.Equal(t, "active", b.status(t, idOf(first)))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+}
+
+func TestWhatEndedHereEndsAtTheGateway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
+	id := idOf(a)
+	gateway, err := b.payments.Gateway(payments.GWB)
+	require.NoError(t, err)
+	read := func() payments.RemoteStatus {
+		remote, err := gateway.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"))
+		require.NoError(t, err)
+		return remote.Status
+	}
+	require.NoError(t, b.service.EndAtGateway(t.Context(), id))
+	require.Equal(t, payments.RemoteActive, read(), "a live one is left alone")
+	b.set(t, id, "status = 'cancelled', ended_at = now()")
+	for range 2 {
+		require.NoError(t, b.service.EndAtGateway(t.Context(), id))
+		require.Equal(t, payments.RemoteCanceled, read())
+	}
 }
 
 func TestGatewayBTrialOncePerCustomer(t *testing.T) {
