@@ -26,7 +26,7 @@ func fit(size stdimage.Point, maxWidth, maxHeight int) stdimage.Point {
 
 func scale(src stdimage.Image, to stdimage.Point) stdimage.Image {
 	out := stdimage.NewRGBA(stdimage.Rectangle{Max: to})
-	draw.CatmullRom.Scale(out, out.Bounds(), src, src.Bounds(), draw.Src, nil)
+	draw.BiLinear.Scale(out, out.Bounds(), src, src.Bounds(), draw.Src, nil)
 	return out
 }
 
@@ -39,7 +39,7 @@ func encode(pixels stdimage.Image, o Options) ([]byte, error) {
 	case PNG:
 		err = (&png.Encoder{CompressionLevel: png.DefaultCompression}).Encode(&out, pixels)
 	case WebP:
-		err = webpenc.Encode(&out, pixels, webpenc.Options{Quality: min(o.Quality, maxLossyWebP), Method: 4})
+		err = webpenc.Encode(&out, straight(pixels), webpenc.Options{Quality: min(o.Quality, maxLossyWebP), Method: 4})
 	default:
 		return nil, fmt.Errorf("image: no encoder for %q", o.Format)
 	}
@@ -52,6 +52,15 @@ func encode(pixels stdimage.Image, o Options) ([]byte, error) {
 // maxLossyWebP keeps WebP lossy: the library takes 100 for lossless, which for
 // photographs is many times larger.
 const maxLossyWebP = 99
+
+// straight copies a picture into the one form that the WebP encoder takes as it
+// is: it would read premultiplied pixels as straight ones, and past the planes of
+// a decoded WebP with transparency, which it takes to lie behind one another.
+func straight(src stdimage.Image) *stdimage.NRGBA {
+	out := stdimage.NewNRGBA(stdimage.Rectangle{Max: src.Bounds().Size()})
+	stddraw.Draw(out, out.Bounds(), src, src.Bounds().Min, stddraw.Src)
+	return out
+}
 
 // opaque lays a picture with transparency on white, for JPEG has none.
 func opaque(src stdimage.Image) stdimage.Image {
