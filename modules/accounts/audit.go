@@ -1,0 +1,159 @@
+package accounts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// AuditEntry is one change for the audit trail. The actor, the path and the
+// request's id come from the context.
+type AuditEntry struct {
+	Action   string      // handler name, as in GET /routes: "user_update"
+	Resource string      // collection as in its path: "users"
+	RecordID objectid.ID // "" where the change is about no record
+	Before   any         // JSON object, as json.RawMessage or to be marshalled; nil: the record is new
+	After    any         // likewise; nil: the record is gone
+}
+
+// systemActor stands where no user is behind a change.
+const systemActor = "system"
+
+// AuditTx adds entries to the audit trail, in the transaction of the change they
+// tell of. Of a change, only the members that differ are kept; members with the
+// name of a secret are masked.
+func (s *Service) AuditTx(ctx context.Context, tx pgx.Tx, entries ...AuditEntry) error {
+	now, caller := s.clock.Now(), httpapi.CallerOf(ctx)
+	rows := make([]accountsdb.AuditInsertParams, len(entries))
+	for i, e := range entries {
+		before, after, err := e.fields()
+		if err != nil {
+			return fmt.Errorf("audit %s: %w", e.Action, err)
+		}
+		rows[i] = accountsdb.AuditInsertParams{
+			ID: objectid.At(now), At: now, ActorID: orNil(caller.ID), ActorName: caller.Username, Action: e.Action,
+			Path: httpapi.RequestURL(ctx).Path, Resource: e.Resource, RecordID: orNil(e.RecordID),
+			Before: before, After: after, RequestID: httpapi.RequestID(ctx),
+		}
+		if caller.ID == "" {
+			rows[i].ActorName = systemActor
+		}
+	}
+	var failed error
+	s.q.AuditInsert(ctx, tx, rows).Exec(func(_ int, err error) {
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("write audit trail: %w", err)
+		}
+	})
+	return failed
+}
+
+// EraseAuditTx takes out what the trail says of a record's fields, because the
+// person it speaks of is deleted. That the changes happened stays.
+func (s *Service) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.ID) error {
+	now := s.clock.Now()
+	if err := s.q.AuditErase(ctx, tx, accountsdb.AuditEraseParams{RecordID: &recordID, Now: &now}); err != nil {
+		return fmt.Errorf("erase audit trail: %w", err)
+	}
+	return nil
+}
+
+// fields returns both sides as the trail keeps them.
+func (e AuditEntry) fields() (before, after json.RawMessage, err error) {
+	from, err := members(e.Before)
+	if err != nil {
+		return nil, nil, err
+	}
+	to, err := members(e.After)
+	if err != nil {
+		return nil, nil, err
+	}
+	if from != nil && to != nil {
+		dropEqual(from, to)
+	}
+	if before, err = masked(from); err != nil {
+		return nil, nil, err
+	}
+	after, err = masked(to)
+	return before, after, err
+}
+
+// members splits an object; nil for nil.
+func members(v any) (map[string]json.RawMessage, error) {
+	if v == nil {
+		return nil, nil //nolint:nilnil // no object is a side that is not there
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("write fields: %w", err)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, fmt.Errorf("the fields are no object: %w", err)
+	}
+	return object, nil
+}
+
+// dropEqual leaves the members that differ, without the instants that every
+// write moves.
+func dropEqual(from, to map[string]json.RawMessage) {
+	for name, value := range from {
+		if bytes.Equal(value, to[name]) {
+			delete(from, name)
+			delete(to, name)
+		}
+	}
+	for _, name := range []string{"updated_at", "register_update_date"} {
+		delete(from, name)
+		delete(to, name)
+	}
+}
+
+// secretName matches members that no trail may hold.
+var secretName = regexp.MustCompile(`(?i)^password(_hash)?$|_hash$|secret|(^|_)token$|(^|_)cvv$|^card_number$|_code_(hash|mac)$|_attempts$`)
+
+const mask = "[hidden]"
+
+func masked(object map[string]json.RawMessage) (json.RawMessage, error) {
+	if object == nil {
+		return nil, nil
+	}
+	var fields any
+	raw, err := json.Marshal(object)
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		err = decoder.Decode(&fields)
+	}
+	if err == nil {
+		raw, err = json.Marshal(maskSecrets(fields))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mask fields: %w", err)
+	}
+	return raw, nil
+}
+
+func maskSecrets(v any) any {
+	switch at := v.(type) {
+	case map[string]any:
+		for name, value := range at {
+			if at[name] = mask; !secretName.MatchString(name) {
+				at[name] = maskSecrets(value)
+			}
+		}
+	case []any:
+		for i, value := range at {
+			at[i] = maskSecrets(value)
+		}
+	}
+	return v
+}

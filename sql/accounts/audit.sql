@@ -1,0 +1,9 @@
+-- AuditErase takes the values out of what the trail says about a record.
+-- name: AuditErase :exec
+UPDATE accounts.audit_log SET before = accounts.erased(before), after = accounts.erased(after), erased_at = @now
+WHERE record_id = @record_id AND erased_at IS NULL;
+
+-- name: AuditInsert :batchexec
+INSERT INTO accounts.audit_log (id, at, actor_id, actor_name, action, path, resource, record_id, before, after, request_id)
+VALUES (@id, @at, sqlc.narg('actor_id'), @actor_name, @action, @path, @resource, sqlc.narg('record_id'),
+    sqlc.narg('before'), sqlc.narg('after'), @request_id);
