@@ -60,6 +60,9 @@ type Hooks struct {
 	BeforeCreate func(ctx context.Context, tx pgx.Tx, records []*Record) error
 	BeforeUpdate func(ctx context.Context, tx pgx.Tx, records []*Record) error
 	BeforeDelete func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error
+	// Delete takes the place of the DELETE statement where a row has to stay, as a
+	// tombstone. It returns the ids that were there.
+	Delete func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error)
 	// AfterWrite runs once after the rows of a POST, PUT or DELETE are written.
 	AfterWrite func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error
 }
@@ -186,14 +189,17 @@ func setDefaults(def *Definition) {
 }
 
 // hiddenName matches what may never be shown or filtered (query-contract,
-// section 3).
-var hiddenName = regexp.MustCompile(`^password$|^password_hash|_hash$|_code_|_attempts$|_token$`)
+// section 3); a promo code is no secret.
+var (
+	hiddenName = regexp.MustCompile(`^password$|^password_hash|_hash$|_code_|_attempts$|_token$`)
+	promoName  = regexp.MustCompile(`^promo_code_(used|id)$|^children_code_ids$`)
+)
 
 func (f *Field) complete() error {
 	switch {
 	case f.Name == "" || f.Kind == 0:
 		return fmt.Errorf("field %q lacks a name or a kind", f.Name)
-	case hiddenName.MatchString(f.Name) && !f.Secret:
+	case hiddenName.MatchString(f.Name) && !promoName.MatchString(f.Name) && !f.Secret:
 		return fmt.Errorf("field %s has the name of a secret", f.Name)
 	case f.Array && (f.Nullable || f.WhenSet):
 		return fmt.Errorf("list %s may not be null", f.Name)

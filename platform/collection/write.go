@@ -152,15 +152,11 @@ func (r *Resource) DeleteTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (
 			return nil, err
 		}
 	}
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = string(id)
+	remove := r.removeTx
+	if r.def.Hooks.Delete != nil {
+		remove = r.def.Hooks.Delete
 	}
-	rows, err := tx.Query(ctx, "DELETE FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" RETURNING t.id", texts)
-	if err != nil {
-		return nil, r.violation(err, nil)
-	}
-	gone, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
+	gone, err := remove(ctx, tx, ids)
 	if err != nil {
 		return nil, r.violation(err, nil)
 	}
@@ -168,6 +164,18 @@ func (r *Resource) DeleteTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (
 		return nil, fault.NotFound(r.def.Singular)
 	}
 	return gone, r.afterWrite(ctx, tx, gone)
+}
+
+func (r *Resource) removeTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = string(id)
+	}
+	rows, err := tx.Query(ctx, "DELETE FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" RETURNING t.id", texts)
+	if err != nil {
+		return nil, fmt.Errorf("delete: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
 }
 
 // DocsTx returns the JSON of the rows in the order of ids, joined by commas, and

@@ -32,7 +32,7 @@ func (c *Collection) Validate() error {
 var hiddenName = regexp.MustCompile(`^password|_hash$|_code_|_attempts$|_token$`)
 
 // shownNames match hiddenName and are in the contract's table all the same.
-var shownNames = []string{"password_reset_required"}
+var shownNames = []string{"password_reset_required", "promo_code_used", "promo_code_id", "children_code_ids"}
 
 func (f Field) fault(name string) string {
 	_, castable := casts[f.Kind]
