@@ -11,6 +11,16 @@ import (
 	"marquee/platform/objectid"
 )
 
+// Customers who were deleted: closed at once, erased when the gateways have confirmed that nothing is charged any more.
+type AccountsDeletion struct {
+	CustomerID objectid.ID
+	// The customer himself or an admin; null for the job that removes unverified accounts.
+	DeletedBy *objectid.ID
+	DeletedAt time.Time
+	// When his personal data were removed; null while a gateway still has to confirm.
+	ErasedAt *time.Time
+}
+
 // The live 6-digit code of a user and purpose; a new one overwrites the old. The digits stand nowhere: they are an HMAC of the id under a server key.
 type Code struct {
 	ID      objectid.ID
@@ -71,4 +81,10 @@ type User struct {
 	// Shown as created_at and as register_date; updated_at likewise.
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// Id of the one access token that stays good although it is older than tokens_valid_after: the one that changed its owner's password.
+	KeptTokenID *string
+	// The tokens_valid_after that the kept token outlives. Any later ending of tokens ends it too.
+	KeptTokenSince *time.Time
+	// Signed up with verify_email_now false: may buy before verifying, so it is not removed for being unverified.
+	VerifyLater bool
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const userByLogin = `-- name: UserByLogin :one
-SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
+SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
 WHERE l.login = accounts.fold($1)
 `
 
@@ -54,6 +54,9 @@ func (q *Queries) UserByLogin(ctx context.Context, db DBTX, login string) (User,
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
@@ -78,7 +81,7 @@ func (q *Queries) UserClearCurrentSubscription(ctx context.Context, db DBTX, arg
 }
 
 const userGet = `-- name: UserGet :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -116,12 +119,15 @@ func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, e
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
 
 const userGetCustomer = `-- name: UserGetCustomer :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL
 `
 
 func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -159,6 +165,9 @@ func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
@@ -169,7 +178,7 @@ INSERT INTO accounts.users (id, user_type, username, email, password_hash, is_ro
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     $10, $11, $12, $13, $14, $15,
     $16, $17, $18, $19, $19)
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
 `
 
 type UserInsertParams struct {
@@ -249,12 +258,15 @@ func (q *Queries) UserInsert(ctx context.Context, db DBTX, arg UserInsertParams)
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
 
 const userLockCustomer = `-- name: UserLockCustomer :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
 `
 
 // UserLockCustomer lets rows that refer to the customer be inserted meanwhile.
@@ -293,6 +305,9 @@ func (q *Queries) UserLockCustomer(ctx context.Context, db DBTX, id objectid.ID)
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
@@ -427,7 +442,7 @@ UPDATE accounts.users SET
     username = $1, full_name = $2, tax_id = $3, phone = $4,
     address = $5, avatar_id = $6, my_list = $7, updated_at = $8
 WHERE id = $9
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
 `
 
 type UserUpdateOwnParams struct {
@@ -487,6 +502,9 @@ func (q *Queries) UserUpdateOwn(ctx context.Context, db DBTX, arg UserUpdateOwnP
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
@@ -494,7 +512,7 @@ func (q *Queries) UserUpdateOwn(ctx context.Context, db DBTX, arg UserUpdateOwnP
 const userVerifyEmail = `-- name: UserVerifyEmail :one
 UPDATE accounts.users SET email_verified = true, email_verified_at = $1, updated_at = $1
 WHERE id = $2 AND NOT email_verified AND deleted_at IS NULL
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
 `
 
 type UserVerifyEmailParams struct {
@@ -537,6 +555,9 @@ func (q *Queries) UserVerifyEmail(ctx context.Context, db DBTX, arg UserVerifyEm
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }

@@ -70,7 +70,7 @@ func (q *Queries) UserHoldRoots(ctx context.Context, db DBTX) error {
 }
 
 const userListForChange = `-- name: UserListForChange :many
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at FROM accounts.users WHERE id = ANY ($1::text[]) AND user_type = $2 AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = ANY ($1::text[]) AND user_type = $2 AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
 `
 
 type UserListForChangeParams struct {
@@ -120,6 +120,9 @@ func (q *Queries) UserListForChange(ctx context.Context, db DBTX, arg UserListFo
 			&i.DocumentCreatedByID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.KeptTokenID,
+			&i.KeptTokenSince,
+			&i.VerifyLater,
 		); err != nil {
 			return nil, err
 		}
@@ -168,7 +171,7 @@ func (q *Queries) UserListTakenLogins(ctx context.Context, db DBTX, arg UserList
 const userSetEmailVerified = `-- name: UserSetEmailVerified :one
 UPDATE accounts.users SET email_verified = true, email_verified_at = $1, updated_at = $1
 WHERE id = $2 AND user_type = 'customer' AND deleted_at IS NULL
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
 `
 
 type UserSetEmailVerifiedParams struct {
@@ -212,6 +215,9 @@ func (q *Queries) UserSetEmailVerified(ctx context.Context, db DBTX, arg UserSet
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
@@ -220,7 +226,7 @@ const userToggle = `-- name: UserToggle :one
 UPDATE accounts.users SET enable = NOT enable, updated_at = $1,
     tokens_valid_after = CASE WHEN enable THEN $2 ELSE tokens_valid_after END
 WHERE id = $3 AND user_type = 'customer' AND deleted_at IS NULL
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
 `
 
 type UserToggleParams struct {
@@ -265,6 +271,9 @@ func (q *Queries) UserToggle(ctx context.Context, db DBTX, arg UserToggleParams)
 		&i.DocumentCreatedByID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
 	)
 	return i, err
 }
