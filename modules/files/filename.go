@@ -22,10 +22,10 @@ func safeFilename(name string) string {
 	}
 	name = strings.Map(func(r rune) rune {
 		switch {
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs):
-			return -1
 		case unicode.IsSpace(r):
 			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co):
+			return -1
 		}
 		return r
 	}, name)

@@ -88,7 +88,9 @@ func (s *Service) ReceiveImage(r *http.Request) (Image, error) {
 // with none or with two.
 func eachFile(r *http.Request, limit int64, f func(*multipart.Part) error) error {
 	if r.ContentLength > limit+formOverhead {
-		drain(r.Body)
+		if r.Header.Get("Expect") == "" { // else the client waits for the answer before it sends
+			drain(r.Body)
+		}
 		return errTooLarge
 	}
 	whole := r.Body
@@ -123,6 +125,10 @@ func eachFile(r *http.Request, limit int64, f func(*multipart.Part) error) error
 	}
 	if !found {
 		return fault.InvalidAt("is required", "body", formField)
+	}
+	// What follows the form is nobody's, but a body shorter than announced is broken.
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return broken(err)
 	}
 	return nil
 }
