@@ -84,7 +84,7 @@ func Inspect(data []byte) (Picture, error) {
 	if p.Width > MaxSide || p.Height > MaxSide || p.Width*p.Height > MaxPixels {
 		return Picture{}, ErrTooLarge
 	}
-	if format == JPEG && bytes.Count(data, []byte{0xff, 0xda}) > maxScans {
+	if format == JPEG && scans(data) > maxScans {
 		return Picture{}, fmt.Errorf("%w: more than %d scans", ErrFormat, maxScans)
 	}
 	return p, nil

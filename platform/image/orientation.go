@@ -1,7 +1,6 @@
 package image
 
 import (
-	"bytes"
 	"encoding/binary"
 	stdimage "image"
 )
@@ -41,22 +40,6 @@ func orientation(data []byte, format Format) int {
 		return 1
 	}
 	return 1
-}
-
-// exifOf returns the TIFF structure in the first Exif segment of a JPEG.
-func exifOf(data []byte) []byte {
-	for at := 2; at+4 <= len(data) && data[at] == 0xff; {
-		marker, length := data[at+1], int(binary.BigEndian.Uint16(data[at+2:]))
-		if marker == 0xda || length < 2 || at+2+length > len(data) { // pixels begin
-			return nil
-		}
-		segment := data[at+4 : at+2+length]
-		if marker == 0xe1 && bytes.HasPrefix(segment, []byte("Exif\x00\x00")) {
-			return segment[6:]
-		}
-		at += 2 + length
-	}
-	return nil
 }
 
 // upright turns and mirrors a picture by its orientation.
