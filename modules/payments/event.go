@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,32 @@ const (
 	SubscriptionChanged  EventKind = "subscription_changed" // customer.subscription.created, .updated
 	SubscriptionWasEnded EventKind = "subscription_ended"   // customer.subscription.deleted
 	NothingForUs         EventKind = ""                     // logged only
+
+	// Of payments. PaymentHasFailed is also PAYMENT_OVERDUE, a card capture refused
+	// and a debit of automatic PIX refused: all with Attempt 1 of that payment, so
+	// that RecordFailureTx counts one of them.
+	PaymentWasLost    EventKind = "payment_lost"    // payment_intent.payment_failed, .canceled of a PIX or an order: it can no longer be paid
+	PaymentWasDeleted EventKind = "payment_deleted" // PAYMENT_DELETED: the echo of our own cancelling, as a rule
+
+	// Of refunds: Event.Refund goes into RecordRefundTx.
+	PaymentWasRefunded EventKind = "payment_refunded" // charge.refunded, refund.created, .updated; PAYMENT_REFUNDED, PAYMENT_PARTIALLY_REFUNDED
+	RefundIsPending    EventKind = "refund_pending"   // PAYMENT_REFUND_IN_PROGRESS
+	RefundHasFailed    EventKind = "refund_failed"    // refund.failed; PAYMENT_REFUND_DENIED
+
+	// Of disputes: Event.Dispute goes into RecordDisputeTx.
+	DisputeWasOpened EventKind = "dispute_opened" // charge.dispute.created; PAYMENT_CHARGEBACK_REQUESTED, PAYMENT_CHARGEBACK_DISPUTE
+	DisputeWasClosed EventKind = "dispute_closed" // charge.dispute.closed; PAYMENT_AWAITING_CHARGEBACK_REVERSAL, PAYMENT_REFUNDED of a charged back payment
+
+	// Of gateway A's recurrences. They are kinds of their own: an end there does
+	// not end a period that is paid, and a new date says nothing of the status.
+	RecurrenceWasMoved EventKind = "recurrence_moved" // SUBSCRIPTION_UPDATED: Subscription.NextBilling
+	RecurrenceWasEnded EventKind = "recurrence_ended" // SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED
+
+	// Of automatic PIX: Event.Authorization.
+	AuthorizationWasActivated EventKind = "authorization_activated"
+	AuthorizationWasCancelled EventKind = "authorization_cancelled"
+	AuthorizationWasRefused   EventKind = "authorization_refused"
+	AuthorizationHasExpired   EventKind = "authorization_expired"
 )
 
 // Event is an authenticated event of a gateway in neutral words.
@@ -41,15 +68,33 @@ type Event struct {
 	Payment      *Payment            // of the payment kinds
 	Attempt      int                 // of PaymentHasFailed: the invoice's attempt_count
 	FirstInvoice bool                // of gateway B's invoices: billing_reason subscription_create
-	Subscription *RemoteSubscription // of the subscription kinds
+	Subscription *RemoteSubscription // of the subscription and recurrence kinds
+
+	// Purpose is what the payment is for when the gateway was told (gateway B's
+	// metadata); empty when only the local row can tell.
+	Purpose       Purpose
+	Refund        *RefundReport     // of the refund kinds
+	Dispute       *DisputeReport    // of the dispute kinds
+	Authorization *PixAuthorization // of the authorization kinds, without its code
+	// Known is the ledger's row of the payment that a refund, a dispute or a
+	// deletion is about, found by this module before the appliers are asked; nil
+	// when the ledger has none.
+	Known *LedgerPayment
 }
 
 // Subjects are the ids by which a local row that is not there yet may be found
 // later; an event that nobody knew is applied again once one of them is known.
 func (e Event) Subjects() []string {
 	var ids []string
-	for _, id := range []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), paymentID(e.Payment)} {
-		if id != "" {
+	all := []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), paymentID(e.Payment)}
+	if e.Refund != nil {
+		all = append(all, e.Refund.PaymentID)
+	}
+	if e.Dispute != nil {
+		all = append(all, e.Dispute.PaymentID)
+	}
+	for _, id := range all {
+		if id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}

@@ -62,6 +62,12 @@ type Gateway interface {
 	// CancelPix makes an open PIX payment unpayable. Cancelling what is gone is
 	// no error; when it has been paid meanwhile the error is ErrAlreadyPaid.
 	CancelPix(ctx context.Context, paymentID string) error
+
+	CardKeeper
+	CardCharger
+	PixDebiter
+	Refunder
+	Lister
 }
 
 // Payer is the customer as a gateway needs to know him.
@@ -92,6 +98,9 @@ type Instrument struct {
 	Card            *Card       // gateway A
 	Holder          *CardHolder // gateway A
 	RemoteIP        string      // the payer's address, which gateway A demands
+	// CardToken stands for Card and Holder at gateway A: what ChargeCard returned
+	// for the same payer.
+	CardToken secret.Text
 }
 
 // PlanTerms is a plan to be known at a gateway.
@@ -249,4 +258,7 @@ var (
 	ErrOutcomeUnknown = errors.New("payments: the gateway may have acted")
 	ErrAlreadyPaid    = errors.New("payments: the payment has been made meanwhile")
 	ErrGatewayMissing = errors.New("payments: the object is not known at the gateway")
+	// ErrUnsupported: this gateway has nothing of the kind, such as automatic PIX
+	// at gateway B. Nothing was sent.
+	ErrUnsupported = errors.New("payments: the gateway does not offer this")
 )

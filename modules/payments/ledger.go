@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -53,13 +54,32 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 		AmountCents: int64(p.Amount), Method: string(p.Method), NativeStatus: p.NativeStatus,
 		SettledAt: settledAt, At: now,
 	})
-	if err != nil || n == 1 {
-		return n == 1, err
+	if err != nil {
+		return false, err
+	}
+	if n == 1 {
+		return true, s.wakeWaitingTx(ctx, tx, r)
 	}
 	return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 		Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
 		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), At: now,
 	})
+}
+
+// wakeWaitingTx has events applied that came before their payment: a refund or a
+// dispute names nothing else.
+func (s *Service) wakeWaitingTx(ctx context.Context, tx pgx.Tx, r Record) error {
+	subjects := []string{}
+	for _, id := range []string{r.Payment.ID, r.Payment.InvoiceID, r.Payment.PaymentIntentID} {
+		if id != "" && !slices.Contains(subjects, id) {
+			subjects = append(subjects, id)
+		}
+	}
+	waits, err := s.db.ProcessedEventWaits(ctx, tx, paymentsdb.ProcessedEventWaitsParams{Gateway: string(r.Gateway), Subjects: subjects})
+	if err != nil || !waits {
+		return err
+	}
+	return s.insertReplayTx(ctx, tx, r.Gateway, subjects)
 }
 
 // Failure is one failed attempt to take a payment.

@@ -165,6 +165,9 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 			}
 		}()
 		result = Result{Status: ResultIgnored, Unclaimed: true}
+		if e.Known, err = s.knownPayment(ctx, savepoint, e); err != nil {
+			return err
+		}
 		for _, a := range s.appliers {
 			result, err = a.ApplyEventTx(ctx, savepoint, e)
 			if err != nil || !result.Unclaimed {
@@ -218,6 +221,9 @@ func (s *Service) applyAgain(ctx context.Context, name GatewayName, eventID stri
 	gateway, ok := s.gateways[name]
 	if !ok {
 		return fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
+	}
+	if err := s.linkIntent(ctx, gateway, eventID); err != nil {
+		return err
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		row, err := s.db.ProcessedEventLock(ctx, tx, paymentsdb.ProcessedEventLockParams{Gateway: string(name), EventID: eventID})

@@ -8,6 +8,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/objectid"
 )
 
 // retryArgs applies an event again whose applying failed.
@@ -27,6 +28,19 @@ type replayArgs struct {
 
 // Kind names the job.
 func (replayArgs) Kind() string { return "payments_events_replay" }
+
+// refundArgs finds out what became of a refund whose answer was lost.
+type refundArgs struct {
+	RefundID objectid.ID `json:"refund_id"`
+}
+
+// Kind names the job.
+func (refundArgs) Kind() string { return "payments_refund_recover" }
+
+func (s *Service) insertRefundRecoveryTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, refundArgs{RefundID: id}, &river.InsertOpts{ScheduledAt: s.deps.Clock.Now().Add(refundGrace)})
+	return err
+}
 
 // ReplayWaitingTx has the events applied that came before anybody knew their
 // subject. Call it in the transaction that makes ids known: the gateway's
@@ -62,6 +76,9 @@ func (s *Service) Workers(w *river.Workers) {
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[replayArgs]) error {
 		return s.replayWaiting(ctx, job.Args.Gateway, job.Args.Subjects)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
+		return s.recoverRefund(ctx, job.Args.RefundID)
 	}))
 }
 

@@ -25,3 +25,15 @@ UPDATE payments.payments SET
     payment_intent_id = coalesce(payment_intent_id, sqlc.narg(payment_intent_id)),
     updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
+
+-- name: PaymentByGatewayID :one
+-- PaymentByGatewayID finds the ledger row by any of the gateway's ids: payment,
+-- invoice or payment intent.
+SELECT * FROM payments.payments
+WHERE gateway = @gateway AND (gateway_payment_id = ANY(@ids::text[]) OR payment_intent_id = ANY(@ids::text[]))
+ORDER BY settled_at LIMIT 1;
+
+-- name: PaymentLinkIntent :execrows
+-- PaymentLinkIntent tells a ledger row keyed by its invoice the payment intent.
+UPDATE payments.payments SET payment_intent_id = @payment_intent_id, updated_at = @at
+WHERE gateway = 'gwb' AND gateway_payment_id = @invoice_id AND payment_intent_id IS NULL;

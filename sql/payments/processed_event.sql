@@ -25,9 +25,26 @@ FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state IN ('queued', 'waiting')
 FOR UPDATE OF e;
 
+-- name: ProcessedEventPayload :one
+-- ProcessedEventPayload reads the body of an event that waits.
+SELECT l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
+WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state = 'waiting';
+
+-- name: ProcessedEventSubject :exec
+-- ProcessedEventSubject adds an id by which a waiting event may be found.
+UPDATE payments.processed_events SET subjects = subjects || sqlc.arg(subject)::text
+WHERE gateway = @gateway AND event_id = @event_id AND state = 'waiting' AND NOT subjects @> ARRAY[sqlc.arg(subject)::text];
+
 -- name: ProcessedEventWaiting :many
 -- ProcessedEventWaiting lists the events that wait for one of the subjects, in
 -- the order in which they happened.
 SELECT event_id FROM payments.processed_events
 WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
 ORDER BY event_at, log_id;
+
+-- name: ProcessedEventWaits :one
+-- ProcessedEventWaits tells whether any event waits for one of the subjects.
+SELECT EXISTS (
+    SELECT 1 FROM payments.processed_events
+    WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
+);

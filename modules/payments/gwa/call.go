@@ -251,3 +251,5 @@ func (b *breaker) wait(now time.Time) time.Duration {
 	defer b.mu.Unlock()
 	return b.until.Sub(now)
 }
+
+func isMissing(err error) bool { return errors.Is(err, payments.ErrGatewayMissing) }

@@ -31,19 +31,46 @@ func (g *Gateway) Authenticate(h http.Header, _ []byte, _ time.Time) (signature 
 }
 
 type envelope struct {
-	ID          string          `json:"id"`
-	Event       string          `json:"event"`
-	DateCreated date            `json:"dateCreated"`
-	Payment     json.RawMessage `json:"payment"`
-	// The specification and the gateway name the authorization differently.
-	Authorization             ref `json:"authorization"`
-	PixAutomaticAuthorization ref `json:"pixAutomaticAuthorization"`
+	ID           string          `json:"id"`
+	Event        string          `json:"event"`
+	DateCreated  date            `json:"dateCreated"`
+	Payment      json.RawMessage `json:"payment"`
+	Subscription json.RawMessage `json:"subscription"`
+	Instruction  json.RawMessage `json:"paymentInstruction"`
+	// The specification and the gateway name the authorization differently; each
+	// may be the object or its bare id.
+	Authorization             json.RawMessage `json:"authorization"`
+	PixAutomaticAuthorization json.RawMessage `json:"pixAutomaticAuthorization"`
 }
 
 // readers say what each event type means; the others are without consequence.
 var readers = map[string]func(g *Gateway, env *envelope, e *payments.Event) error{
 	"PAYMENT_CONFIRMED": (*Gateway).readSettled,
 	"PAYMENT_RECEIVED":  (*Gateway).readSettled,
+
+	"PAYMENT_OVERDUE":                     (*Gateway).readFailed,
+	"PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": (*Gateway).readFailed,
+	"PAYMENT_REPROVED_BY_RISK_ANALYSIS":   (*Gateway).readFailed,
+	"PAYMENT_DELETED":                     (*Gateway).readDeleted,
+
+	"PAYMENT_REFUNDED":           (*Gateway).readRefunded,
+	"PAYMENT_PARTIALLY_REFUNDED": (*Gateway).readRefunded,
+	"PAYMENT_REFUND_IN_PROGRESS": (*Gateway).readRefundInProgress,
+	"PAYMENT_REFUND_DENIED":      (*Gateway).readRefundDenied,
+
+	"PAYMENT_CHARGEBACK_REQUESTED":         (*Gateway).readDisputed,
+	"PAYMENT_CHARGEBACK_DISPUTE":           (*Gateway).readDisputed,
+	"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": (*Gateway).readDisputeWon,
+
+	"SUBSCRIPTION_UPDATED":     (*Gateway).readMoved,
+	"SUBSCRIPTION_DELETED":     (*Gateway).readEnded,
+	"SUBSCRIPTION_INACTIVATED": (*Gateway).readEnded,
+
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED":     (*Gateway).readActivated,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED":     (*Gateway).readCancelled,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":       (*Gateway).readRefused,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":       (*Gateway).readExpired,
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED": (*Gateway).readDebitRefused,
 }
 
 // ReadEvent reads an event. Ids are kept whole: the part before the & is the
@@ -67,25 +94,8 @@ func (g *Gateway) ReadEvent(body []byte) (payments.Event, error) {
 	return e, nil
 }
 
-// readSettled reads a payment that counts. A reference counts only without a
-// subscription (specification, Gateway A events): charges of a subscription
-// carry the reference of the row that made it.
-func (g *Gateway) readSettled(env *envelope, e *payments.Event) error {
-	var p payment
-	if err := json.Unmarshal(env.Payment, &p); err != nil || p.ID == "" {
-		return errors.New("cannot be read") // nothing of the body is quoted
-	}
-	n := p.neutral(g.cfg.Zone)
-	n.Status = payments.PaymentSettled
-	n.SettledAt = g.settledAt(&p, e.CreatedAt)
-	e.Kind, e.Payment = payments.PaymentWasSettled, &n
-	e.SubscriptionID, e.CustomerID, e.ConciliationID = string(p.Subscription), string(p.Customer), p.PixQRCodeID
-	e.AuthorizationID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization, env.Authorization, env.PixAutomaticAuthorization)
-	if p.Subscription == "" {
-		e.Reference = reference(p.ExternalReference)
-	}
-	return nil
-}
+// errNoObject quotes nothing of the body, which may hold anything.
+var errNoObject = errors.New("cannot be read")
 
 // settledAt is the event's own instant when it is of the day on which the
 // payment says that it was made, since that day has no time; else the day.
@@ -98,6 +108,14 @@ func (g *Gateway) settledAt(p *payment, eventAt time.Time) *time.Time {
 		return &eventAt
 	}
 	return paid
+}
+
+func idOf(raw json.RawMessage) ref {
+	var id ref
+	if len(raw) > 0 {
+		_ = id.UnmarshalJSON(raw)
+	}
+	return id
 }
 
 func firstID(ids ...ref) string {

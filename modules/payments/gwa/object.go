@@ -75,6 +75,8 @@ type payment struct {
 	BillingType       string      `json:"billingType"`
 	Status            string      `json:"status"`
 	Deleted           bool        `json:"deleted"`
+	Description       string      `json:"description"`
+	DateCreated       date        `json:"dateCreated"`
 	DueDate           date        `json:"dueDate"`
 	ConfirmedDate     date        `json:"confirmedDate"`
 	PaymentDate       date        `json:"paymentDate"`
@@ -84,6 +86,9 @@ type payment struct {
 	PixAutomaticAuthorizationID ref    `json:"pixAutomaticAuthorizationId"`
 	PixAutomaticAuthorization   ref    `json:"pixAutomaticAuthorization"`
 	PixQRCodeID                 string `json:"pixQrCodeId"`
+
+	Refunds    []refund    `json:"refunds"`
+	Chargeback *chargeback `json:"chargeback"`
 }
 
 // statuses of payments in neutral words; one that is not listed is pending.

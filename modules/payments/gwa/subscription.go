@@ -27,6 +27,7 @@ type subscriptionBody struct {
 type cardBody struct {
 	CreditCard *creditCard `json:"creditCard,omitempty"`
 	Holder     *cardHolder `json:"creditCardHolderInfo,omitempty"`
+	Token      string      `json:"creditCardToken,omitempty"` // stands for both
 	RemoteIP   string      `json:"remoteIp,omitempty"`
 }
 
@@ -48,7 +49,10 @@ type cardHolder struct {
 }
 
 func cardOf(i payments.Instrument) cardBody {
-	b := cardBody{RemoteIP: i.RemoteIP}
+	b := cardBody{RemoteIP: i.RemoteIP, Token: i.CardToken.Reveal()}
+	if b.Token != "" {
+		return b
+	}
 	if c := i.Card; c != nil {
 		b.CreditCard = &creditCard{
 			HolderName: c.HolderName.Reveal(), Number: c.Number.Reveal(), CCV: c.CCV.Reveal(),

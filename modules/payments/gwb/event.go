@@ -25,6 +25,22 @@ var readers = map[string]func(object json.RawMessage, e *payments.Event) error{
 	"customer.subscription.created": readSubscriptionChanged,
 	"customer.subscription.updated": readSubscriptionChanged,
 	"customer.subscription.deleted": readSubscriptionEnded,
+
+	"payment_intent.succeeded":      readIntentSucceeded,
+	"payment_intent.payment_failed": readIntentLost,
+	"payment_intent.canceled":       readIntentLost,
+
+	"charge.refunded":       readChargeRefunded,
+	"charge.refund.updated": readRefund, // the older name of refund.updated
+	"refund.created":        readRefund,
+	"refund.updated":        readRefund,
+	"refund.failed":         readRefund,
+
+	"charge.dispute.created":          readDispute,
+	"charge.dispute.updated":          readDispute,
+	"charge.dispute.funds_withdrawn":  readDispute,
+	"charge.dispute.funds_reinstated": readDispute,
+	"charge.dispute.closed":           readDispute,
 }
 
 // ReadEvent reads an event of either shape, by its fields and not by its
@@ -76,13 +92,17 @@ func readInvoice(object json.RawMessage, e *payments.Event) error {
 	if err := json.Unmarshal(object, &i); err != nil {
 		return errNoObject
 	}
+	fillInvoice(&i, e)
+	return nil
+}
+
+func fillInvoice(i *invoiceObject, e *payments.Event) {
 	e.SubscriptionID, e.Reference, e.CustomerID = i.subscription(), i.reference(), i.Customer.ID
 	if i.ID == "" || (e.SubscriptionID == "" && e.Reference == "") {
-		return nil
+		return
 	}
 	e.Payment, e.Attempt = i.payment(), i.AttemptCount
 	e.FirstInvoice = i.BillingReason == "subscription_create"
-	return nil
 }
 
 func readSubscriptionChanged(object json.RawMessage, e *payments.Event) error {

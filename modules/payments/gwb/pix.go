@@ -11,7 +11,6 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
-	"marquee/platform/money"
 	"marquee/platform/secret"
 )
 
@@ -19,7 +18,6 @@ const (
 	qrPixels = 300
 	// Bounds of a code's life at the gateway, in seconds (section 7).
 	minExpiry, maxExpiry = 10, 1209600
-	kindOrder            = "ticket_order"
 )
 
 // CreatePix makes a payment intent with a PIX code.
@@ -59,7 +57,7 @@ func pixParams(t payments.PixTerms) *stripe.PaymentIntentCreateParams {
 
 // pixReference is the metadata key that holds the local id.
 func pixReference(kind string) string {
-	if kind == kindOrder {
+	if kind == payments.KindTicketOrder {
 		return metaOrder
 	}
 	return metaSubscription
@@ -68,36 +66,17 @@ func pixReference(kind string) string {
 // FindPix looks through the payer's intents for the one that carries the
 // reference.
 func (g *Gateway) FindPix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, bool, error) {
-	if t.Payer.GatewayID == "" {
-		return payments.PixCharge{}, false, nil
-	}
-	id, err := read(ctx, g, func(ctx context.Context) (string, error) {
-		p := &stripe.PaymentIntentListParams{Customer: stripe.String(t.Payer.GatewayID)}
-		p.Limit = stripe.Int64(100)
-		for intent, err := range g.api.V1PaymentIntents.List(ctx, p).All(ctx) {
-			if err != nil {
-				return "", err
-			}
-			if intent.Metadata[pixReference(t.Kind)] == t.Reference.String() && intent.Metadata[metaKind] == t.Kind {
-				return intent.ID, nil
-			}
-		}
-		return "", nil
-	})
-	if err != nil || id == "" {
+	intent, err := g.findIntent(ctx, t.Payer.GatewayID, t.Kind, t.Reference)
+	if err != nil || intent == nil {
 		return payments.PixCharge{}, false, err
 	}
-	c, err := g.ReadPix(ctx, id)
+	c, err := g.pixCharge(intent)
 	return c, err == nil, err
 }
 
 // ReadPix reads the intent; the code is there while it can be paid.
 func (g *Gateway) ReadPix(ctx context.Context, paymentID string) (payments.PixCharge, error) {
-	intent, err := read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
-		p := &stripe.PaymentIntentRetrieveParams{}
-		p.AddExpand("latest_charge")
-		return g.api.V1PaymentIntents.Retrieve(ctx, paymentID, p)
-	})
+	intent, err := g.intent(ctx, paymentID)
 	if err != nil {
 		return payments.PixCharge{}, err
 	}
@@ -129,14 +108,8 @@ func (g *Gateway) CancelPix(ctx context.Context, paymentID string) error {
 
 func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (payments.PixCharge, error) {
 	c := payments.PixCharge{
-		Payment: payments.Payment{
-			ID: intent.ID, PaymentIntentID: intent.ID, NativeStatus: string(intent.Status), Method: payments.MethodPix,
-			Amount: money.Cents(intent.Amount), Status: intentStatus(intent.Status),
-		},
+		Payment:      intentPayment(intent, payments.MethodPix),
 		ClientSecret: secret.NewText(intent.ClientSecret),
-	}
-	if c.Payment.Status == payments.PaymentSettled && intent.LatestCharge != nil {
-		c.Payment.SettledAt = instant(intent.LatestCharge.Created)
 	}
 	c.Expired = c.Payment.Status == payments.PaymentGone
 	if intent.NextAction == nil || intent.NextAction.PixDisplayQRCode == nil {

@@ -24,12 +24,12 @@ var expansions = []string{"latest_invoice.confirmation_secret", "latest_invoice.
 // at the gateway, since its invoice could be paid for another 23 hours; the
 // error is then *payments.Declined with Remote.
 func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, error) {
-	card, err := g.attach(ctx, t)
+	card, err := g.attachCard(ctx, t.Payer.GatewayID, t.Instrument.PaymentMethodID, t.SubscriptionID.String())
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
 	raw, err := write(ctx, g, func(ctx context.Context) ([]byte, error) {
-		sub, err := g.api.V1Subscriptions.Create(ctx, subscriptionParams(t, card))
+		sub, err := g.api.V1Subscriptions.Create(ctx, subscriptionParams(t, card.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -70,24 +70,6 @@ func subscriptionParams(t payments.SubscriptionTerms, card string) *stripe.Subsc
 	}
 	p.SetIdempotencyKey("sub-" + t.SubscriptionID.String())
 	return p
-}
-
-// attach gives the card to the customer and returns the id under which he has
-// it, which may be another than the one given.
-func (g *Gateway) attach(ctx context.Context, t payments.SubscriptionTerms) (string, error) {
-	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
-		p := &stripe.PaymentMethodAttachParams{Customer: stripe.String(t.Payer.GatewayID)}
-		p.SetIdempotencyKey("attach-" + t.SubscriptionID.String())
-		pm, err := g.api.V1PaymentMethods.Attach(ctx, t.Instrument.PaymentMethodID, p)
-		if err != nil {
-			return "", err
-		}
-		return pm.ID, nil
-	})
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return "", &payments.Rejected{Code: string(stripe.ErrorCodeResourceMissing), Message: "no such payment method"}
-	}
-	return id, err
 }
 
 // judgedSubscription is a subscription with why its payment was refused.

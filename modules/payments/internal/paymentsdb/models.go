@@ -10,6 +10,31 @@ import (
 	"marquee/platform/objectid"
 )
 
+// One row a dispute (chargeback) of a card payment, also those that an admin enters by hand.
+type PaymentsDispute struct {
+	ID      objectid.ID
+	Gateway string
+	// Gateway B du_…; gateway A gives none and the payment's id stands for it; MANUAL-<id> of one entered by hand.
+	GatewayDisputeID string
+	// As payments.refunds.payment_ref.
+	PaymentRef  string
+	Purpose     string
+	LocalID     objectid.ID
+	CustomerID  objectid.ID
+	AmountCents int64
+	Reason      *string
+	// inquiry: asked, no money taken; open: money taken; won: given back; lost; dismissed: an inquiry that came to nothing.
+	State        string
+	NativeStatus string
+	EventID      *string
+	OpenedAt     time.Time
+	ClosedAt     *time.Time
+	// The gateway's instant of the report that the row shows; an older one changes nothing.
+	ReportedAt time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
 // The ledger: one row a settled gateway payment. Totals are derived from it.
 type PaymentsPayment struct {
 	ID      objectid.ID
@@ -32,4 +57,33 @@ type PaymentsPayment struct {
 	SettledAt time.Time
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// The ledger of money given back: the done rows of a payment add up to what its gateway says.
+type PaymentsRefund struct {
+	ID      objectid.ID
+	Gateway string
+	// Gateway A: pay_…. Gateway B: the payment intent pi_…, which its refunds and disputes name, else the charge.
+	PaymentRef string
+	// Gateway B re_…, once known; gateway A gives refunds no id.
+	GatewayRefundID *string
+	Purpose         string
+	LocalID         objectid.ID
+	CustomerID      objectid.ID
+	AmountCents     int64
+	// requested: committed before the gateway is asked; pending: it is at it; done: the money counts as given back.
+	Status string
+	// admin: asked for here, by an admin or by the platform itself; gateway: learned from the gateway.
+	Source string
+	// REFUND-<local id>-<unix milliseconds> of a refund asked for here, else the gateway's event id.
+	EventID     string
+	EventType   string
+	Reason      *string
+	Admin       *string
+	AdminID     *objectid.ID
+	Failure     *string
+	RequestedAt time.Time
+	RefundedAt  *time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }

@@ -12,6 +12,41 @@ import (
 	"marquee/platform/objectid"
 )
 
+const paymentByGatewayID = `-- name: PaymentByGatewayID :one
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at FROM payments.payments
+WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))
+ORDER BY settled_at LIMIT 1
+`
+
+type PaymentByGatewayIDParams struct {
+	Gateway string
+	Ids     []string
+}
+
+// PaymentByGatewayID finds the ledger row by any of the gateway's ids: payment,
+// invoice or payment intent.
+func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentByGatewayIDParams) (PaymentsPayment, error) {
+	row := db.QueryRow(ctx, paymentByGatewayID, arg.Gateway, arg.Ids)
+	var i PaymentsPayment
+	err := row.Scan(
+		&i.ID,
+		&i.Gateway,
+		&i.GatewayPaymentID,
+		&i.InvoiceID,
+		&i.PaymentIntentID,
+		&i.Purpose,
+		&i.LocalID,
+		&i.CustomerID,
+		&i.AmountCents,
+		&i.Method,
+		&i.NativeStatus,
+		&i.SettledAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const paymentInsert = `-- name: PaymentInsert :execrows
 INSERT INTO payments.payments (
     id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
@@ -57,6 +92,26 @@ func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertP
 		arg.SettledAt,
 		arg.At,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const paymentLinkIntent = `-- name: PaymentLinkIntent :execrows
+UPDATE payments.payments SET payment_intent_id = $1, updated_at = $2
+WHERE gateway = 'gwb' AND gateway_payment_id = $3 AND payment_intent_id IS NULL
+`
+
+type PaymentLinkIntentParams struct {
+	PaymentIntentID *string
+	At              time.Time
+	InvoiceID       string
+}
+
+// PaymentLinkIntent tells a ledger row keyed by its invoice the payment intent.
+func (q *Queries) PaymentLinkIntent(ctx context.Context, db DBTX, arg PaymentLinkIntentParams) (int64, error) {
+	result, err := db.Exec(ctx, paymentLinkIntent, arg.PaymentIntentID, arg.At, arg.InvoiceID)
 	if err != nil {
 		return 0, err
 	}

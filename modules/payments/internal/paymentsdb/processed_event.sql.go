@@ -122,6 +122,41 @@ func (q *Queries) ProcessedEventLock(ctx context.Context, db DBTX, arg Processed
 	return i, err
 }
 
+const processedEventPayload = `-- name: ProcessedEventPayload :one
+SELECT l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
+WHERE e.gateway = $1 AND e.event_id = $2 AND e.state = 'waiting'
+`
+
+type ProcessedEventPayloadParams struct {
+	Gateway string
+	EventID string
+}
+
+// ProcessedEventPayload reads the body of an event that waits.
+func (q *Queries) ProcessedEventPayload(ctx context.Context, db DBTX, arg ProcessedEventPayloadParams) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, processedEventPayload, arg.Gateway, arg.EventID)
+	var payload json.RawMessage
+	err := row.Scan(&payload)
+	return payload, err
+}
+
+const processedEventSubject = `-- name: ProcessedEventSubject :exec
+UPDATE payments.processed_events SET subjects = subjects || $1::text
+WHERE gateway = $2 AND event_id = $3 AND state = 'waiting' AND NOT subjects @> ARRAY[$1::text]
+`
+
+type ProcessedEventSubjectParams struct {
+	Subject string
+	Gateway string
+	EventID string
+}
+
+// ProcessedEventSubject adds an id by which a waiting event may be found.
+func (q *Queries) ProcessedEventSubject(ctx context.Context, db DBTX, arg ProcessedEventSubjectParams) error {
+	_, err := db.Exec(ctx, processedEventSubject, arg.Subject, arg.Gateway, arg.EventID)
+	return err
+}
+
 const processedEventWaiting = `-- name: ProcessedEventWaiting :many
 SELECT event_id FROM payments.processed_events
 WHERE state = 'waiting' AND gateway = $1 AND subjects && $2::text[]
@@ -153,4 +188,24 @@ func (q *Queries) ProcessedEventWaiting(ctx context.Context, db DBTX, arg Proces
 		return nil, err
 	}
 	return items, nil
+}
+
+const processedEventWaits = `-- name: ProcessedEventWaits :one
+SELECT EXISTS (
+    SELECT 1 FROM payments.processed_events
+    WHERE state = 'waiting' AND gateway = $1 AND subjects && $2::text[]
+)
+`
+
+type ProcessedEventWaitsParams struct {
+	Gateway  string
+	Subjects []string
+}
+
+// ProcessedEventWaits tells whether any event waits for one of the subjects.
+func (q *Queries) ProcessedEventWaits(ctx context.Context, db DBTX, arg ProcessedEventWaitsParams) (bool, error) {
+	row := db.QueryRow(ctx, processedEventWaits, arg.Gateway, arg.Subjects)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }

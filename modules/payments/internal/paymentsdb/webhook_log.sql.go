@@ -13,6 +13,22 @@ import (
 	"marquee/platform/objectid"
 )
 
+const webhookLogCountEvent = `-- name: WebhookLogCountEvent :one
+SELECT count(*) FROM payments.webhook_logs WHERE gateway = $1 AND event_id = $2
+`
+
+type WebhookLogCountEventParams struct {
+	Gateway string
+	EventID *string
+}
+
+func (q *Queries) WebhookLogCountEvent(ctx context.Context, db DBTX, arg WebhookLogCountEventParams) (int64, error) {
+	row := db.QueryRow(ctx, webhookLogCountEvent, arg.Gateway, arg.EventID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const webhookLogFinish = `-- name: WebhookLogFinish :exec
 UPDATE payments.webhook_logs SET processed = $1, result = $2, processed_at = $3
 WHERE gateway = $4 AND event_id = $5 AND signature_valid

@@ -1,0 +1,147 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// DisputeRecord is a report of a dispute and what the payment was for.
+type DisputeRecord struct {
+	Gateway    GatewayName
+	Purpose    Purpose
+	LocalID    objectid.ID
+	CustomerID objectid.ID
+	Report     DisputeReport
+}
+
+// DisputeChange is what a report changed.
+type DisputeChange struct {
+	State DisputeState
+	// Opened: money is held since this report. Closed: the dispute is decided
+	// since this report. Both false of a repetition or an older report.
+	Opened, Closed bool
+	// StillOpen counts the disputes of the same subscription or order that hold
+	// money, this one included.
+	StillOpen int
+}
+
+// Dispute is a row of the ledger of disputes.
+type Dispute struct {
+	ID               objectid.ID
+	Gateway          GatewayName
+	GatewayDisputeID string
+	PaymentID        string // as Refund.PaymentID
+	Purpose          Purpose
+	LocalID          objectid.ID
+	CustomerID       objectid.ID
+	Amount           money.Cents
+	Reason           string
+	State            DisputeState
+	NativeStatus     string
+	EventID          string
+	OpenedAt         time.Time
+	ClosedAt         *time.Time
+}
+
+// RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
+// be called any number of times, in any order, also at once: an older report
+// never reopens what a newer one closed.
+func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
+	if r.Report.ID == "" || r.Report.State == "" {
+		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
+	}
+	change, err := s.moveDisputeTx(ctx, tx, r)
+	if err != nil {
+		return DisputeChange{}, err
+	}
+	open, err := s.db.DisputeOpenCount(ctx, tx, paymentsdb.DisputeOpenCountParams{Purpose: string(r.Purpose), LocalID: r.LocalID})
+	change.StillOpen = int(open)
+	return change, err
+}
+
+func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
+	d, now := r.Report, s.deps.Clock.Now()
+	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
+		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: string(r.Purpose),
+		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: filled(d.Reason), State: string(d.State),
+		NativeStatus: d.NativeStatus, EventID: filled(d.EventID), OpenedAt: d.openedAt(), ClosedAt: d.closedAt(), ReportedAt: d.At, At: now,
+	})
+	if err != nil {
+		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
+	}
+	if n == 1 {
+		return DisputeChange{State: d.State, Opened: d.State == DisputeOpen, Closed: d.State.Closed()}, nil
+	}
+	known, err := s.db.DisputeLock(ctx, tx, paymentsdb.DisputeLockParams{Gateway: string(r.Gateway), GatewayDisputeID: d.ID})
+	if err != nil {
+		return DisputeChange{}, fmt.Errorf("read dispute: %w", err)
+	}
+	was := DisputeState(known.State)
+	older := d.At.Before(known.ReportedAt)
+	tie := d.At.Equal(known.ReportedAt) && rank(d.State) <= rank(was)
+	if older || tie {
+		return DisputeChange{State: was}, nil
+	}
+	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
+		ID: known.ID, State: string(d.State), NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: filled(d.Reason),
+		ClosedAt: d.closedAt(), OpenedAt: d.openedAt(), ReportedAt: d.At, At: now,
+	})
+	if err != nil {
+		return DisputeChange{}, fmt.Errorf("move dispute: %w", err)
+	}
+	return DisputeChange{
+		State: d.State, Opened: d.State == DisputeOpen && was != DisputeOpen, Closed: d.State.Closed() && !was.Closed(),
+	}, nil
+}
+
+// rank orders states that are told for the same second: later in the story wins.
+func rank(s DisputeState) int {
+	switch s {
+	case DisputeInquiry:
+		return 0
+	case DisputeOpen:
+		return 1
+	}
+	return 2
+}
+
+func (d DisputeReport) openedAt() time.Time {
+	if d.OpenedAt.IsZero() {
+		return d.At
+	}
+	return d.OpenedAt
+}
+
+func (d DisputeReport) closedAt() *time.Time {
+	if !d.State.Closed() {
+		return nil
+	}
+	return &d.At
+}
+
+// DisputesOf returns the disputes of a subscription or order, newest first.
+func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) ([]Dispute, error) {
+	rows, err := s.db.DisputeListOf(ctx, db, paymentsdb.DisputeListOfParams{Purpose: string(purpose), LocalID: localID})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Dispute, len(rows))
+	for i, row := range rows {
+		all[i] = Dispute{
+			ID: row.ID, Gateway: GatewayName(row.Gateway), GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
+			Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
+			Reason: value(row.Reason), State: DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: value(row.EventID),
+			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt,
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,83 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// PixDebiter is automatic PIX, which gateway A alone offers; gateway B answers
+// ErrUnsupported.
+type PixDebiter interface {
+	// AuthorizePix makes an authorization with the QR code of the first payment,
+	// which also carries the payer's consent.
+	AuthorizePix(ctx context.Context, t AuthorizationTerms) (PixAuthorization, error)
+	// FindPixAuthorization looks for what AuthorizePix may have made; ok is false
+	// when there is nothing.
+	FindPixAuthorization(ctx context.Context, t AuthorizationTerms) (a PixAuthorization, ok bool, err error)
+	// ReadPixAuthorization reads it with its code.
+	ReadPixAuthorization(ctx context.Context, authorizationID string) (PixAuthorization, error)
+	// CancelPixAuthorization ends it and the debits that were ordered under it.
+	// Ending what is over is no error.
+	CancelPixAuthorization(ctx context.Context, authorizationID string) error
+	// DebitPix orders the debit of one cycle: nobody else makes it. It is due 2 to
+	// 10 business days ahead, and taken on that day.
+	DebitPix(ctx context.Context, t DebitTerms) (Payment, error)
+	// FindPixDebit looks for the debit of (authorization, cycle); ok is false when
+	// there is none.
+	FindPixDebit(ctx context.Context, t DebitTerms) (p Payment, ok bool, err error)
+}
+
+// AuthorizationTerms is an automatic PIX to be authorized.
+type AuthorizationTerms struct {
+	SubscriptionID objectid.ID // the contract
+	Payer          Payer       // with GatewayID
+	Description    string      // at most 35 characters count
+	PeriodMonths   int         // 1, 3, 6 or 12
+	FirstAmount    money.Cents // of the QR code
+	Amount         money.Cents // of each later debit
+	FirstDebit     time.Time   // the day of the first debit, in REPORT_TZ
+	ExpiresIn      time.Duration
+}
+
+// AuthorizationStatus is the state of an automatic PIX.
+type AuthorizationStatus string
+
+// The states of an authorization.
+const (
+	AuthorizationCreated   AuthorizationStatus = "created"
+	AuthorizationActive    AuthorizationStatus = "active"
+	AuthorizationCancelled AuthorizationStatus = "cancelled"
+	AuthorizationRefused   AuthorizationStatus = "refused" // its code ran out unpaid
+	AuthorizationExpired   AuthorizationStatus = "expired" // its last day has passed
+)
+
+// PixAuthorization is an automatic PIX as the gateway tells it.
+type PixAuthorization struct {
+	ID             string
+	SubscriptionID objectid.ID // the contract, when it is ours
+	CustomerID     string      // at the gateway
+	Status         AuthorizationStatus
+	Amount         money.Cents
+	// ConciliationID is the only thing by which the first payment is known: keep
+	// it with the row (Event.ConciliationID).
+	ConciliationID string
+	Payload        string // copy-and-paste text of the first payment
+	EncodedImage   string // PNG in base64, without a data: prefix
+	ExpiresAt      *time.Time
+	Expired        bool   // the code can no longer be paid
+	Reason         string // of a cancellation, the gateway's own words
+}
+
+// DebitTerms is one debit of an automatic PIX.
+type DebitTerms struct {
+	SubscriptionID  objectid.ID
+	AuthorizationID string
+	Payer           Payer     // with GatewayID
+	Cycle           time.Time // the day on which the period begins that is paid: names the debit
+	DueDate         time.Time
+	Amount          money.Cents
+	Description     string
+}

@@ -1,0 +1,130 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// Refunder gives money back and reads what became of it.
+type Refunder interface {
+	// Refund gives back a part of a payment. Repeated with the same refund id it
+	// makes no second one: gateway B knows the id as idempotency key and metadata;
+	// at gateway A, which knows neither, the id stands in the description and the
+	// payment's refunds are read before. *Rejected when the gateway refused.
+	Refund(ctx context.Context, t RefundTerms) (RemoteRefund, error)
+	// FindRefund looks for what Refund may have made; ok is false when there is
+	// nothing.
+	FindRefund(ctx context.Context, t RefundTerms) (r RemoteRefund, ok bool, err error)
+	// ListRefunds lists the refunds of a payment, newest first.
+	ListRefunds(ctx context.Context, p PaymentRef) ([]RemoteRefund, error)
+	// ListDisputes lists the disputes of a payment, newest first.
+	ListDisputes(ctx context.Context, p PaymentRef) ([]DisputeReport, error)
+}
+
+// PaymentRef names a payment at its gateway.
+type PaymentRef struct {
+	PaymentID       string // as Payment.ID
+	PaymentIntentID string // gateway B, when known: saves a call
+	ChargeID        string // gateway B, alone enough
+}
+
+// RefundTerms is a refund to be made.
+type RefundTerms struct {
+	RefundID objectid.ID // our row, committed before
+	Payment  PaymentRef
+	Amount   money.Cents // above 0
+	Reason   string      // free text for people
+	Admin    string      // who asked, "" for the platform itself
+	AskedAt  time.Time   // when our row was made
+}
+
+// RefundStatus is a refund's state in neutral words.
+type RefundStatus string
+
+// The states of a refund. Requested is ours alone: the gateway has not answered.
+const (
+	RefundRequested RefundStatus = "requested"
+	RefundPending   RefundStatus = "pending"
+	RefundDone      RefundStatus = "done"
+	RefundFailed    RefundStatus = "failed"
+)
+
+// RemoteRefund is one refund as its gateway tells it.
+type RemoteRefund struct {
+	ID           string      // gateway B re_…; gateway A gives none
+	RefundID     objectid.ID // our row, when it is ours
+	Amount       money.Cents
+	Status       RefundStatus
+	NativeStatus string
+	Reason       string
+	CreatedAt    time.Time
+	// Report says what this makes of the payment; it goes into RecordRefundTx.
+	Report RefundReport
+	// Response is gateway_response of the routes: the gateway's own fields without
+	// anything that could be used to pay.
+	Response json.RawMessage
+}
+
+// RefundReport is what a gateway says of the refunds of one payment. Reports may
+// come in any order and any number of times.
+type RefundReport struct {
+	// PaymentID is the key of refunds: pay_… at gateway A, the payment intent pi_…
+	// at gateway B (else the charge): its events name no invoice.
+	PaymentID string
+	ChargeID  string // gateway B
+	// Total is all that has been given back of the payment until At; HasTotal is
+	// false when the report tells single refunds alone.
+	Total    money.Cents
+	HasTotal bool
+	At       time.Time // by the gateway's clock
+	Singles  []SingleRefund
+	EventID  string // of the event, "" of an answer
+	Type     string // of the event
+}
+
+// SingleRefund is one refund inside a report.
+type SingleRefund struct {
+	ID       string      // gateway B; "" at gateway A, where only refunds with our id are told one by one
+	RefundID objectid.ID // our row, when it is ours
+	Amount   money.Cents
+	Status   RefundStatus
+	Reason   string
+	At       time.Time
+}
+
+// DisputeState is a dispute's state in neutral words.
+type DisputeState string
+
+// The states of a dispute. An inquiry asks and takes no money yet; Dismissed is
+// an inquiry that came to nothing.
+const (
+	DisputeInquiry   DisputeState = "inquiry"
+	DisputeOpen      DisputeState = "open"
+	DisputeWon       DisputeState = "won"
+	DisputeLost      DisputeState = "lost"
+	DisputeDismissed DisputeState = "dismissed"
+)
+
+// Closed reports whether the dispute is decided.
+func (s DisputeState) Closed() bool {
+	return s == DisputeWon || s == DisputeLost || s == DisputeDismissed
+}
+
+// DisputeReport is what a gateway says of one dispute.
+type DisputeReport struct {
+	// ID is the gateway's; gateway A gives none and the payment's stands for it.
+	ID           string
+	PaymentID    string // as RefundReport.PaymentID
+	ChargeID     string // gateway B
+	Amount       money.Cents
+	Reason       string
+	State        DisputeState
+	NativeStatus string
+	OpenedAt     time.Time // gateway A: of the report
+	At           time.Time // of the report, by the gateway's clock
+	EventID      string
+}

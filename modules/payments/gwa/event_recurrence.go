@@ -1,0 +1,100 @@
+package gwa
+
+import (
+	"encoding/json"
+	"time"
+
+	"marquee/modules/payments"
+)
+
+func (g *Gateway) subscriptionOf(env *envelope, e *payments.Event) error {
+	var s subscription
+	if err := json.Unmarshal(env.Subscription, &s); err != nil || s.ID == "" {
+		return errNoObject
+	}
+	n := s.neutral(g.cfg.Zone)
+	e.Subscription = &n
+	e.SubscriptionID, e.Reference, e.CustomerID = s.ID, reference(s.ExternalReference), string(s.Customer)
+	return nil
+}
+
+// readMoved reads a new next due date, in either date form.
+func (g *Gateway) readMoved(env *envelope, e *payments.Event) error {
+	if err := g.subscriptionOf(env, e); err != nil {
+		return err
+	}
+	e.Kind = payments.RecurrenceWasMoved
+	return nil
+}
+
+// readEnded reads the end of a recurrence, which may be the echo of our own
+// deleting.
+func (g *Gateway) readEnded(env *envelope, e *payments.Event) error {
+	if err := g.subscriptionOf(env, e); err != nil {
+		return err
+	}
+	e.Subscription.Status = payments.RemoteCanceled
+	e.Kind = payments.RecurrenceWasEnded
+	return nil
+}
+
+func (g *Gateway) readActivated(env *envelope, e *payments.Event) error {
+	return g.readAuthorization(env, e, payments.AuthorizationWasActivated, payments.AuthorizationActive)
+}
+
+func (g *Gateway) readCancelled(env *envelope, e *payments.Event) error {
+	return g.readAuthorization(env, e, payments.AuthorizationWasCancelled, payments.AuthorizationCancelled)
+}
+
+func (g *Gateway) readRefused(env *envelope, e *payments.Event) error {
+	return g.readAuthorization(env, e, payments.AuthorizationWasRefused, payments.AuthorizationRefused)
+}
+
+func (g *Gateway) readExpired(env *envelope, e *payments.Event) error {
+	return g.readAuthorization(env, e, payments.AuthorizationHasExpired, payments.AuthorizationExpired)
+}
+
+// readAuthorization reads the object under either key, or its bare id.
+func (g *Gateway) readAuthorization(env *envelope, e *payments.Event, kind payments.EventKind, status payments.AuthorizationStatus) error {
+	raw := env.Authorization
+	if idOf(raw) == "" {
+		raw = env.PixAutomaticAuthorization
+	}
+	var a authorization
+	if json.Unmarshal(raw, &a) != nil || a.ID == "" {
+		a = authorization{ID: string(idOf(raw))}
+	}
+	if a.ID == "" {
+		return errNoObject
+	}
+	n := a.neutral(g.cfg.Zone, time.Time{})
+	n.Status, n.Payload, n.EncodedImage = status, "", ""
+	e.Kind, e.Authorization = kind, &n
+	e.AuthorizationID, e.Reference, e.ConciliationID, e.CustomerID = n.ID, n.SubscriptionID, n.ConciliationID, n.CustomerID
+	e.SubscriptionID = string(a.SubscriptionID)
+	return nil
+}
+
+// readDebitRefused reads a debit of automatic PIX that the payer's bank refused;
+// PAYMENT_OVERDUE of the same payment follows and counts as the same attempt.
+func (g *Gateway) readDebitRefused(env *envelope, e *payments.Event) error {
+	var i struct {
+		PaymentID     ref  `json:"paymentId"`
+		Payment       ref  `json:"payment"`
+		Authorization ref  `json:"authorization"`
+		DueDate       date `json:"dueDate"`
+	}
+	if json.Unmarshal(env.Instruction, &i) != nil {
+		return errNoObject
+	}
+	id := firstID(i.PaymentID, i.Payment)
+	e.AuthorizationID = firstID(i.Authorization, idOf(env.Authorization))
+	if id == "" || e.AuthorizationID == "" {
+		return nil // nothing to count it by
+	}
+	e.Kind, e.Attempt = payments.PaymentHasFailed, 1
+	e.Payment = &payments.Payment{
+		ID: id, Status: payments.PaymentPending, NativeStatus: "REFUSED", Method: payments.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
+	}
+	return nil
+}

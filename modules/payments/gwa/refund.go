@@ -1,0 +1,236 @@
+package gwa
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"regexp"
+	"time"
+	"unicode/utf8"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// refund is one refund of a payment. The gateway gives it no id.
+type refund struct {
+	DateCreated date        `json:"dateCreated"`
+	Status      string      `json:"status"`
+	Value       money.Reais `json:"value"`
+	Description string      `json:"description"`
+}
+
+type refundBody struct {
+	Value       money.Reais `json:"value"`
+	Description string      `json:"description"`
+}
+
+// maxReason leaves room for the mark in a description of 140 characters.
+const maxReason = 100
+
+// mark holds our refund's id in the description, the one field that comes back:
+// so a repetition and the webhook know the refund.
+var mark = regexp.MustCompile(`^(.*?) ?\[ref ([0-9a-f]{24})\]$`)
+
+func marked(reason string, id objectid.ID) string {
+	if utf8.RuneCountInString(reason) > maxReason {
+		reason = string([]rune(reason)[:maxReason])
+	}
+	if reason == "" {
+		return "[ref " + id.String() + "]"
+	}
+	return reason + " [ref " + id.String() + "]"
+}
+
+// unmarked takes a description apart; the id is "" when it is not ours.
+func unmarked(description string) (reason string, id objectid.ID) {
+	m := mark.FindStringSubmatch(description)
+	if m == nil {
+		return description, ""
+	}
+	return m[1], objectid.ID(m[2])
+}
+
+var refundStatuses = map[string]payments.RefundStatus{
+	"DONE":      payments.RefundDone,
+	"CANCELLED": payments.RefundFailed,
+}
+
+// status is pending for all that is neither done nor cancelled.
+func (r *refund) status() payments.RefundStatus {
+	if s, known := refundStatuses[r.Status]; known {
+		return s
+	}
+	return payments.RefundPending
+}
+
+func (r *refund) at(zone *time.Location, otherwise time.Time) time.Time {
+	if t := r.DateCreated.in(zone); t != nil {
+		return *t
+	}
+	return otherwise
+}
+
+// report adds up what is done (section 7): each event and answer repeats all
+// refunds. A payment that is refunded without a list is refunded in full, unless
+// a chargeback took it.
+func (p *payment) report(zone *time.Location, at time.Time) payments.RefundReport {
+	r := payments.RefundReport{PaymentID: p.ID, HasTotal: true, At: at}
+	for i := range p.Refunds {
+		one := &p.Refunds[i]
+		if one.status() == payments.RefundDone {
+			r.Total += one.Value.Cents()
+		}
+		if reason, id := unmarked(one.Description); id != "" {
+			r.Singles = append(r.Singles, payments.SingleRefund{
+				RefundID: id, Amount: one.Value.Cents(), Status: one.status(), Reason: reason, At: one.at(zone, at),
+			})
+		}
+	}
+	if len(p.Refunds) == 0 && p.Status == "REFUNDED" && p.Chargeback == nil {
+		r.Total = p.Value.Cents()
+	}
+	return r
+}
+
+// Refund reads the payment's refunds first: the gateway knows no idempotency
+// key, and a call whose answer was lost may have done its work.
+func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
+	if known, ok, err := g.FindRefund(ctx, t); err != nil || ok {
+		return known, err
+	}
+	var p payment
+	err := g.post(ctx, "/payments/"+url.PathEscape(t.Payment.PaymentID)+"/refund", refundBody{
+		Value: t.Amount.Reais(), Description: marked(t.Reason, t.RefundID),
+	}, &p, g.cfg.CardTimeout)
+	if err != nil {
+		return payments.RemoteRefund{}, err
+	}
+	if made := g.refundIn(&p, t); made != nil {
+		return *made, nil
+	}
+	return payments.RemoteRefund{}, errors.Join(payments.ErrOutcomeUnknown, errors.New("the answer does not show the refund"))
+}
+
+// FindRefund looks among the payment's refunds for ours.
+func (g *Gateway) FindRefund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, bool, error) {
+	p, err := g.withRefunds(ctx, t.Payment.PaymentID)
+	if err != nil {
+		return payments.RemoteRefund{}, false, err
+	}
+	if found := g.refundIn(p, t); found != nil {
+		return *found, true, nil
+	}
+	return payments.RemoteRefund{}, false, nil
+}
+
+// withRefunds reads a payment with the full list of its refunds.
+func (g *Gateway) withRefunds(ctx context.Context, id string) (*payment, error) {
+	p, err := g.payment(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var all list[refund]
+	if err := g.get(ctx, "/payments/"+url.PathEscape(id)+"/refunds", url.Values{"limit": {"100"}}, &all); err != nil {
+		return nil, err
+	}
+	p.Refunds = all.Data
+	return p, nil
+}
+
+// refundIn finds the refund that is ours by its mark. A gateway that did not
+// keep the description leaves the amount and the time to go by.
+func (g *Gateway) refundIn(p *payment, t payments.RefundTerms) *payments.RemoteRefund {
+	for i := range p.Refunds {
+		if _, id := unmarked(p.Refunds[i].Description); id == t.RefundID {
+			return new(g.remoteRefund(p, &p.Refunds[i], t.RefundID))
+		}
+	}
+	for i := range p.Refunds {
+		r := &p.Refunds[i]
+		created := r.DateCreated.in(g.cfg.Zone)
+		since := t.AskedAt.Truncate(time.Second)
+		if r.Description == "" && r.Value.Cents() == t.Amount && created != nil && !t.AskedAt.IsZero() && !created.Before(since) {
+			return new(g.remoteRefund(p, r, t.RefundID))
+		}
+	}
+	return nil
+}
+
+func (g *Gateway) remoteRefund(p *payment, r *refund, id objectid.ID) payments.RemoteRefund {
+	now := g.cfg.Clock.Now()
+	report := p.report(g.cfg.Zone, now)
+	reason, _ := unmarked(r.Description)
+	if id != "" && len(report.Singles) == 0 {
+		report.Singles = []payments.SingleRefund{{RefundID: id, Amount: r.Value.Cents(), Status: r.status(), At: r.at(g.cfg.Zone, now)}}
+	}
+	response, _ := json.Marshal(map[string]any{ // plain values always marshal
+		"id": p.ID, "status": p.Status, "value": p.Value, "billingType": p.BillingType,
+		"refund": map[string]any{"status": r.Status, "value": r.Value, "dateCreated": string(r.DateCreated), "description": reason},
+	})
+	return payments.RemoteRefund{
+		RefundID: id, Amount: r.Value.Cents(), Status: r.status(), NativeStatus: r.Status, Reason: reason, CreatedAt: r.at(g.cfg.Zone, now),
+		Report: report, Response: response,
+	}
+}
+
+// ListRefunds lists them newest first.
+func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]payments.RemoteRefund, error) {
+	p, err := g.withRefunds(ctx, ref.PaymentID)
+	if err != nil {
+		return nil, err
+	}
+	all := []payments.RemoteRefund{}
+	for i := len(p.Refunds) - 1; i >= 0; i-- { // the gateway lists the oldest first
+		_, id := unmarked(p.Refunds[i].Description)
+		all = append(all, g.remoteRefund(p, &p.Refunds[i], id))
+	}
+	return all, nil
+}
+
+// chargeback is a card holder's objection; a payment has one at most.
+type chargeback struct {
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+}
+
+// dispute reads the payment's chargeback, nil when there is none. The payment's
+// own status tells how it stands.
+func (p *payment) dispute(at time.Time) *payments.DisputeReport {
+	state, known := disputeStates[p.Status]
+	if !known && p.Chargeback != nil {
+		state, known = payments.DisputeWon, true // it went back to CONFIRMED or RECEIVED
+	}
+	if !known || p.Status == "REFUNDED" && p.Chargeback == nil {
+		return nil
+	}
+	d := &payments.DisputeReport{
+		ID: p.ID, PaymentID: p.ID, Amount: p.Value.Cents(), State: state, NativeStatus: p.Status, OpenedAt: at, At: at,
+	}
+	if p.Chargeback != nil {
+		d.Reason = p.Chargeback.Reason
+	}
+	return d
+}
+
+var disputeStates = map[string]payments.DisputeState{
+	"CHARGEBACK_REQUESTED":         payments.DisputeOpen,
+	"CHARGEBACK_DISPUTE":           payments.DisputeOpen,
+	"AWAITING_CHARGEBACK_REVERSAL": payments.DisputeWon,
+	"REFUNDED":                     payments.DisputeLost,
+}
+
+// ListDisputes gives the payment's chargeback.
+func (g *Gateway) ListDisputes(ctx context.Context, ref payments.PaymentRef) ([]payments.DisputeReport, error) {
+	p, err := g.payment(ctx, ref.PaymentID)
+	if err != nil {
+		return nil, err
+	}
+	d := p.dispute(g.cfg.Clock.Now())
+	if d == nil {
+		return []payments.DisputeReport{}, nil
+	}
+	return []payments.DisputeReport{*d}, nil
+}

@@ -1,0 +1,232 @@
+package gwb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+)
+
+func isInvoice(id string) bool { return strings.HasPrefix(id, "in_") }
+
+// ChangeCard attaches the card and makes it the default of the subscription and
+// of the customer (section 6.5). No charge is made.
+func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (payments.CardOnFile, error) {
+	pm, err := g.attachCard(ctx, c.Payer.GatewayID, c.Instrument.PaymentMethodID, c.ChangeID.String())
+	if err != nil {
+		return payments.CardOnFile{}, err
+	}
+	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Subscription, error) {
+		p := &stripe.SubscriptionUpdateParams{DefaultPaymentMethod: stripe.String(pm.ID)}
+		p.SetIdempotencyKey("card-sub-" + c.ChangeID.String())
+		return g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
+	})
+	if err != nil {
+		return payments.CardOnFile{}, err
+	}
+	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Customer, error) {
+		p := &stripe.CustomerUpdateParams{InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(pm.ID)}}
+		p.SetIdempotencyKey("card-cus-" + c.ChangeID.String())
+		return g.api.V1Customers.Update(ctx, c.Payer.GatewayID, p)
+	})
+	return onFile(pm), err
+}
+
+func onFile(pm *stripe.PaymentMethod) payments.CardOnFile {
+	if pm.Card == nil {
+		return payments.CardOnFile{}
+	}
+	return payments.CardOnFile{Brand: string(pm.Card.Brand), Last4: pm.Card.Last4}
+}
+
+// attachCard gives the card to the customer; the id under which he has it may be
+// another than the one given.
+func (g *Gateway) attachCard(ctx context.Context, customer, method, wish string) (*stripe.PaymentMethod, error) {
+	pm, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {
+		p := &stripe.PaymentMethodAttachParams{Customer: stripe.String(customer)}
+		p.SetIdempotencyKey("attach-" + wish)
+		return g.api.V1PaymentMethods.Attach(ctx, method, p)
+	})
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return nil, noMethod()
+	}
+	return pm, err
+}
+
+func noMethod() error {
+	return &payments.Rejected{Code: string(stripe.ErrorCodeResourceMissing), Message: "no such payment method"}
+}
+
+// PayOpenInvoice pays the oldest open invoice: a new card alone does not retry it.
+func (g *Gateway) PayOpenInvoice(ctx context.Context, p payments.InvoicePayment) (payments.Payment, bool, error) {
+	open, err := read(ctx, g, func(ctx context.Context) (string, error) {
+		params := &stripe.InvoiceListParams{Subscription: stripe.String(p.SubscriptionGatewayID), Status: stripe.String("open")}
+		params.Limit = stripe.Int64(100)
+		id := ""
+		for inv, err := range g.api.V1Invoices.List(ctx, params).All(ctx) {
+			if err != nil {
+				return "", err
+			}
+			id = inv.ID // newest first
+		}
+		return id, nil
+	})
+	if err != nil || open == "" {
+		return payments.Payment{}, false, err
+	}
+	raw, err := write(ctx, g, func(ctx context.Context) ([]byte, error) {
+		params := &stripe.InvoicePayParams{}
+		params.AddExpand("payments")
+		params.SetIdempotencyKey("pay-" + open + "-" + p.AttemptID.String())
+		inv, err := g.api.V1Invoices.Pay(ctx, open, params)
+		if err != nil {
+			return nil, err
+		}
+		return inv.LastResponse.RawJSON, nil
+	})
+	if isCode(err, "invoice_already_paid") {
+		paid, readErr := g.ReadPayment(ctx, open)
+		return paid, readErr == nil, readErr
+	}
+	if err != nil {
+		return payments.Payment{}, true, err
+	}
+	paid, err := invoicePayment(raw)
+	return paid, err == nil, err
+}
+
+func invoicePayment(raw []byte) (payments.Payment, error) {
+	var o invoiceObject
+	if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
+		return payments.Payment{}, fmt.Errorf("%w: the answer is no invoice", payments.ErrOutcomeUnknown)
+	}
+	return *o.payment(), nil
+}
+
+// SetCancelAtPeriodEnd has the subscription end with its period, or go on.
+func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, cancel bool) (payments.RemoteSubscription, error) {
+	raw, err := write(ctx, g, func(ctx context.Context) ([]byte, error) {
+		p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
+		for _, e := range expansions {
+			p.AddExpand(e)
+		}
+		sub, err := g.api.V1Subscriptions.Update(ctx, gatewayID, p) // setting it twice is harmless: no key of ours
+		if err != nil {
+			return nil, err
+		}
+		return sub.LastResponse.RawJSON, nil
+	})
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	sub, err := g.judge(ctx, raw)
+	return sub.RemoteSubscription, err
+}
+
+// ChargeCard takes one payment. A card that asks for authentication is an error
+// rather than an intent that waits: no step follows (section 7).
+func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payments.CardCharge, error) {
+	intent, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		return g.api.V1PaymentIntents.Create(ctx, cardParams(t))
+	})
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return payments.CardCharge{}, noMethod()
+	}
+	if err != nil {
+		return payments.CardCharge{}, err
+	}
+	return cardCharge(intent), nil
+}
+
+func cardParams(t payments.CardTerms) *stripe.PaymentIntentCreateParams {
+	p := &stripe.PaymentIntentCreateParams{
+		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency), Customer: stripe.String(t.Payer.GatewayID),
+		Description: text(t.Description), PaymentMethod: stripe.String(t.Instrument.PaymentMethodID),
+		PaymentMethodTypes: stripe.StringSlice([]string{"card"}), Confirm: stripe.Bool(true), ErrorOnRequiresAction: stripe.Bool(true),
+		Metadata: map[string]string{
+			pixReference(t.Kind): t.Reference.String(), metaCustomer: t.Payer.CustomerID.String(), metaKind: t.Kind,
+		},
+	}
+	p.AddExpand("latest_charge")
+	p.SetIdempotencyKey("pay-" + t.Reference.String())
+	return p
+}
+
+func cardCharge(intent *stripe.PaymentIntent) payments.CardCharge {
+	c := payments.CardCharge{Payment: intentPayment(intent, payments.MethodCard)}
+	charge := intent.LatestCharge
+	if charge != nil && charge.PaymentMethodDetails != nil && charge.PaymentMethodDetails.Card != nil {
+		c.Card = payments.CardOnFile{Brand: string(charge.PaymentMethodDetails.Card.Brand), Last4: charge.PaymentMethodDetails.Card.Last4}
+	}
+	return c
+}
+
+// intentPayment reads a payment intent; what it waits for cannot happen without
+// the payer, so that a card intent that did not succeed at once is gone.
+func intentPayment(intent *stripe.PaymentIntent, method payments.Method) payments.Payment {
+	p := payments.Payment{
+		ID: intent.ID, PaymentIntentID: intent.ID, NativeStatus: string(intent.Status), Method: method,
+		Amount: money.Cents(intent.Amount), Status: intentStatus(intent.Status),
+	}
+	if p.Status == payments.PaymentSettled && intent.LatestCharge != nil {
+		p.SettledAt = instant(intent.LatestCharge.Created)
+	}
+	return p
+}
+
+// FindCardCharge looks through the payer's intents for the one that carries the
+// reference.
+func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (payments.CardCharge, bool, error) {
+	intent, err := g.findIntent(ctx, t.Payer.GatewayID, t.Kind, t.Reference)
+	if err != nil || intent == nil {
+		return payments.CardCharge{}, false, err
+	}
+	return cardCharge(intent), true, nil
+}
+
+// ReadPayment reads an invoice or a payment intent.
+func (g *Gateway) ReadPayment(ctx context.Context, paymentID string) (payments.Payment, error) {
+	if !isInvoice(paymentID) {
+		intent, err := g.intent(ctx, paymentID)
+		if err != nil {
+			return payments.Payment{}, err
+		}
+		return intentPayment(intent, methodOf(intent)), nil
+	}
+	raw, err := read(ctx, g, func(ctx context.Context) ([]byte, error) {
+		p := &stripe.InvoiceRetrieveParams{}
+		p.AddExpand("payments")
+		inv, err := g.api.V1Invoices.Retrieve(ctx, paymentID, p)
+		if err != nil {
+			return nil, err
+		}
+		return inv.LastResponse.RawJSON, nil
+	})
+	if err != nil {
+		return payments.Payment{}, err
+	}
+	return invoicePayment(raw)
+}
+
+func methodOf(intent *stripe.PaymentIntent) payments.Method {
+	for _, t := range intent.PaymentMethodTypes {
+		if t == "pix" {
+			return payments.MethodPix
+		}
+	}
+	return payments.MethodCard
+}
+
+func (g *Gateway) intent(ctx context.Context, id string) (*stripe.PaymentIntent, error) {
+	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		p := &stripe.PaymentIntentRetrieveParams{}
+		p.AddExpand("latest_charge")
+		return g.api.V1PaymentIntents.Retrieve(ctx, id, p)
+	})
+}

@@ -1,0 +1,87 @@
+package gwb
+
+import (
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// chargeObject is a charge as events and lists give it.
+type chargeObject struct {
+	ID             string   `json:"id"`
+	Amount         int64    `json:"amount"`
+	AmountRefunded int64    `json:"amount_refunded"`
+	Customer       ref      `json:"customer"`
+	PaymentIntent  ref      `json:"payment_intent"`
+	Invoice        ref      `json:"invoice"` // older shape
+	Created        int64    `json:"created"`
+	Metadata       metadata `json:"metadata"`
+}
+
+// key is the id by which refunds and disputes are kept: the payment intent, for a
+// charge alone its own.
+func key(intent, charge string) string {
+	if intent != "" {
+		return intent
+	}
+	return charge
+}
+
+// purpose is what metadata say that a payment is for, with its local row.
+func (m metadata) purpose() (payments.Purpose, objectid.ID) {
+	if id := m.id(metaOrder); id != "" || m[metaKind] == payments.KindTicketOrder {
+		return payments.ForOrder, id
+	}
+	if id := m.id(metaSubscription); id != "" {
+		return payments.ForSubscription, id
+	}
+	return "", ""
+}
+
+type refundObject struct {
+	ID            string   `json:"id"`
+	Amount        int64    `json:"amount"`
+	Charge        ref      `json:"charge"`
+	PaymentIntent ref      `json:"payment_intent"`
+	Status        string   `json:"status"`
+	Created       int64    `json:"created"`
+	Metadata      metadata `json:"metadata"`
+}
+
+type disputeObject struct {
+	ID            string `json:"id"`
+	Amount        int64  `json:"amount"`
+	Charge        ref    `json:"charge"`
+	PaymentIntent ref    `json:"payment_intent"`
+	Reason        string `json:"reason"`
+	Status        string `json:"status"`
+	Created       int64  `json:"created"`
+}
+
+// disputeStates maps the statuses; those of an inquiry begin with warning.
+var disputeStates = map[string]payments.DisputeState{
+	"warning_needs_response": payments.DisputeInquiry,
+	"warning_under_review":   payments.DisputeInquiry,
+	"warning_closed":         payments.DisputeDismissed,
+	"prevented":              payments.DisputeDismissed,
+	"needs_response":         payments.DisputeOpen,
+	"under_review":           payments.DisputeOpen,
+	"won":                    payments.DisputeWon,
+	"lost":                   payments.DisputeLost,
+}
+
+func (d *disputeObject) report(at time.Time) payments.DisputeReport {
+	r := payments.DisputeReport{
+		ID: d.ID, PaymentID: key(d.PaymentIntent.ID, d.Charge.ID), ChargeID: d.Charge.ID, Amount: money.Cents(d.Amount), Reason: d.Reason,
+		State: disputeStates[d.Status], NativeStatus: d.Status, OpenedAt: at, At: at,
+	}
+	if r.State == "" {
+		r.State = payments.DisputeOpen // a status that is not known yet is a dispute all the same
+	}
+	if opened := instant(d.Created); opened != nil {
+		r.OpenedAt = *opened
+	}
+	return r
+}

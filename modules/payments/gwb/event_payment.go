@@ -1,0 +1,127 @@
+package gwb
+
+import (
+	"encoding/json"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+)
+
+// intentObject is a payment intent as events give it.
+type intentObject struct {
+	ID                 string   `json:"id"`
+	Amount             int64    `json:"amount"`
+	Customer           ref      `json:"customer"`
+	Status             string   `json:"status"`
+	PaymentMethodTypes []string `json:"payment_method_types"`
+	Metadata           metadata `json:"metadata"`
+}
+
+// readIntent reads an intent of ours: a PIX of a subscription, or a ticket order.
+// Ok is false for others: every card charge of an invoice has an intent too.
+func readIntent(object json.RawMessage, e *payments.Event) (ok bool, err error) {
+	var i intentObject
+	if err := json.Unmarshal(object, &i); err != nil || i.ID == "" {
+		return false, errNoObject
+	}
+	purpose, local := i.Metadata.purpose()
+	kind := i.Metadata[metaKind]
+	known := kind == payments.KindSubscriptionPix || kind == payments.KindTicketOrder || kind == payments.KindFirstMonth
+	if local == "" || !known {
+		return false, nil
+	}
+	e.Purpose, e.Reference, e.CustomerID = purpose, local, i.Customer.ID
+	e.Payment = &payments.Payment{
+		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: payments.MethodCard, Amount: money.Cents(i.Amount),
+		Status: payments.PaymentPending,
+	}
+	for _, t := range i.PaymentMethodTypes {
+		if t == "pix" {
+			e.Payment.Method = payments.MethodPix
+		}
+	}
+	return true, nil
+}
+
+func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
+	ok, err := readIntent(object, e)
+	if !ok {
+		return err
+	}
+	e.Kind, e.Payment.Status = payments.PaymentWasSettled, payments.PaymentSettled
+	if !e.CreatedAt.IsZero() {
+		e.Payment.SettledAt = &e.CreatedAt
+	}
+	return nil
+}
+
+// readIntentLost reads an intent that nobody will pay: a PIX code that ran out, a
+// refused card of an order, a cancelled intent.
+func readIntentLost(object json.RawMessage, e *payments.Event) error {
+	ok, err := readIntent(object, e)
+	if !ok {
+		return err
+	}
+	e.Kind, e.Payment.Status = payments.PaymentWasLost, payments.PaymentGone
+	return nil
+}
+
+// readChargeRefunded reads the cumulative amount_refunded.
+func readChargeRefunded(object json.RawMessage, e *payments.Event) error {
+	var c chargeObject
+	if err := json.Unmarshal(object, &c); err != nil || c.ID == "" {
+		return errNoObject
+	}
+	e.Kind, e.CustomerID = payments.PaymentWasRefunded, c.Customer.ID
+	e.Purpose, e.Reference = c.Metadata.purpose()
+	e.Refund = &payments.RefundReport{
+		PaymentID: key(c.PaymentIntent.ID, c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true,
+		At: e.CreatedAt, EventID: e.ID, Type: e.Type,
+	}
+	return nil
+}
+
+// readRefund reads one refund; the event tells nothing of the others.
+func readRefund(object json.RawMessage, e *payments.Event) error {
+	var r refundObject
+	if err := json.Unmarshal(object, &r); err != nil || r.ID == "" || key(r.PaymentIntent.ID, r.Charge.ID) == "" {
+		return errNoObject
+	}
+	e.Kind = payments.PaymentWasRefunded
+	state := ledgerState(r.Status)
+	at := e.CreatedAt
+	if created := instant(r.Created); created != nil && state != payments.RefundFailed {
+		at = *created // it failed when the event was made
+	}
+	if state == payments.RefundFailed {
+		e.Kind = payments.RefundHasFailed
+	}
+	e.Refund = &payments.RefundReport{
+		PaymentID: key(r.PaymentIntent.ID, r.Charge.ID), ChargeID: r.Charge.ID, At: e.CreatedAt, EventID: e.ID, Type: e.Type,
+		Singles: []payments.SingleRefund{{
+			ID: r.ID, RefundID: r.Metadata.id(metaRefund), Amount: money.Cents(r.Amount), Status: state, Reason: r.Metadata[metaReason], At: at,
+		}},
+	}
+	return nil
+}
+
+// readDispute reads every step of a dispute; its status tells the step. It names
+// no customer: the payment's row in the ledger does.
+func readDispute(object json.RawMessage, e *payments.Event) error {
+	var d disputeObject
+	if err := json.Unmarshal(object, &d); err != nil || d.ID == "" || key(d.PaymentIntent.ID, d.Charge.ID) == "" {
+		return errNoObject
+	}
+	at := e.CreatedAt
+	if at.IsZero() {
+		at = time.Unix(d.Created, 0).UTC()
+	}
+	report := d.report(at)
+	report.EventID = e.ID
+	e.Dispute, e.Kind = &report, payments.DisputeWasOpened
+	if report.State.Closed() {
+		e.Kind = payments.DisputeWasClosed
+	}
+	return nil
+}

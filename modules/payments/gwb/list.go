@@ -1,0 +1,284 @@
+package gwb
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+const pageSize = 100
+
+// ListPayments lists the charges behind the subscription's invoices and those
+// that carry its local id. When it has neither, the customer's charges are the
+// last resort, ticket orders and other subscriptions left out: a charge names
+// its invoice no longer (section 8).
+func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([]payments.RemotePayment, error) {
+	invoices, err := g.invoicesByIntent(ctx, q.SubscriptionGatewayID)
+	if err != nil {
+		return nil, err
+	}
+	charges, err := g.customerCharges(ctx, q.CustomerGatewayID)
+	if err != nil {
+		return nil, err
+	}
+	own, others := []payments.RemotePayment{}, []payments.RemotePayment{}
+	for _, c := range charges {
+		intent := intentIDOf(c)
+		invoice, billed := invoices[intent]
+		purpose, local := metadata(c.Metadata).purpose()
+		switch {
+		case billed || purpose == payments.ForSubscription && local == q.SubscriptionID:
+			own = append(own, shown(c, invoice))
+			delete(invoices, intent)
+		case purpose == "":
+			others = append(others, shown(c, ""))
+		}
+	}
+	for intent, invoice := range invoices { // older than the customer's latest charges
+		found, err := g.chargesOf(ctx, intent)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range found {
+			own = append(own, shown(c, invoice))
+		}
+	}
+	if len(own) == 0 && len(invoices) == 0 {
+		own = others
+	}
+	slices.SortStableFunc(own, func(a, b payments.RemotePayment) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return own[:min(len(own), pageSize)], nil
+}
+
+// invoicesByIntent maps the payment intents of a subscription's invoices to them.
+func (g *Gateway) invoicesByIntent(ctx context.Context, subscription string) (map[string]string, error) {
+	found := map[string]string{}
+	if subscription == "" {
+		return found, nil
+	}
+	all, err := g.invoicePage(ctx, &stripe.InvoiceListParams{Subscription: stripe.String(subscription)}, "")
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return found, nil
+	}
+	for _, i := range all.Data {
+		if intent := i.intent(); intent != "" {
+			found[intent] = i.ID
+		}
+	}
+	return found, err
+}
+
+type invoiceList struct {
+	Data    []invoiceObject `json:"data"`
+	HasMore bool            `json:"has_more"`
+}
+
+func (g *Gateway) invoicePage(ctx context.Context, p *stripe.InvoiceListParams, after string) (invoiceList, error) {
+	p.Limit, p.Single = stripe.Int64(pageSize), true
+	p.AddExpand("data.payments")
+	if after != "" {
+		p.StartingAfter = stripe.String(after)
+	}
+	return read(ctx, g, func(ctx context.Context) (invoiceList, error) {
+		var out invoiceList
+		got := g.api.V1Invoices.List(ctx, p)
+		if err := got.Err(); err != nil {
+			return out, err
+		}
+		return out, json.Unmarshal(got.LastResponse().RawJSON, &out)
+	})
+}
+
+func (g *Gateway) customerCharges(ctx context.Context, customer string) ([]*stripe.Charge, error) {
+	if customer == "" {
+		return nil, nil
+	}
+	return g.chargePage(ctx, &stripe.ChargeListParams{Customer: stripe.String(customer)})
+}
+
+func (g *Gateway) chargesOf(ctx context.Context, intent string) ([]*stripe.Charge, error) {
+	return g.chargePage(ctx, &stripe.ChargeListParams{PaymentIntent: stripe.String(intent)})
+}
+
+func (g *Gateway) chargePage(ctx context.Context, p *stripe.ChargeListParams) ([]*stripe.Charge, error) {
+	p.Limit, p.Single = stripe.Int64(pageSize), true
+	return read(ctx, g, func(ctx context.Context) ([]*stripe.Charge, error) {
+		got := g.api.V1Charges.List(ctx, p)
+		return got.Data(), got.Err()
+	})
+}
+
+func intentIDOf(c *stripe.Charge) string {
+	if c.PaymentIntent == nil {
+		return ""
+	}
+	return c.PaymentIntent.ID
+}
+
+var chargeStates = map[stripe.ChargeStatus]payments.PaymentStatus{
+	stripe.ChargeStatusSucceeded: payments.PaymentSettled,
+	stripe.ChargeStatusFailed:    payments.PaymentFailed,
+	stripe.ChargeStatusPending:   payments.PaymentPending,
+}
+
+func shown(c *stripe.Charge, invoice string) payments.RemotePayment {
+	r := payments.RemotePayment{
+		ID: c.ID, PaymentIntentID: intentIDOf(c), Status: string(c.Status), Amount: money.Cents(c.Amount),
+		AmountRefunded: money.Cents(c.AmountRefunded), Refunded: c.Refunded, Disputed: c.Disputed, Currency: string(c.Currency),
+		Description: c.Description,
+	}
+	if at := instant(c.Created); at != nil {
+		r.CreatedAt = *at
+	}
+	r.Payment = payments.Payment{
+		ID: cmp.Or(invoice, r.PaymentIntentID, c.ID), InvoiceID: invoice, PaymentIntentID: r.PaymentIntentID, Status: chargeStates[c.Status],
+		NativeStatus: r.Status, Method: payments.MethodCard, Amount: r.Amount,
+	}
+	if c.PaymentMethodDetails != nil && c.PaymentMethodDetails.Type == "pix" {
+		r.Payment.Method = payments.MethodPix
+	}
+	if r.Payment.Status == payments.PaymentSettled {
+		r.Payment.SettledAt = &r.CreatedAt
+	}
+	return r
+}
+
+// Steps of a reconciliation, each a list of its own.
+const (
+	stepInvoices = "invoices"
+	stepCharges  = "charges"
+)
+
+// CreatedSince reads invoices and then charges by the time of their making. The
+// charges give payments outside of invoices, and refunds.
+func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string) ([]payments.Event, string, error) {
+	step, after, _ := strings.Cut(page, ":")
+	if step == stepCharges {
+		return g.chargesSince(ctx, since, after)
+	}
+	all, err := g.invoicePage(ctx, &stripe.InvoiceListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()}}, after)
+	if err != nil {
+		return nil, "", err
+	}
+	events := []payments.Event{}
+	for i := range all.Data {
+		if e, ok := g.paidInvoice(&all.Data[i]); ok {
+			events = append(events, e)
+		}
+	}
+	if all.HasMore && len(all.Data) > 0 {
+		return events, stepInvoices + ":" + all.Data[len(all.Data)-1].ID, nil
+	}
+	return events, stepCharges + ":", nil
+}
+
+// reconciled begins an event that no webhook brought.
+func (g *Gateway) reconciled(kind payments.EventKind) payments.Event {
+	return payments.Event{Gateway: payments.GWB, Type: "reconcile.payment", Kind: kind, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
+}
+
+// paidInvoice is a paid invoice of a subscription as an event.
+func (g *Gateway) paidInvoice(i *invoiceObject) (payments.Event, bool) {
+	e := g.reconciled(payments.PaymentWasSettled)
+	fillInvoice(i, &e)
+	return e, i.Status == "paid" && e.Payment != nil
+}
+
+func (g *Gateway) chargesSince(ctx context.Context, since time.Time, after string) ([]payments.Event, string, error) {
+	p := &stripe.ChargeListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()}}
+	if after != "" {
+		p.StartingAfter = stripe.String(after)
+	}
+	all, err := g.chargePage(ctx, p)
+	if err != nil {
+		return nil, "", err
+	}
+	events := []payments.Event{}
+	for _, c := range all {
+		events = append(events, g.presentCharge(c)...)
+	}
+	if len(all) < pageSize {
+		return events, "", nil
+	}
+	return events, stepCharges + ":" + all[len(all)-1].ID, nil
+}
+
+// presentCharge is what a charge's present state means: a payment that stands
+// for itself, refunds of any.
+func (g *Gateway) presentCharge(c *stripe.Charge) []payments.Event {
+	if c.Status != stripe.ChargeStatusSucceeded {
+		return nil
+	}
+	var events []payments.Event
+	purpose, local := metadata(c.Metadata).purpose()
+	if local != "" {
+		e := g.reconciled(payments.PaymentWasSettled)
+		e.Payment, e.Purpose, e.Reference, e.CustomerID = new(shown(c, "").Payment), purpose, local, customerOf(c)
+		events = append(events, e)
+	}
+	if c.AmountRefunded > 0 {
+		e := g.reconciled(payments.PaymentWasRefunded)
+		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
+		e.Refund = &payments.RefundReport{
+			PaymentID: key(intentIDOf(c), c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true, At: e.CreatedAt, Type: e.Type,
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+func customerOf(c *stripe.Charge) string {
+	if c.Customer == nil {
+		return ""
+	}
+	return c.Customer.ID
+}
+
+// InvoiceOf asks which invoice a payment intent paid.
+func (g *Gateway) InvoiceOf(ctx context.Context, paymentIntentID string) (string, error) {
+	return read(ctx, g, func(ctx context.Context) (string, error) {
+		p := &stripe.InvoicePaymentListParams{Payment: &stripe.InvoicePaymentListPaymentParams{
+			Type: stripe.String("payment_intent"), PaymentIntent: stripe.String(paymentIntentID),
+		}}
+		p.Limit, p.Single = stripe.Int64(1), true
+		got := g.api.V1InvoicePayments.List(ctx, p)
+		for _, paid := range got.Data() {
+			if paid.Invoice != nil {
+				return paid.Invoice.ID, nil
+			}
+		}
+		return "", got.Err()
+	})
+}
+
+// findIntent looks through the payer's intents for the one of a local row; nil
+// when there is none.
+func (g *Gateway) findIntent(ctx context.Context, customer, kind string, local objectid.ID) (*stripe.PaymentIntent, error) {
+	if customer == "" {
+		return nil, nil //nolint:nilnil // nil is the answer: none
+	}
+	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		p := &stripe.PaymentIntentListParams{Customer: stripe.String(customer)}
+		p.Limit = stripe.Int64(pageSize)
+		p.AddExpand("data.latest_charge")
+		for intent, err := range g.api.V1PaymentIntents.List(ctx, p).All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			if intent.Metadata[pixReference(kind)] == local.String() && intent.Metadata[metaKind] == kind {
+				return intent, nil
+			}
+		}
+		return nil, nil //nolint:nilnil // as above
+	})
+}

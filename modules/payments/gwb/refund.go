@@ -1,0 +1,203 @@
+package gwb
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// Keys of a refund's metadata; the gateway's own reason takes three words only.
+const (
+	metaRefund = "local_refund_id"
+	metaReason = "reason"
+	metaAdmin  = "admin"
+	// maxMetadata is the longest value of metadata.
+	maxMetadata = 500
+)
+
+// Refund looks for ours first: the idempotency key is forgotten after a day.
+func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
+	intent, err := g.intentID(ctx, t.Payment)
+	if err != nil {
+		return payments.RemoteRefund{}, err
+	}
+	t.Payment.PaymentIntentID = intent
+	if known, ok, err := g.FindRefund(ctx, t); err != nil || ok {
+		return known, err
+	}
+	r, err := write(ctx, g, func(ctx context.Context) (*stripe.Refund, error) {
+		return g.api.V1Refunds.Create(ctx, refundParams(t))
+	})
+	if err != nil {
+		return payments.RemoteRefund{}, err
+	}
+	return g.remoteRefund(r), nil
+}
+
+func refundParams(t payments.RefundTerms) *stripe.RefundCreateParams {
+	p := &stripe.RefundCreateParams{
+		Amount: stripe.Int64(int64(t.Amount)), Reason: stripe.String(string(stripe.RefundReasonRequestedByCustomer)),
+		Metadata: map[string]string{metaRefund: t.RefundID.String()},
+	}
+	if t.Payment.PaymentIntentID != "" {
+		p.PaymentIntent = stripe.String(t.Payment.PaymentIntentID)
+	} else {
+		p.Charge = stripe.String(t.Payment.ChargeID)
+	}
+	for key, text := range map[string]string{metaReason: t.Reason, metaAdmin: t.Admin} {
+		if text != "" {
+			r := []rune(text)
+			p.Metadata[key] = string(r[:min(len(r), maxMetadata)])
+		}
+	}
+	p.AddExpand("charge")
+	p.SetIdempotencyKey("refund-" + t.RefundID.String())
+	return p
+}
+
+// FindRefund looks among the payment's refunds for the one with our id.
+func (g *Gateway) FindRefund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, bool, error) {
+	all, err := g.ListRefunds(ctx, t.Payment)
+	if err != nil {
+		return payments.RemoteRefund{}, false, err
+	}
+	for _, r := range all {
+		if r.RefundID == t.RefundID {
+			return r, true, nil
+		}
+	}
+	return payments.RemoteRefund{}, false, nil
+}
+
+// ListRefunds lists them newest first, each with what the charge says of all.
+func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]payments.RemoteRefund, error) {
+	if ref.ChargeID == "" || ref.PaymentIntentID == "" {
+		intent, err := g.intentID(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		ref.PaymentIntentID = intent
+	}
+	return read(ctx, g, func(ctx context.Context) ([]payments.RemoteRefund, error) {
+		p := &stripe.RefundListParams{}
+		p.Limit = stripe.Int64(100)
+		p.AddExpand("data.charge")
+		if ref.PaymentIntentID != "" {
+			p.PaymentIntent = stripe.String(ref.PaymentIntentID)
+		} else {
+			p.Charge = stripe.String(ref.ChargeID)
+		}
+		all := []payments.RemoteRefund{}
+		for r, err := range g.api.V1Refunds.List(ctx, p).All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, g.remoteRefund(r))
+		}
+		return all, nil
+	})
+}
+
+// intentID is the payment intent of a payment; an invoice is asked for it. It is
+// "" when the charge alone is known.
+func (g *Gateway) intentID(ctx context.Context, ref payments.PaymentRef) (string, error) {
+	switch {
+	case ref.PaymentIntentID != "":
+		return ref.PaymentIntentID, nil
+	case !isInvoice(ref.PaymentID) && ref.PaymentID != "":
+		return ref.PaymentID, nil
+	case ref.PaymentID == "":
+		return "", nil
+	}
+	paid, err := g.ReadPayment(ctx, ref.PaymentID)
+	if err == nil && paid.PaymentIntentID == "" {
+		err = &payments.Rejected{Code: "no_payment", Message: "the invoice " + ref.PaymentID + " was settled without a payment"}
+	}
+	return paid.PaymentIntentID, err
+}
+
+// refundStates: a pending refund counts, as the charge counts it.
+var refundStates = map[string]payments.RefundStatus{
+	"succeeded":       payments.RefundDone,
+	"pending":         payments.RefundPending,
+	"requires_action": payments.RefundPending,
+	"failed":          payments.RefundFailed,
+	"canceled":        payments.RefundFailed,
+}
+
+// ledgerState is a refund's state in the ledger, which counts what the charge's
+// amount_refunded counts: all that has not failed.
+func ledgerState(status string) payments.RefundStatus {
+	if refundStates[status] == payments.RefundFailed {
+		return payments.RefundFailed
+	}
+	return payments.RefundDone
+}
+
+func (g *Gateway) remoteRefund(r *stripe.Refund) payments.RemoteRefund {
+	now := g.cfg.Clock.Now()
+	created := now
+	if at := instant(r.Created); at != nil {
+		created = *at
+	}
+	id, _ := objectid.Parse(r.Metadata[metaRefund])
+	out := payments.RemoteRefund{
+		ID: r.ID, RefundID: id, Amount: money.Cents(r.Amount), Status: refundStates[string(r.Status)], NativeStatus: string(r.Status),
+		Reason: r.Metadata[metaReason], CreatedAt: created,
+	}
+	out.Report = payments.RefundReport{At: now.Truncate(time.Second), Singles: []payments.SingleRefund{{
+		ID: r.ID, RefundID: id, Amount: out.Amount, Status: ledgerState(string(r.Status)), Reason: out.Reason, At: created,
+	}}}
+	if r.Charge != nil {
+		out.Report.ChargeID, out.Report.PaymentID = r.Charge.ID, r.Charge.ID
+		if r.Charge.Object == "charge" { // expanded, as the charge stands after the refund
+			out.Report.Total, out.Report.HasTotal = money.Cents(r.Charge.AmountRefunded), true
+		}
+	}
+	if r.PaymentIntent != nil && r.PaymentIntent.ID != "" {
+		out.Report.PaymentID = r.PaymentIntent.ID
+	}
+	out.Response, _ = json.Marshal(map[string]any{ // plain values always marshal
+		"id": r.ID, "object": "refund", "amount": r.Amount, "currency": string(r.Currency), "status": string(r.Status), "reason": string(r.Reason),
+		"charge": out.Report.ChargeID, "payment_intent": out.Report.PaymentID, "created": r.Created,
+	})
+	return out
+}
+
+// ListDisputes lists the disputes of a payment, newest first.
+func (g *Gateway) ListDisputes(ctx context.Context, ref payments.PaymentRef) ([]payments.DisputeReport, error) {
+	intent, err := g.intentID(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, g, func(ctx context.Context) ([]payments.DisputeReport, error) {
+		p := &stripe.DisputeListParams{}
+		p.Limit = stripe.Int64(100)
+		if intent != "" {
+			p.PaymentIntent = stripe.String(intent)
+		} else {
+			p.Charge = stripe.String(ref.ChargeID)
+		}
+		all := []payments.DisputeReport{}
+		for d, err := range g.api.V1Disputes.List(ctx, p).All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			o := disputeObject{ID: d.ID, Amount: d.Amount, Reason: string(d.Reason), Status: string(d.Status), Created: d.Created}
+			if d.Charge != nil {
+				o.Charge.ID = d.Charge.ID
+			}
+			if d.PaymentIntent != nil {
+				o.PaymentIntent.ID = d.PaymentIntent.ID
+			}
+			all = append(all, o.report(g.cfg.Clock.Now().Truncate(time.Second)))
+		}
+		return all, nil
+	})
+}

@@ -1,0 +1,149 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// RefundRecord is a report of refunds and what the payment was for.
+type RefundRecord struct {
+	Gateway    GatewayName
+	Purpose    Purpose
+	LocalID    objectid.ID
+	CustomerID objectid.ID
+	Report     RefundReport
+}
+
+// RefundChange is what a report changed.
+type RefundChange struct {
+	Total money.Cents // given back of this payment
+	// Change is how much Total moved by this report: 0 of a repetition, below 0
+	// when a refund failed after it had been counted.
+	Change money.Cents
+}
+
+// RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
+// and settles the wishes of admins that it tells of. It may be called any number
+// of times, in any order, also at once: cumulative totals are never added twice.
+func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) (RefundChange, error) {
+	if r.Report.PaymentID == "" {
+		return RefundChange{}, errors.New("payments: a refund needs the payment's id")
+	}
+	rows, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.Report.PaymentID)
+	if err != nil {
+		return RefundChange{}, err
+	}
+	lines, err := s.addReportTx(ctx, tx, r)
+	if err != nil {
+		return RefundChange{}, err
+	}
+	before, target := doneSum(rows), refundedTotal(lines)
+	for _, row := range settleRefunds(rows, r.Report, target) {
+		if err := s.storeRefundTx(ctx, tx, r, row); err != nil {
+			return RefundChange{}, err
+		}
+	}
+	return RefundChange{Total: target, Change: target - before}, nil
+}
+
+// lockRefundsTx holds the refunds of a payment until the transaction ends.
+func (s *Service) lockRefundsTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentID string) ([]*Refund, error) {
+	err := s.db.RefundLock(ctx, tx, paymentsdb.RefundLockParams{Gateway: string(gateway), PaymentRef: paymentID})
+	if err != nil {
+		return nil, fmt.Errorf("lock refunds: %w", err)
+	}
+	found, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentID})
+	if err != nil {
+		return nil, fmt.Errorf("read refunds: %w", err)
+	}
+	rows := make([]*Refund, len(found))
+	for i, row := range found {
+		rows[i] = new(refundOf(row))
+	}
+	return rows, nil
+}
+
+// addReportTx keeps what the report says and returns all that was ever said.
+func (s *Service) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
+	for _, l := range r.Report.lines() {
+		err := s.db.RefundReportInsert(ctx, tx, paymentsdb.RefundReportInsertParams{
+			Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, Kind: l.kind, RefundID: l.refundID, ReportedAt: l.at, AmountCents: int64(l.amount),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("keep refund report: %w", err)
+		}
+	}
+	found, err := s.db.RefundReportList(ctx, tx, paymentsdb.RefundReportListParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+	if err != nil {
+		return nil, fmt.Errorf("read refund reports: %w", err)
+	}
+	lines := make([]reportLine, len(found))
+	for i, l := range found {
+		lines[i] = reportLine{kind: l.Kind, refundID: l.RefundID, at: l.ReportedAt, amount: money.Cents(l.AmountCents)}
+	}
+	return lines, nil
+}
+
+func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, row *Refund) error {
+	now := s.deps.Clock.Now()
+	switch {
+	case row.isNew:
+		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
+			ID: objectid.At(now), Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, GatewayRefundID: filled(row.GatewayRefundID),
+			Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Status: string(row.Status),
+			Source: sourceGateway, EventID: row.EventID, EventType: row.EventType, Reason: filled(row.Reason),
+			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
+		})
+	case row.changed:
+		return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
+			ID: row.ID, GatewayRefundID: filled(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: string(row.Status),
+			Reason: filled(row.Reason), Failure: filled(row.Failure), RefundedAt: row.RefundedAt, At: now,
+		})
+	}
+	return nil
+}
+
+// RefundedTotal is what has been given back of a subscription's or order's
+// payments.
+func (s *Service) RefundedTotal(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) (money.Cents, error) {
+	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: string(purpose), LocalID: localID})
+	return money.Cents(total), err
+}
+
+// RefundsOf returns the refunds of a subscription or order, newest first, also
+// those that are under way or failed.
+func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) ([]Refund, error) {
+	rows, err := s.db.RefundListOf(ctx, db, paymentsdb.RefundListOfParams{Purpose: string(purpose), LocalID: localID})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Refund, len(rows))
+	for i, row := range rows {
+		all[i] = refundOf(row)
+	}
+	return all, nil
+}
+
+// Sources of a refund.
+const (
+	sourceAdmin   = "admin"
+	sourceGateway = "gateway"
+)
+
+func refundOf(row paymentsdb.PaymentsRefund) Refund {
+	return Refund{
+		ID: row.ID, Gateway: GatewayName(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: value(row.GatewayRefundID),
+		Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
+		Status: RefundStatus(row.Status), ByAdmin: row.Source == sourceAdmin, EventID: row.EventID, EventType: row.EventType,
+		Reason: value(row.Reason), Admin: value(row.Admin), AdminID: row.AdminID, Failure: value(row.Failure),
+		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt,
+	}
+}

@@ -1,0 +1,235 @@
+package payments
+
+import (
+	"time"
+
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// Kinds of refund reports.
+const (
+	reportTotal  = "total"
+	reportSingle = "single"
+	reportFailed = "failed"
+)
+
+// reportLine is one line of what a gateway said of a payment's refunds.
+type reportLine struct {
+	kind     string
+	refundID string
+	at       time.Time
+	amount   money.Cents
+}
+
+// lines is the report as lines to be kept. A refund that is neither done nor
+// failed says nothing yet.
+func (r RefundReport) lines() []reportLine {
+	var all []reportLine
+	if r.HasTotal {
+		all = append(all, reportLine{kind: reportTotal, at: r.At, amount: r.Total})
+	}
+	for _, single := range r.Singles {
+		line := reportLine{refundID: single.key(), at: single.At, amount: single.Amount}
+		switch {
+		case line.refundID == "":
+			continue
+		case single.Status == RefundDone:
+			line.kind = reportSingle
+		case single.Status == RefundFailed && single.ID != "":
+			line.kind = reportFailed // gateway A counts only what is done, so nothing has to be taken back there
+		default:
+			continue
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func (s SingleRefund) key() string {
+	if s.ID != "" {
+		return s.ID
+	}
+	return s.RefundID.String()
+}
+
+// refundedTotal is what has been given back of a payment, by all that was ever
+// said of it. It is a function of the set of lines: a cumulative total is added
+// to nothing, an older one lowers nothing, and a refund that failed after it had
+// been counted is taken off totals from before its failure.
+func refundedTotal(lines []reportLine) money.Cents {
+	failed, singles := map[string]reportLine{}, map[string]money.Cents{}
+	for _, l := range lines {
+		switch l.kind {
+		case reportFailed:
+			if known, ok := failed[l.refundID]; !ok || l.at.Before(known.at) {
+				failed[l.refundID] = l
+			}
+		case reportSingle:
+			singles[l.refundID] = max(singles[l.refundID], l.amount)
+		}
+	}
+	var gross, lost, named money.Cents
+	for _, f := range failed {
+		lost += f.amount
+	}
+	for _, l := range lines {
+		if l.kind != reportTotal {
+			continue
+		}
+		until := l.amount
+		for _, f := range failed {
+			if f.at.Before(l.at) {
+				until += f.amount
+			}
+		}
+		gross = max(gross, until)
+	}
+	for id, amount := range singles {
+		if _, ok := failed[id]; !ok {
+			named += amount
+		}
+	}
+	return max(gross-lost, named, 0)
+}
+
+// Refund is a row of the ledger of refunds.
+type Refund struct {
+	ID              objectid.ID
+	Gateway         GatewayName
+	PaymentID       string // pay_… at gateway A, pi_… (else ch_…) at gateway B
+	GatewayRefundID string // gateway B, once known
+	Purpose         Purpose
+	LocalID         objectid.ID
+	CustomerID      objectid.ID
+	Amount          money.Cents
+	Status          RefundStatus
+	// ByAdmin: asked for here, by an admin or by the platform; else learned from
+	// the gateway.
+	ByAdmin     bool
+	EventID     string // REFUND-<local id>-<unix milliseconds>, or the gateway's event
+	EventType   string // ADMIN.REFUND.GWB_REFUND, ADMIN.REFUND.GWA_REFUND, or the gateway's
+	Reason      string
+	Admin       string
+	AdminID     *objectid.ID
+	Failure     string
+	RequestedAt time.Time
+	RefundedAt  *time.Time // when the money counted
+
+	isNew, changed bool
+}
+
+// settleRefunds brings the rows of one payment, oldest first, in line with a
+// report: the done rows add up to target. Rows are changed in place, new ones
+// are appended.
+func settleRefunds(rows []*Refund, r RefundReport, target money.Cents) []*Refund {
+	pending := map[*Refund]bool{}
+	for _, single := range r.Singles {
+		rows = settleSingle(rows, r, single, pending)
+	}
+	missing := target - doneSum(rows)
+	for _, row := range rows {
+		open := row.ByAdmin && (row.Status == RefundRequested || row.Status == RefundPending) && row.GatewayRefundID == ""
+		if open && !pending[row] && row.Amount <= missing {
+			row.finish(r.At)
+			missing -= row.Amount
+		}
+	}
+	if missing > 0 {
+		return append(rows, &Refund{
+			Amount: missing, Status: RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
+		})
+	}
+	takeBack(rows, -missing)
+	return rows
+}
+
+// settleSingle finds the row of a refund that the gateway names, or makes it.
+func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending map[*Refund]bool) []*Refund {
+	row := rowOf(rows, single)
+	if row == nil {
+		if single.Status != RefundDone || single.ID == "" {
+			return rows
+		}
+		row = &Refund{EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount, isNew: true}
+		rows = append(rows, row)
+	}
+	if single.ID != "" && row.GatewayRefundID != single.ID {
+		row.GatewayRefundID, row.changed = single.ID, true
+	}
+	if row.Reason == "" && single.Reason != "" {
+		row.Reason, row.changed = single.Reason, true
+	}
+	switch {
+	case single.Status == RefundFailed:
+		row.fail("The gateway reports that the refund failed.")
+	case single.Status == RefundDone && row.Status != RefundDone && !(row.Status == RefundFailed && single.ID != ""):
+		row.finish(single.At)
+	case single.Status == RefundPending:
+		pending[row] = true
+		if row.Status == RefundRequested {
+			row.Status, row.changed = RefundPending, true
+		}
+	}
+	return rows
+}
+
+// rowOf is the row of a named refund: by the gateway's id, by ours, else one of
+// the same amount that a report without names made.
+func rowOf(rows []*Refund, single SingleRefund) *Refund {
+	for _, row := range rows {
+		if single.ID != "" && row.GatewayRefundID == single.ID || single.RefundID != "" && row.ID == single.RefundID {
+			return row
+		}
+	}
+	for _, row := range rows {
+		if single.ID != "" && single.RefundID == "" && !row.ByAdmin && row.GatewayRefundID == "" && row.Status == RefundDone && row.Amount == single.Amount {
+			return row
+		}
+	}
+	return nil
+}
+
+// takeBack lowers what is done by an excess: first rows that no name vouches
+// for, the newest first; a wish that was taken for done waits again.
+func takeBack(rows []*Refund, excess money.Cents) {
+	for _, byAdmin := range []bool{false, true} {
+		for i := len(rows) - 1; i >= 0 && excess > 0; i-- {
+			row := rows[i]
+			if row.Status != RefundDone || row.GatewayRefundID != "" || row.ByAdmin != byAdmin {
+				continue
+			}
+			switch {
+			case byAdmin:
+				row.Status, row.RefundedAt, row.changed = RefundRequested, nil, true
+				excess -= row.Amount
+			case row.Amount <= excess:
+				excess -= row.Amount
+				row.fail("The gateway counts it no longer.")
+			default:
+				row.Amount, row.changed = row.Amount-excess, true
+				excess = 0
+			}
+		}
+	}
+}
+
+func (row *Refund) finish(at time.Time) {
+	row.Status, row.RefundedAt, row.Failure, row.changed = RefundDone, &at, "", true
+}
+
+func (row *Refund) fail(why string) {
+	if row.Status != RefundFailed {
+		row.Status, row.RefundedAt, row.Failure, row.changed = RefundFailed, nil, why, true
+	}
+}
+
+func doneSum(rows []*Refund) money.Cents {
+	var sum money.Cents
+	for _, row := range rows {
+		if row.Status == RefundDone {
+			sum += row.Amount
+		}
+	}
+	return sum
+}

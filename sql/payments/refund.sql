@@ -1,0 +1,53 @@
+-- name: RefundFind :one
+SELECT * FROM payments.refunds WHERE id = @id;
+
+-- name: RefundInsert :exec
+INSERT INTO payments.refunds (
+    id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source,
+    event_id, event_type, reason, admin, admin_id, requested_at, refunded_at, created_at, updated_at
+) VALUES (
+    @id, @gateway, @payment_ref, sqlc.narg(gateway_refund_id), @purpose, @local_id, @customer_id, @amount_cents, @status, @source,
+    @event_id, @event_type, sqlc.narg(reason), sqlc.narg(admin), sqlc.narg(admin_id), @requested_at, sqlc.narg(refunded_at), @at, @at
+);
+
+-- name: RefundListOf :many
+SELECT * FROM payments.refunds
+WHERE purpose = @purpose AND local_id = @local_id
+ORDER BY requested_at DESC, id DESC;
+
+-- name: RefundListOfPayment :many
+-- RefundListOfPayment gives the rows of one payment, oldest first.
+SELECT * FROM payments.refunds
+WHERE gateway = @gateway AND payment_ref = @payment_ref
+ORDER BY requested_at, id;
+
+-- name: RefundLock :exec
+-- RefundLock lets the reports and wishes about one payment pass one after the
+-- other until the transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended('payments.refunds/' || sqlc.arg(gateway)::text || '/' || sqlc.arg(payment_ref)::text, 0));
+
+-- name: RefundTotal :one
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
+WHERE purpose = @purpose AND local_id = @local_id AND status = 'done';
+
+-- name: RefundUnanswered :many
+-- RefundUnanswered lists refunds whose outcome nobody has told, oldest first.
+SELECT id FROM payments.refunds
+WHERE status IN ('requested', 'pending') AND source = 'admin' AND requested_at < @before
+ORDER BY requested_at LIMIT 100;
+
+-- name: RefundUpdate :exec
+UPDATE payments.refunds SET
+    gateway_refund_id = coalesce(sqlc.narg(gateway_refund_id), gateway_refund_id), amount_cents = @amount_cents, status = @status,
+    reason = coalesce(reason, sqlc.narg(reason)), failure = sqlc.narg(failure), refunded_at = sqlc.narg(refunded_at), updated_at = @at
+WHERE id = @id;
+
+-- name: RefundReportInsert :exec
+INSERT INTO payments.refund_reports (gateway, payment_ref, kind, refund_id, reported_at, amount_cents)
+VALUES (@gateway, @payment_ref, @kind, @refund_id, @reported_at, @amount_cents)
+ON CONFLICT DO NOTHING;
+
+-- name: RefundReportList :many
+SELECT kind, refund_id, reported_at, amount_cents FROM payments.refund_reports
+WHERE gateway = @gateway AND payment_ref = @payment_ref
+ORDER BY reported_at;
