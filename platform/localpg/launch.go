@@ -62,7 +62,7 @@ func (p *process) awaitReady(ctx context.Context, cluster string) error {
 		}
 		select {
 		case <-p.done:
-			return fmt.Errorf("it ended (%v)", p.err)
+			return errors.Join(errors.New("it ended"), p.err)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(5 * time.Millisecond):

@@ -56,7 +56,7 @@ type meeting string
 func (m meeting) file(name string) string { return filepath.Join(string(m), name) }
 
 // usersLock keeps our share of users.lock open for as long as the process lives.
-var usersLock *os.File
+var usersLock *os.File //nolint:unused // the open file is the lock
 
 // privateURL finds the running private server, or starts one.
 func privateURL(ctx context.Context) (string, error) {

@@ -117,7 +117,7 @@ func (c Config) checkTokenKeys() error {
 	for _, pair := range strings.Split(c.TokenKeys, ",") {
 		id, key, ok := strings.Cut(strings.TrimSpace(pair), ":")
 		if !ok || id == "" || len(key) < minSecret {
-			return errors.New("TOKEN_KEYS is missing or has a key that is not of the form kid:secret with at least 32 characters.")
+			return errors.New("TOKEN_KEYS is missing or has a key that is not of the form kid:secret with at least 32 characters")
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (c Config) trustedProxies() ([]netip.Prefix, error) {
 			p, err = addr.Prefix(addr.BitLen())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("TRUSTED_PROXIES: %q is no address or network.", text)
+			return nil, fmt.Errorf("TRUSTED_PROXIES: %q is no address or network", text)
 		}
 		all = append(all, p)
 	}

@@ -1,6 +1,7 @@
 package gwb
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -123,7 +124,8 @@ func attachMethod(q *request) (object, error) {
 	}
 	m, err := q.attach(q.id, c)
 	if err != nil {
-		if e := err.(*apiError); e.Code == "resource_missing" {
+		var e *apiError
+		if errors.As(err, &e) && e.Code == "resource_missing" {
 			e.Status = http.StatusNotFound
 		}
 		return nil, err

@@ -57,7 +57,7 @@ func (o *op) endPeriod(id string) {
 		o.settle(inv)
 	case s.Status == subUnpaid: // invoices are made and left open
 	default:
-		o.payInvoice(inv, m, offSession)
+		_ = o.payInvoice(inv, m, offSession) // events tell how it ended
 	}
 }
 
@@ -68,7 +68,7 @@ func (o *op) retryInvoice(id string) {
 		return
 	}
 	if s := o.g.data.Subscriptions.get(inv.Subscription); s != nil && !s.over() {
-		o.payInvoice(inv, o.g.methodFor(s), offSession)
+		_ = o.payInvoice(inv, o.g.methodFor(s), offSession) // events tell how it ended
 	}
 }
 

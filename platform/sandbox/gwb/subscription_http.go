@@ -46,7 +46,7 @@ func createSubscription(q *request) (object, error) {
 		if behavior == defaultIncomplete {
 			q.prepareIntent(inv, m)
 		} else {
-			q.payInvoice(inv, m, onSession)
+			_ = q.payInvoice(inv, m, onSession) // the subscription tells how it ended
 		}
 	}
 	return g.renderSubscription(s, Dahlia), nil
