@@ -16,8 +16,13 @@ import (
 // IssueArchiveToken makes a token for the user. The token itself is returned
 // once and stored nowhere. db may be a transaction of the caller's.
 func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB, userID objectid.ID) (token string, expires time.Time, err error) {
+	return s.IssueArchiveTokenAt(ctx, db, userID, s.clock.Now())
+}
+
+// IssueArchiveTokenAt is IssueArchiveToken for a user who was read at an earlier
+// instant: what has ended his tokens since then ends this one too.
+func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userID objectid.ID, now time.Time) (token string, expires time.Time, err error) {
 	token = secret.Random(32)
-	now := s.clock.Now()
 	expires = now.Add(s.cfg.ArchiveTokenTTL)
 	err = s.q.ArchiveTokenInsert(ctx, db, filesdb.ArchiveTokenInsertParams{
 		TokenHash: secret.Hash(token), UserID: userID, IssuedAt: now, ExpiresAt: expires,

@@ -36,7 +36,10 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, f File, cache st
 	}
 	h := w.Header()
 	h.Set("Content-Type", f.ContentType)
-	h.Set("Content-Disposition", disposition(kind, f.Filename))
+	h.Set("Content-Disposition", kind)
+	if f.Visibility != Public { // what people call their pictures is nobody's business
+		h.Set("Content-Disposition", disposition(kind, f.Filename))
+	}
 	h.Set("Content-Security-Policy", sandbox)
 	h.Set("Cache-Control", cache)
 	h.Set("ETag", `"`+entityTag(f)+`"`)
@@ -152,20 +155,36 @@ func (h handlers) upload(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	place.CreatedBy = caller.ID
-	up, err := h.s.ReceiveAttachment(r)
-	if err != nil {
-		return err
-	}
-	var f File
-	err = postgres.InTx(r.Context(), h.s.pool, func(tx pgx.Tx) (err error) {
-		f, err = h.s.KeepTx(r.Context(), tx, up, place)
-		return err
-	})
+	f, err := h.s.take(r, place)
 	if err != nil {
 		return err
 	}
 	httpapi.WriteJSON(w, http.StatusOK, uploaded{FileID: f.ID.String(), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size})
 	return nil
+}
+
+// take receives and keeps the file of a request. What will be shown to everybody
+// has to be an image, and is written anew like one sent to an image route.
+func (s *Service) take(r *http.Request, place Place) (f File, err error) {
+	ctx := r.Context()
+	var keep func(tx pgx.Tx) (File, error)
+	if place.visibility() == Public {
+		var img Image
+		img, err = s.ReceiveImage(r)
+		keep = func(tx pgx.Tx) (File, error) { return s.StoreImageTx(ctx, tx, img, place) }
+	} else {
+		var up Upload
+		up, err = s.ReceiveAttachment(r)
+		keep = func(tx pgx.Tx) (File, error) { return s.KeepTx(ctx, tx, up, place) }
+	}
+	if err != nil {
+		return File{}, err
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		f, err = keep(tx)
+		return err
+	})
+	return f, err
 }
 
 // remove is DELETE /upload-file/archive-records/{id}/{file_id}. Avatars and

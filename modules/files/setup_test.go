@@ -95,7 +95,7 @@ type bundle struct {
 	client *apitest.Client
 	log    *lockedBuffer
 
-	alice, bob, video objectid.ID
+	alice, bob, video, event objectid.ID
 }
 
 type lockedBuffer struct {
@@ -120,7 +120,7 @@ func (l *lockedBuffer) String() string {
 func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &lockedBuffer{}}
-	b.alice, b.bob, b.video = objectid.New(), objectid.New(), objectid.New()
+	b.alice, b.bob, b.video, b.event = objectid.New(), objectid.New(), objectid.New(), objectid.New()
 	b.people = &people{gone: map[objectid.ID]bool{}, byID: map[objectid.ID]httpapi.Caller{}}
 	for _, c := range []httpapi.Caller{
 		{ID: b.alice, Username: "alice", Type: httpapi.TypeCustomer},
@@ -144,7 +144,7 @@ func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	}}
 	b.svc.Register(b.users, &kind{name: "video", records: map[objectid.ID]files.Place{
 		b.video: {Purpose: files.Record, Visibility: files.Members},
-	}})
+	}}, &kind{name: "event", records: map[objectid.ID]files.Place{b.event: {Purpose: files.EventImage}}})
 	b.api = httpapi.New(httpapi.Config{Auth: b.people, Log: logger, PublicURL: "http://marquee.test"})
 	b.svc.Routes(b.api)
 	b.client = apitest.New(t, b.api)

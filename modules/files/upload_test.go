@@ -2,7 +2,10 @@ package files_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net"
 	"net/http"
@@ -10,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/files"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 func TestUploadStoresTheFile(t *testing.T) {
@@ -162,6 +167,49 @@ func TestSlowUploadsHoldNoConnection(t *testing.T) {
 	for range ends {
 		require.Equal(t, 200, <-answers)
 	}
+}
+
+// Without Receive, sources that stall inside a transaction take the whole pool.
+func TestSlowSourcesInTransactionsHoldAllConnections(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	done := make(chan error)
+	var ends []*io.PipeWriter
+	for range 4 {
+		r, w := io.Pipe()
+		ends = append(ends, w)
+		go func() {
+			done <- postgres.InTx(context.Background(), b.db, func(tx pgx.Tx) error {
+				_, err := b.svc.StoreTx(context.Background(), tx, "slow.bin", "", r, files.Place{Purpose: files.Attachment, Kind: "requisition", RecordID: b.video})
+				return err
+			})
+		}()
+		_, err := w.Write(noise(1000))
+		require.NoError(t, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, b.db.Ping(ctx), context.DeadlineExceeded)
+	for _, w := range ends {
+		require.NoError(t, w.Close())
+		require.NoError(t, <-done)
+	}
+}
+
+// What everybody will see has to be an image, and loses what it carries besides.
+func TestPublicUploadHasToBeAnImage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.upload("admin", b.event, part{field: "file", filename: "poster.png", contentType: "image/png", data: []byte("<svg/>")}).Expect(400)
+	require.Equal(t, "VALIDATION_ERROR", a.Code())
+	var poster bytes.Buffer
+	require.NoError(t, png.Encode(&poster, image.NewGray(image.Rect(0, 0, 20, 10))))
+	up := b.uploadOK("admin", b.event, part{filename: "Alice's holiday.png", data: append(poster.Bytes(), "hidden half"...)})
+	require.Equal(t, "image/png", up.ContentType)
+	seen := b.as("").Get(strings.TrimPrefix(b.svc.PublicURL(up.FileID), "http://marquee.test")).Expect(200)
+	require.NotContains(t, string(seen.Body), "hidden half")
+	require.Equal(t, "inline", seen.Header.Get("Content-Disposition"), "nor does it tell what its owner called it")
+	b.as("admin").Delete("/upload-file/archive-records/"+b.event.String()+"/"+up.FileID.String(), nil).Expect(200)
 }
 
 func TestHostileNames(t *testing.T) {
