@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
+	sandboxgwa "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -21,13 +22,17 @@ type gatewayUnderTest struct {
 	payments.Gateway
 	stage              *stage.Stage
 	approved, declined payments.Instrument
-	prefix             string // of API paths
+	other              payments.Instrument // approved too, with the last digits 4444
+	refused            payments.Instrument // not taken as a subscription's card
+	prefix             string              // of API paths
 	pixPath            string
 	plan               payments.PlanIDs
 	payPix             func(id string) error
 	expirePix          func(id string) error
-	started            payments.Outcome // after an approved Subscribe
-	firstStatus        string           // info.payment_status after it
+	started            payments.Outcome   // after an approved Subscribe
+	firstStatus        string             // info.payment_status after it
+	chargeFirst        func(t *testing.T) // lets a first charge happen
+	dispute            func(paymentID string) error
 }
 
 // eachGateway runs a case against both gateways, each with its own sandbox.
@@ -42,6 +47,12 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 			payPix:    func(id string) error { _, err := sandbox.Pay(id); return err },
 			expirePix: func(id string) error { _, err := sandbox.ExpirePIX(id); return err },
 			started:   payments.OutcomeUnknown, firstStatus: "PENDING",
+			other: paymentstest.Card("4444444444444444"), refused: paymentstest.Card(paymentstest.CardDeclined),
+			chargeFirst: func(t *testing.T) { require.NoError(t, sandbox.Advance(time.Minute)) },
+			dispute: func(id string) error {
+				_, err := sandbox.Chargeback(id, sandboxgwa.ChargebackRequested, "")
+				return err
+			},
 		})
 	})
 	t.Run("gwb", func(t *testing.T) {
@@ -53,6 +64,9 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 			approved: paymentstest.Token(paymentstest.TokenApproved), declined: paymentstest.Token(paymentstest.TokenDeclined),
 			payPix: sandbox.PayPIX, expirePix: sandbox.ExpirePIX,
 			started: payments.Succeeded, firstStatus: "succeeded",
+			other: paymentstest.Token("pm_card_mastercard"), refused: paymentstest.Token(paymentstest.TokenRefused),
+			chargeFirst: func(*testing.T) {},
+			dispute:     func(id string) error { _, err := sandbox.OpenDispute(id, "fraudulent", false); return err },
 		}
 		var err error
 		g.plan, err = g.SyncPlan(t.Context(), plusPlan())

@@ -1,0 +1,299 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+func (g *gatewayUnderTest) cardTerms(t *testing.T, i payments.Instrument) payments.CardTerms {
+	t.Helper()
+	return payments.CardTerms{
+		Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: g.payer(t), Amount: 24000, Description: "Tickets: Opening night (2)", Instrument: i,
+	}
+}
+
+// charged is a ticket order paid by card.
+func (g *gatewayUnderTest) charged(t *testing.T) payments.Payment {
+	t.Helper()
+	c, err := g.ChargeCard(t.Context(), g.cardTerms(t, g.approved))
+	require.NoError(t, err)
+	require.Equal(t, payments.PaymentSettled, c.Payment.Status)
+	return c.Payment
+}
+
+func (g *gatewayUnderTest) refundTerms(p payments.Payment, amount money.Cents) payments.RefundTerms {
+	return payments.RefundTerms{
+		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: p.ID}, Amount: amount, Reason: "A courtesy", Admin: "root", AskedAt: g.stage.Clock.Now(),
+	}
+}
+
+func TestRefundInParts(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		p := g.charged(t)
+		first := g.refundTerms(p, 2000)
+		made, err := g.Refund(t.Context(), first)
+		require.NoError(t, err)
+		require.Equal(t, payments.RefundDone, made.Status)
+		require.EqualValues(t, 2000, made.Amount)
+		require.Equal(t, "A courtesy", made.Reason)
+		require.Equal(t, first.RefundID, made.RefundID)
+		require.True(t, made.Report.HasTotal)
+		require.EqualValues(t, 2000, made.Report.Total)
+		require.JSONEq(t, string(made.Response), string(made.Response), "it is JSON")
+
+		again, err := g.Refund(t.Context(), first)
+		require.NoError(t, err)
+		require.EqualValues(t, 2000, again.Report.Total, "the same wish is no second refund")
+
+		rest, err := g.Refund(t.Context(), g.refundTerms(p, 22000))
+		require.NoError(t, err)
+		require.EqualValues(t, 24000, rest.Report.Total)
+
+		all, err := g.ListRefunds(t.Context(), payments.PaymentRef{PaymentID: p.ID})
+		require.NoError(t, err)
+		require.Len(t, all, 2)
+		require.EqualValues(t, 22000, all[0].Amount, "newest first")
+		require.Equal(t, first.RefundID, all[1].RefundID)
+
+		_, err = g.Refund(t.Context(), g.refundTerms(p, 1))
+		var rejected *payments.Rejected
+		require.ErrorAs(t, err, &rejected, "nothing is left")
+	})
+}
+
+func TestRefundIsMadeOnceAfterLostAnswer(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		p := g.charged(t)
+		terms := g.refundTerms(p, 2000)
+		g.fault(t, stage.Fault{Method: "POST", Path: g.refundPath(p), Kind: stage.FaultResetAfter})
+		_, err := g.Refund(t.Context(), terms)
+		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		g.stage.Faults.Clear()
+
+		found, ok, err := g.FindRefund(t.Context(), terms)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.EqualValues(t, 2000, found.Amount)
+		again, err := g.Refund(t.Context(), terms)
+		require.NoError(t, err)
+		require.EqualValues(t, 2000, again.Report.Total)
+		_, ok, err = g.FindRefund(t.Context(), g.refundTerms(p, 2000))
+		require.NoError(t, err)
+		require.False(t, ok, "of another wish with the same amount there is none")
+	})
+}
+
+func (g *gatewayUnderTest) refundPath(p payments.Payment) string {
+	if g.Name() == payments.GWA {
+		return "/payments/" + p.ID + "/refund"
+	}
+	return "/refunds"
+}
+
+func TestCardIsChargedOnce(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		terms := g.cardTerms(t, g.approved)
+		_, ok, err := g.FindCardCharge(t.Context(), terms)
+		require.NoError(t, err)
+		require.False(t, ok)
+		g.fault(t, stage.Fault{Method: "POST", Path: g.pixPath, Kind: stage.FaultResetAfter})
+		_, err = g.ChargeCard(t.Context(), terms)
+		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		g.stage.Faults.Clear()
+
+		found, ok, err := g.FindCardCharge(t.Context(), terms)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, payments.PaymentSettled, found.Payment.Status)
+		require.EqualValues(t, 24000, found.Payment.Amount)
+		require.Equal(t, payments.MethodCard, found.Payment.Method)
+		require.NotNil(t, found.Payment.SettledAt)
+		require.NotEmpty(t, found.Card.Last4)
+		read, err := g.ReadPayment(t.Context(), found.Payment.ID)
+		require.NoError(t, err)
+		require.Equal(t, found.Payment.NativeStatus, read.NativeStatus)
+		_, ok, err = g.FindPix(t.Context(), payments.PixTerms{Reference: terms.Reference, Kind: payments.KindSubscriptionPix, Payer: terms.Payer})
+		require.NoError(t, err)
+		require.False(t, ok, "a card payment is no PIX")
+	})
+}
+
+func TestRefusedCardCharge(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		_, err := g.ChargeCard(t.Context(), g.cardTerms(t, g.declined))
+		var declined *payments.Declined
+		require.ErrorAs(t, err, &declined)
+		require.NotEmpty(t, declined.Message)
+	})
+}
+
+func TestChangeOfCard(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		terms := g.terms(t, g.approved)
+		sub, err := g.Subscribe(t.Context(), terms)
+		require.NoError(t, err)
+		before, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
+		require.NoError(t, err)
+		change := payments.CardChange{ChangeID: objectid.New(), SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other}
+		card, err := g.ChangeCard(t.Context(), change)
+		require.NoError(t, err)
+		require.Equal(t, "4444", card.Last4)
+		after, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
+		require.NoError(t, err)
+		require.Len(t, after, len(before), "nothing is charged")
+
+		change.ChangeID, change.Instrument = objectid.New(), g.refused
+		_, err = g.ChangeCard(t.Context(), change)
+		var declined *payments.Declined
+		require.ErrorAs(t, err, &declined)
+		change.ChangeID, change.SubscriptionGatewayID, change.Instrument = objectid.New(), "sub_0000000000000000", g.other
+		_, err = g.ChangeCard(t.Context(), change)
+		require.ErrorIs(t, err, payments.ErrGatewayMissing)
+		_, open, err := g.PayOpenInvoice(t.Context(), payments.InvoicePayment{AttemptID: objectid.New(), SubscriptionGatewayID: sub.GatewayID})
+		require.NoError(t, err)
+		require.False(t, open)
+	})
+}
+
+func TestPaymentsOfASubscription(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		terms := g.terms(t, g.approved)
+		_, err := g.ChargeCard(t.Context(), payments.CardTerms{
+			Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: g.approved,
+		})
+		require.NoError(t, err)
+		sub, err := g.Subscribe(t.Context(), terms)
+		require.NoError(t, err)
+		g.chargeFirst(t)
+		query := payments.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: terms.Payer.GatewayID}
+		all, err := g.ListPayments(t.Context(), query)
+		require.NoError(t, err)
+		require.Len(t, all, 1, "the ticket order is not the subscription's")
+		p := all[0]
+		require.EqualValues(t, 4990, p.Amount)
+		require.Equal(t, sub.LatestPayment.ID, p.Payment.ID, "the ledger's key")
+		require.Equal(t, payments.PaymentSettled, p.Payment.Status)
+		require.Equal(t, "brl", p.Currency)
+		require.False(t, p.Refunded)
+		require.WithinDuration(t, g.stage.Clock.Now(), p.CreatedAt, 36*time.Hour)
+
+		_, err = g.Refund(t.Context(), g.refundTerms(p.Payment, 4990))
+		require.NoError(t, err)
+		all, err = g.ListPayments(t.Context(), query)
+		require.NoError(t, err)
+		require.True(t, all[0].Refunded)
+		require.EqualValues(t, 4990, all[0].AmountRefunded)
+	})
+}
+
+func TestPaymentsOfAPixSubscription(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		terms := g.pixTerms(t)
+		made, err := g.CreatePix(t.Context(), terms)
+		require.NoError(t, err)
+		require.NoError(t, g.payPix(made.Payment.ID))
+		order := payments.PixTerms{Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 9900, DueDate: terms.DueDate, ExpiresIn: time.Hour}
+		sold, err := g.CreatePix(t.Context(), order)
+		require.NoError(t, err)
+		require.NoError(t, g.payPix(sold.Payment.ID))
+		all, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: terms.Reference, CustomerGatewayID: terms.Payer.GatewayID})
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, made.Payment.ID, all[0].Payment.ID)
+		require.Equal(t, payments.MethodPix, all[0].Payment.Method)
+	})
+}
+
+func TestWhatWasMadeSince(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		since := g.stage.Clock.Now().Add(-time.Hour)
+		terms := g.terms(t, g.approved)
+		sub, err := g.Subscribe(t.Context(), terms)
+		require.NoError(t, err)
+		g.chargeFirst(t)
+		order := g.charged(t)
+		_, err = g.Refund(t.Context(), g.refundTerms(order, 500))
+		require.NoError(t, err)
+		unpaid := g.pixTerms(t)
+		_, err = g.CreatePix(t.Context(), unpaid)
+		require.NoError(t, err)
+
+		settled, refunded := map[string]payments.Event{}, map[string]payments.Event{}
+		for page := ""; ; {
+			events, next, err := g.CreatedSince(t.Context(), since, page)
+			require.NoError(t, err)
+			for _, e := range events {
+				require.Equal(t, g.Name(), e.Gateway)
+				switch e.Kind {
+				case payments.PaymentWasSettled:
+					settled[e.Payment.ID] = e
+				case payments.PaymentWasRefunded:
+					refunded[e.Refund.PaymentID] = e
+				default:
+					t.Fatalf("unexpected %s", e.Kind)
+				}
+			}
+			if page = next; next == "" {
+				break
+			}
+		}
+		require.Len(t, settled, 2, "the PIX is not paid")
+		require.Equal(t, sub.GatewayID, settled[sub.LatestPayment.ID].SubscriptionID)
+		require.EqualValues(t, 24000, settled[order.ID].Payment.Amount)
+		require.NotEmpty(t, settled[order.ID].Reference)
+		require.EqualValues(t, 500, refunded[order.ID].Refund.Total)
+		events, _, err := g.CreatedSince(t.Context(), g.stage.Clock.Now().Add(49*time.Hour), "")
+		require.NoError(t, err)
+		require.Empty(t, events)
+	})
+}
+
+func TestNothingSecretInRefundsAndCharges(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		charge, err := g.ChargeCard(t.Context(), g.cardTerms(t, g.approved))
+		require.NoError(t, err)
+		made, err := g.Refund(t.Context(), g.refundTerms(charge.Payment, 100))
+		require.NoError(t, err)
+		for _, leak := range []string{paymentstest.CardApproved, "creditCardToken", "_secret_", "sk_test", "client_secret"} {
+			require.NotContains(t, string(made.Response), leak)
+		}
+		if token := charge.CardToken.Reveal(); token != "" {
+			require.NotContains(t, string(made.Response), token)
+		}
+	})
+}
+
+func TestDisputesOfAPayment(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		p := g.charged(t)
+		none, err := g.ListDisputes(t.Context(), payments.PaymentRef{PaymentID: p.ID})
+		require.NoError(t, err)
+		require.Empty(t, none)
+		require.NoError(t, g.dispute(p.ID))
+		all, err := g.ListDisputes(t.Context(), payments.PaymentRef{PaymentID: p.ID})
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, payments.DisputeOpen, all[0].State)
+		require.EqualValues(t, 24000, all[0].Amount)
+		require.NotEmpty(t, all[0].Reason)
+		require.Equal(t, p.ID, all[0].PaymentID)
+	})
+}
