@@ -16,6 +16,7 @@ var slugRule = collection.Rule{Required: true, MinLength: 1, MaxLength: 200, Pat
 var Videos = collection.New(collection.Definition{
 	Name: "videos", Singular: "Video", Table: "catalog.videos", DefaultSort: `{"register_update_date":-1}`,
 	Version: "(SELECT number FROM catalog.version)",
+	Search:  "t.search",
 	Fields: []collection.Field{
 		{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 		{Name: "slug", Kind: query.String, Rule: slugRule, Doc: "Unique"},

@@ -24,6 +24,13 @@ func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*coll
 	return list.Envelope(ctx), nil
 }
 
+// VideoSearch makes the videos searchable for whoever may list them.
+func (s *Service) VideoSearch() collection.Searchable {
+	return collection.Searchable{Name: "videos", View: func(ctx context.Context) (*collection.View, error) {
+		return Videos.View, s.admit(ctx)
+	}}
+}
+
 func prepareVideos(ctx context.Context) (*collection.List, error) {
 	params, err := Videos.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {

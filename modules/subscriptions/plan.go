@@ -34,6 +34,12 @@ func (s *Service) syncPlan(ctx context.Context, gateway payments.Gateway, p subs
 	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
 		return p, nil
 	}
+	return s.pushPlan(ctx, gateway, p)
+}
+
+// pushPlan asks gateway B for the plan's product and price, makes what is
+// missing there, and keeps the ids.
+func (s *Service) pushPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	terms := payments.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
 		ProductID: text(p.GwbProductID), PriceID: text(p.GwbPriceID),

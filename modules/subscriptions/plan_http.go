@@ -9,6 +9,8 @@ import (
 var plans = collection.New(collection.Definition{
 	Name: "plans", Singular: "Plan", Table: "subscriptions.plans",
 	DefaultSort: `{"tier":1,"plan_id":1}`,
+	// Plans are a handful: a column and an index would not pay.
+	Search: "(platform.search_vector(ARRAY[t.name], 'A') || platform.search_vector(ARRAY[t.plan_id], 'B') || platform.search_vector(ARRAY[t.description], 'C'))",
 	Fields: []collection.Field{
 		{Name: "plan_id", Kind: query.String, Write: collection.Once, Doc: "Internal id used in subscribe payloads",
 			Rule: collection.Rule{Required: true, Pattern: `^[a-z0-9_-]{3,50}$`, Means: "3 to 50 of a-z, 0-9, _ and -"}},
@@ -25,7 +27,8 @@ var plans = collection.New(collection.Definition{
 		{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: collection.Privileged},
 	},
 	Constraints: map[string]collection.Violation{
-		"plans_plan_id_unique": {Field: "plan_id", Message: "is already taken"},
+		"plans_plan_id_unique":     {Field: "plan_id", Message: "is already taken"},
+		"subscriptions_plan_known": {Message: "A plan that has been subscribed to cannot be deleted. Inactivate it instead."},
 	},
 })
 

@@ -14,6 +14,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	created := httpapi.Status(http.StatusCreated)
 
 	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, list.List(publicPlans), publicPlans.ListDoc()...)
+	s.planRoutes(api)
 
 	httpapi.Route(api, http.MethodGet, "/customers/me/subscription", "my_subscription_get", httpapi.Customer, h.mine)
 	httpapi.Route(api, http.MethodGet, "/customers/me/pix-qr", "my_pix_qr_get", httpapi.Customer, h.pixQR)

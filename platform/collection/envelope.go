@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // Answer is the output of a handler whose body Postgres has made.
@@ -41,6 +44,18 @@ func single(ctx context.Context, docs []byte, n int, msg string) *Answer {
 		pages = 0
 	}
 	return finish(buf, msg, 0, n, pages, n)
+}
+
+// One answers with the view's document of that id; 404 when there is none.
+func (v *View) One(ctx context.Context, db postgres.DB, id objectid.ID) (*Answer, error) {
+	docs, n, err := v.DocsTx(ctx, db, []objectid.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, fault.NotFound(v.resource.def.Singular)
+	}
+	return single(ctx, docs, n, "ok"), nil
 }
 
 func finish(buf []byte, msg string, page, size, pages, total int) *Answer {

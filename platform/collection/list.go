@@ -69,8 +69,22 @@ func (v *View) Prepare(p Params) (*List, error) {
 	countUnknown(v.resource.def.Name, filter.Unknown+sort.Unknown)
 	l.filter, l.sort = filter.SQL, sort.SQL
 	l.args = append(filter.Args, sort.Args...)
-	l.client = p.Query != "" || p.Sort != "" || p.Size != v.resource.def.PageSize || p.Offset() >= deepOffset
+	if p.Search != "" {
+		l.search(p)
+	}
+	l.client = p.Search != "" || p.Query != "" || p.Sort != "" || p.Size != v.resource.def.PageSize || p.Offset() >= deepOffset
 	return l, nil
+}
+
+// search adds the words to find to the filter, and their rank before the sort
+// unless the client has asked for one.
+func (l *List) search(p Params) {
+	l.args = append(l.args, p.Search)
+	found, words := l.view.resource.def.Search, "platform.search_query($"+strconv.Itoa(len(l.args))+"::text)"
+	l.filter += " AND " + found + " @@ " + words
+	if p.Sort == "" {
+		l.sort = "ts_rank(" + found + ", " + words + ") DESC, " + l.sort
+	}
 }
 
 // SQL returns the statement, which yields total, documents and version from one

@@ -20,6 +20,7 @@ const (
 	paramPageSize    = "qty_docs_page"
 	paramCurrentPage = "current_page"
 	paramRange       = "docs_range"
+	paramSearch      = "q" // of GET /search alone
 )
 
 // Params are the parameters of a collection GET, checked but for the filter and
@@ -32,6 +33,8 @@ type Params struct {
 	Size  int
 	Range bool // docs_range is in force: the rows from Start, Size of them
 	Start int  // zero-based first row of a range
+
+	Search string // words to find, best match first unless Sort is set; "" is no search
 }
 
 // Offset is the number of rows before the page.

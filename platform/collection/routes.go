@@ -38,24 +38,28 @@ type handler[I any] = func(context.Context, *I) (*Answer, error)
 
 // List answers GET.
 func (s Routes) List(v *View) handler[GetInput] {
-	db := s.Reads
-	if db == nil {
-		db = s.Pool
-	}
 	return func(ctx context.Context, _ *GetInput) (*Answer, error) {
 		params, err := v.ParseParams(httpapi.RequestURL(ctx))
 		if err != nil {
 			return nil, err
 		}
-		list, err := v.Prepare(params)
-		if err != nil {
-			return nil, err
-		}
-		if err := list.Run(ctx, db); err != nil {
-			return nil, Report(ctx, s.Log, err)
-		}
-		return list.Envelope(ctx), nil
+		return s.list(ctx, v, params)
 	}
+}
+
+func (s Routes) list(ctx context.Context, v *View, p Params) (*Answer, error) {
+	list, err := v.Prepare(p)
+	if err != nil {
+		return nil, err
+	}
+	db := s.Reads
+	if db == nil {
+		db = s.Pool
+	}
+	if err := list.Run(ctx, db); err != nil {
+		return nil, Report(ctx, s.Log, err)
+	}
+	return list.Envelope(ctx), nil
 }
 
 // Report returns the error of a list as it is, having logged at the level of an

@@ -12,15 +12,19 @@ func (v *View) ListDoc() []httpapi.Option {
 	d := v.resource.def
 	return []httpapi.Option{
 		httpapi.Summary("List " + d.Name),
-		httpapi.Parameters(
-			textParam(paramID, "24 hexadecimal digits: that record alone; wins over the others"),
-			textParam(paramQuery, "JSON filter in the manner of MongoDB's find, such as {\"enable\":true}"),
-			textParam(paramSort, "JSON sort, such as {\"title\":1}; default "+d.DefaultSort),
-			numberParam(paramPageSize, "Documents a page", d.PageSize, 1, query.MaxPageSize),
-			numberParam(paramCurrentPage, "Zero-based page", 0, 0, query.MaxPage),
-			textParam(paramRange, "(start, end), zero-based, end exclusive; replaces the page unless (0, 0)"),
-		),
+		httpapi.Parameters(listParams(d.PageSize, d.DefaultSort)...),
 		httpapi.ResponseSchema(v.EnvelopeSchema()),
+	}
+}
+
+func listParams(pageSize int, order string) []*huma.Param {
+	return []*huma.Param{
+		textParam(paramID, "24 hexadecimal digits: that record alone; wins over the others"),
+		textParam(paramQuery, "JSON filter in the manner of MongoDB's find, such as {\"enable\":true}"),
+		textParam(paramSort, "JSON sort, such as {\"title\":1}; default "+order),
+		numberParam(paramPageSize, "Documents a page", pageSize, 1, query.MaxPageSize),
+		numberParam(paramCurrentPage, "Zero-based page", 0, 0, query.MaxPage),
+		textParam(paramRange, "(start, end), zero-based, end exclusive; replaces the page unless (0, 0)"),
 	}
 }
 
@@ -51,10 +55,12 @@ func (r *Resource) writeDoc(summary string, body *huma.Schema) []httpapi.Option 
 const oidPattern = "^[0-9a-fA-F]{24}$"
 
 // EnvelopeSchema is the answer's schema.
-func (v *View) EnvelopeSchema() *huma.Schema {
+func (v *View) EnvelopeSchema() *huma.Schema { return envelopeSchema(v.DocumentSchema()) }
+
+func envelopeSchema(document *huma.Schema) *huma.Schema {
 	text, number := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeInteger}
 	return object(map[string]*huma.Schema{
-		"docs": {Type: huma.TypeArray, Items: v.DocumentSchema()},
+		"docs": {Type: huma.TypeArray, Items: document},
 		"links": {Type: huma.TypeArray, Items: object(map[string]*huma.Schema{
 			"link_type": {Type: huma.TypeString, Enum: []any{"GET"}},
 			"rel":       {Type: huma.TypeString, Enum: []any{"self", "first", "prev", "next", "last"}},

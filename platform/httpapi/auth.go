@@ -137,7 +137,7 @@ func (a *API) admit(hc huma.Context, op operation) (context.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := allowed(caller, op); err != nil {
+	if err := Allowed(caller, op.auth, op.permission); err != nil {
 		return nil, err
 	}
 	return context.WithValue(ctx, callerKey, caller), nil
@@ -153,8 +153,10 @@ func bearer(header string) (token string, given bool) {
 	return strings.TrimSpace(token), true
 }
 
-func allowed(c Caller, op operation) error {
-	switch op.auth {
+// Allowed says whether the caller may call an operation with this auth that
+// demands this permission ("" for none); the error is the answer.
+func Allowed(c Caller, auth Auth, permission string) error {
+	switch auth {
 	case Customer:
 		if c.Type != TypeCustomer {
 			return fault.Denied("This route is for customers.")
@@ -168,8 +170,8 @@ func allowed(c Caller, op operation) error {
 			return fault.Denied("This route is for root users.")
 		}
 	}
-	if op.permission && !c.Root && !slices.Contains(c.Handlers, op.OperationID) {
-		return &fault.Error{Kind: fault.Unauthenticated, Message: "The user has no permission for the handler " + op.OperationID + "."}
+	if permission != "" && !c.Root && !slices.Contains(c.Handlers, permission) {
+		return &fault.Error{Kind: fault.Unauthenticated, Message: "The user has no permission for the handler " + permission + "."}
 	}
 	return nil
 }

@@ -1,5 +1,13 @@
 package app
 
+import (
+	"net/http"
+
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
+)
+
 // addRoutes registers every module's operations.
 func (a *App) addRoutes() {
 	a.modules.settings.Routes(a.api)
@@ -8,4 +16,15 @@ func (a *App) addRoutes() {
 	a.modules.payments.Routes(a.api)
 	a.modules.subscriptions.Routes(a.api)
 	a.modules.catalog.Routes(a.api)
+	a.addSearch()
+}
+
+// addSearch registers the search over the collections of all modules; each is
+// one line, with the rights of its list.
+func (a *App) addSearch() {
+	lists := collection.Routes{Pool: a.pool, Reads: a.reads, Clock: clock.System{}, Log: a.log}
+	httpapi.Route(a.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(
+		a.modules.catalog.VideoSearch(),
+		a.modules.subscriptions.PlanSearch(),
+	), collection.SearchDoc()...)
 }

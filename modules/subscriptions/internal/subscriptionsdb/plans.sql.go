@@ -12,6 +12,38 @@ import (
 	"marquee/platform/objectid"
 )
 
+const findPlan = `-- name: FindPlan :one
+SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date FROM subscriptions.plans
+WHERE plan_id = $1::text OR id = $1::text
+ORDER BY plan_id = $1::text DESC
+LIMIT 1
+`
+
+// By plan_id or by id; where a plan_id looks like another plan's id, the plan_id counts.
+func (q *Queries) FindPlan(ctx context.Context, db DBTX, key string) (Plan, error) {
+	row := db.QueryRow(ctx, findPlan, key)
+	var i Plan
+	err := row.Scan(
+		&i.ID,
+		&i.PlanID,
+		&i.Name,
+		&i.Description,
+		&i.AmountCents,
+		&i.IntervalUnit,
+		&i.TrialEnabled,
+		&i.TrialDays,
+		&i.Tier,
+		&i.IsActive,
+		&i.GwbProductID,
+		&i.GwbPriceID,
+		&i.GwbPriceAmountCents,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+	)
+	return i, err
+}
+
 const getPlanByPlanID = `-- name: GetPlanByPlanID :one
 SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date FROM subscriptions.plans WHERE plan_id = $1
 `
@@ -71,6 +103,23 @@ func (q *Queries) InsertPlanIfNew(ctx context.Context, db DBTX, arg InsertPlanIf
 		arg.Tier,
 		arg.Now,
 	)
+	return err
+}
+
+const updatePlanActive = `-- name: UpdatePlanActive :exec
+UPDATE subscriptions.plans
+SET is_active = $1, register_update_date = $2
+WHERE id = $3 AND is_active <> $1
+`
+
+type UpdatePlanActiveParams struct {
+	IsActive bool
+	Now      time.Time
+	ID       objectid.ID
+}
+
+func (q *Queries) UpdatePlanActive(ctx context.Context, db DBTX, arg UpdatePlanActiveParams) error {
+	_, err := db.Exec(ctx, updatePlanActive, arg.IsActive, arg.Now, arg.ID)
 	return err
 }
 

@@ -1,0 +1,91 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
+)
+
+// planRoutes registers what admins do with plans (open-shapes, section 2).
+func (s *Service) planRoutes(api *httpapi.API) {
+	crud := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
+	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
+
+	httpapi.Route(api, http.MethodGet, "/plans/admin", "plan_list_all", httpapi.Admin, crud.List(plans.View), plans.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/plans", "plan_create", httpapi.Admin, crud.Create(plans), plans.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/plans", "plan_update", httpapi.Admin, crud.Update(plans), plans.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/plans", "plan_delete", httpapi.Admin, crud.Delete(plans), plans.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/inactivate", "plan_inactivate", httpapi.Admin, s.planHandler(s.inactivatePlan), one)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/activate", "plan_activate", httpapi.Admin, s.planHandler(s.activatePlan), one)
+	httpapi.Route(api, http.MethodPost, "/plans/{plan_id}/sync-gwb", "plan_sync_gwb", httpapi.Admin, s.planHandler(s.syncPlanNow), one)
+}
+
+// PlanSearch makes the plans searchable: all of them for admins, what is on
+// offer for everybody else.
+func (s *Service) PlanSearch() collection.Searchable {
+	return collection.Searchable{Name: "plans", View: func(ctx context.Context) (*collection.View, error) {
+		if httpapi.CallerOf(ctx).IsAdmin() {
+			return plans.View, nil
+		}
+		return publicPlans, nil
+	}}
+}
+
+type planInput struct {
+	PlanID string `path:"plan_id" doc:"The plan's plan_id, or its _id"`
+}
+
+// planHandler finds the plan in the path, changes it, and answers with what it is
+// then. Errors: 404 for an unknown plan, and those of change.
+func (s *Service) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Answer, error) {
+	return func(ctx context.Context, in *planInput) (*collection.Answer, error) {
+		p, err := s.db.FindPlan(ctx, s.pool, in.PlanID)
+		if postgres.IsNoRows(err) {
+			return nil, fault.NotFound("Plan")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find plan: %w", err)
+		}
+		if err := change(ctx, p); err != nil {
+			return nil, err
+		}
+		return plans.One(ctx, s.pool, p.ID)
+	}
+}
+
+// activatePlan offers the plan again; inactivatePlan takes it off the public list
+// and out of new subscriptions, while sold ones go on. Doing either twice changes
+// nothing.
+func (s *Service) activatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+	return s.setPlanActive(ctx, p, true)
+}
+
+func (s *Service) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+	return s.setPlanActive(ctx, p, false)
+}
+
+func (s *Service) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
+	err := s.db.UpdatePlanActive(ctx, s.pool, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.clock.Now()})
+	if err != nil {
+		return fmt.Errorf("set plan %s active %t: %w", p.PlanID, active, err)
+	}
+	return nil
+}
+
+// syncPlanNow makes product and price of gateway B say what the plan says, also
+// when we believe they do: somebody may have changed them at the gateway.
+func (s *Service) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return err
+	}
+	_, err = s.pushPlan(ctx, gateway, p)
+	return err
+}
