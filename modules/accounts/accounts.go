@@ -32,6 +32,8 @@ type Service struct {
 	tokens    *keyRing
 	codes     codeKeys
 	q         *accountsdb.Queries
+
+	collections collections
 }
 
 // Config holds the module's keys and limits; the zero value of a limit means the
@@ -60,6 +62,7 @@ type PromoCodes interface {
 // Deps is what New needs.
 type Deps struct {
 	Pool      *pgxpool.Pool
+	Reads     *pgxpool.Pool // serves the lists, with collection.StatementTimeout; nil means Pool
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger
@@ -80,11 +83,13 @@ func New(d Deps) (*Service, error) {
 	if len(cfg.CodeKey) < minKeyBytes {
 		return nil, fmt.Errorf("the key of codes has to be at least %d bytes long", minKeyBytes)
 	}
-	return &Service{
+	s := &Service{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files, promos: d.Promos,
 		mail: d.Mail, templates: d.Templates,
 		hasher: newHasher(cfg.Password), tokens: ring, codes: deriveCodeKeys(cfg.CodeKey), q: accountsdb.New(),
-	}, nil
+	}
+	s.collections = s.newCollections(d)
+	return s, nil
 }
 
 func (c Config) withDefaults() Config {

@@ -23,4 +23,5 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, h.getMe)
 	httpapi.Route(api, http.MethodPut, "/customers/me", "customer_me_put", httpapi.Customer, h.putMe)
 	s.avatarRoutes(api)
+	s.adminRoutes(api)
 }

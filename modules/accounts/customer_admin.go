@@ -1,0 +1,55 @@
+package accounts
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/collection"
+	"marquee/platform/objectid"
+	"marquee/platform/query"
+)
+
+// newCustomers is the collection of customers as admins see and change it:
+// what a customer edits himself, and his e-mail, enable and email_verified
+// (open-shapes, section 2, PUT and DELETE /customers).
+func (s *Service) newCustomers() *collection.Resource {
+	fullName := nameRule
+	fullName.Required = true
+	return collection.New(collection.Definition{
+		Name: "customers", Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
+		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
+		Fields: []collection.Field{
+			{Name: "user_type", Kind: query.String, Write: collection.Privileged, Rule: collection.Rule{Enum: []string{"customer"}}},
+			{Name: "username", Kind: query.String, Rule: usernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the customer's own e-mail"},
+			{Name: "email", Kind: query.String, Rule: emailRule, Doc: "Unique, kept in lower case; a new one is unverified unless email_verified is sent"},
+			{Name: "full_name", Expr: "coalesce(t.full_name, '')", Column: "full_name", Kind: query.String, Rule: fullName},
+			{Name: "tax_id", Kind: query.String, Nullable: true, Rule: s.taxIDRule(), Doc: "11 digits (CPF) or 14 (CNPJ)"},
+			{Name: "phone", Kind: query.String, Nullable: true, Rule: collection.Rule{Pattern: `^\+[0-9]{10,15}$`, Means: "a plus sign, country code and number"}},
+			{Name: "nationality", Kind: query.String, Write: collection.Privileged, Doc: "ISO 3166-1; empty when not told"},
+			{Name: "address", Kind: query.JSON, Nullable: true, Doc: "street, number, complement, locality, city, region_code, country, postal_code"},
+			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
+			{Name: "my_list", Kind: query.String, Array: true, Rule: collection.Rule{MaxLength: maxListEntry}},
+			{Name: "enable", Kind: query.Bool, Rule: collection.Rule{Required: true}, Doc: "A disabled customer cannot log in, and his tokens end"},
+			{Name: "email_verified", Kind: query.Bool, Rule: collection.Rule{Required: true}},
+			{Name: "email_verified_at", Kind: query.Date, Nullable: true, Write: collection.Kept},
+			{Name: "current_subscription_id", Kind: query.OID, Nullable: true, Write: collection.Privileged},
+			{Name: "password_reset_required", Kind: query.Bool, Write: collection.Privileged},
+			{Name: "promo_code_used", Kind: query.String, WhenSet: true, Write: collection.Privileged},
+			{Name: "promo_code_id", Kind: query.OID, WhenSet: true, Write: collection.Privileged},
+			{Name: "gwb_customer_id", Kind: query.String, WhenSet: true, Write: collection.Privileged},
+			{Name: "created_at", Expr: "t.created_at", Kind: query.Date},
+			{Name: "updated_at", Expr: "t.updated_at", Kind: query.Date},
+		},
+		Constraints: map[string]collection.Violation{
+			uniqueLogin: loginTaken,
+			uniqueTaxID: {Field: "tax_id", Message: "belongs to another account"},
+		},
+		Hooks: collection.Hooks{
+			BeforeUpdate: s.beforeCustomerUpdate, Delete: s.deleteCustomersTx,
+			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+				return s.auditWriteTx(ctx, tx, "customers", s.collections.customers.View, ids)
+			},
+		},
+	})
+}

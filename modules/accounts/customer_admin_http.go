@@ -1,0 +1,115 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+type customerInput struct {
+	ID string `path:"id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+}
+
+type customerVerified struct {
+	Message         string       `json:"message"`
+	CustomerID      objectid.ID  `json:"customer_id"`
+	EmailVerified   bool         `json:"email_verified"`
+	EmailVerifiedAt httpapi.Time `json:"email_verified_at"`
+}
+
+type customerToggled struct {
+	Message    string      `json:"message"`
+	CustomerID objectid.ID `json:"customer_id"`
+	Enable     bool        `json:"enable"`
+}
+
+func (h handlers) adminVerifyEmail(ctx context.Context, in *customerInput) (*httpapi.Output[customerVerified], error) {
+	u, err := h.s.verifyCustomer(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(customerVerified{
+		Message: "E-mail verified.", CustomerID: u.ID, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.Time(*u.EmailVerifiedAt),
+	})
+}
+
+func (h handlers) toggleActive(ctx context.Context, in *customerInput) (*httpapi.Output[customerToggled], error) {
+	u, err := h.s.toggleCustomer(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	message := "The customer is disabled."
+	if u.Enable {
+		message = "The customer is enabled."
+	}
+	return httpapi.OK(customerToggled{Message: message, CustomerID: u.ID, Enable: u.Enable})
+}
+
+// verifyCustomer verifies a customer's address on an admin's word. Errors: 404,
+// 400 when it is verified already.
+func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.User, error) {
+	return s.changeCustomer(ctx, id, "customer_admin_verify_email", func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
+		if u.EmailVerified {
+			return u, fault.BadDetail("The e-mail is already verified.")
+		}
+		now := s.clock.Now()
+		return s.q.UserSetEmailVerified(ctx, tx, accountsdb.UserSetEmailVerifiedParams{ID: u.ID, Now: &now})
+	})
+}
+
+// toggleCustomer enables a disabled customer, and disables an enabled one, whose
+// tokens end; 404.
+func (s *Service) toggleCustomer(ctx context.Context, id string) (accountsdb.User, error) {
+	return s.changeCustomer(ctx, id, "customer_toggle_active", func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
+		now := s.clock.Now()
+		ended := endOfTokens(now)
+		return s.q.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: now, EndedAt: &ended})
+	})
+}
+
+// changeCustomer locks a customer, changes him and writes the audit trail.
+func (s *Service) changeCustomer(
+	ctx context.Context, text, action string, change func(pgx.Tx, accountsdb.User) (accountsdb.User, error),
+) (after accountsdb.User, err error) {
+	id, err := objectid.Parse(text)
+	if err != nil {
+		return after, fault.InvalidAt(err.Error(), "path", "id")
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		before, err := s.q.UserLockCustomer(ctx, tx, id)
+		if postgres.IsNoRows(err) {
+			return errNoCustomer()
+		}
+		if err != nil {
+			return err
+		}
+		if after, err = change(tx, before); err != nil {
+			return err
+		}
+		return s.AuditTx(ctx, tx, AuditEntry{
+			Action: action, Resource: "customers", RecordID: id, Before: stateOf(before), After: stateOf(after),
+		})
+	})
+	if err != nil {
+		return after, fmt.Errorf("change customer: %w", err)
+	}
+	return after, nil
+}
+
+// customerState is what the two routes move.
+type customerState struct {
+	Enable          bool          `json:"enable"`
+	EmailVerified   bool          `json:"email_verified"`
+	EmailVerifiedAt *httpapi.Time `json:"email_verified_at"`
+}
+
+func stateOf(u accountsdb.User) customerState {
+	return customerState{Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt)}
+}

@@ -1,0 +1,115 @@
+package accounts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+)
+
+// beforeCustomerUpdate checks what admins change of customers. Disabling ends
+// the customer's tokens; a new e-mail ends the codes that were mailed to the old
+// one, and is unverified unless the admin says otherwise.
+func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	ids := idsOfRecords(records)
+	customers, err := s.lockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
+	if err != nil {
+		return err
+	}
+	if err := noteBeforeTx(ctx, tx, s.collections.customers.View, ids); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	var movedIDs []string
+	for _, rec := range records {
+		u := customers[rec.ID]
+		if v, sent := rec.Value("phone"); sent && v == nil {
+			return rec.Invalid("phone", "may not be null")
+		}
+		if err := storeAddress(rec); err != nil {
+			return err
+		}
+		moved, err := editLogin(rec, u)
+		if err != nil {
+			return err
+		}
+		if moved {
+			movedIDs = append(movedIDs, rec.ID.String())
+		}
+		setVerified(rec, u, moved, now)
+		if v, sent := rec.Value("enable"); sent && v == false && u.Enable {
+			rec.Set("tokens_valid_after", endOfTokens(now))
+		}
+	}
+	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {
+		return err
+	}
+	if err := s.q.UserDeleteCodes(ctx, tx, movedIDs); err != nil {
+		return fmt.Errorf("end codes: %w", err)
+	}
+	return nil
+}
+
+// setVerified keeps email_verified_at in step with email_verified.
+func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time.Time) {
+	v, sent := rec.Value("email_verified")
+	verified := v == true
+	switch {
+	case !sent && moved, sent && !verified:
+		rec.Set("email_verified", false)
+		rec.Set("email_verified_at", nil)
+	case verified && (moved || !u.EmailVerified):
+		rec.Set("email_verified_at", now)
+	}
+}
+
+// addressSchema is the address's schema with what it refers to, and the
+// validation that PUT /customers/me has.
+var addressRegistry = huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
+var addressSchema = huma.SchemaFromType(addressRegistry, reflect.TypeFor[Address]())
+
+// storeAddress checks an address that was sent and completes it; 422 naming the
+// member, such as address.city.
+func storeAddress(rec *collection.Record) error {
+	v, _ := rec.Value("address")
+	raw, given := v.(json.RawMessage)
+	if !given {
+		return nil
+	}
+	var fields any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return rec.Invalid("address", "has to be an object")
+	}
+	var result huma.ValidateResult
+	huma.Validate(addressRegistry, addressSchema, huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, fields, &result)
+	if len(result.Errors) > 0 {
+		return addressFault(rec, result.Errors[0])
+	}
+	address, err := addressOf(raw)
+	if err != nil {
+		return rec.Invalid("address", "has to be an object")
+	}
+	stored, err := addressJSON(address)
+	if err != nil {
+		return err
+	}
+	rec.Set("address", stored)
+	return nil
+}
+
+func addressFault(rec *collection.Record, found error) error {
+	detail, ok := found.(*huma.ErrorDetail)
+	if !ok || detail.Location == "" {
+		return rec.Invalid("address", "has to be an address")
+	}
+	return fault.InvalidAt(detail.Message, "body", rec.Index, "address", detail.Location)
+}

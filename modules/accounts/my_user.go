@@ -1,0 +1,85 @@
+package accounts
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/query"
+)
+
+// newMyUser is what an admin may change about himself at PUT /my-user:
+// username, e-mail, name and avatar. It shows what /users shows.
+func (s *Service) newMyUser() *collection.Resource {
+	privileged := func(name string, kind query.Kind, more collection.Field) collection.Field {
+		more.Name, more.Kind, more.Write = name, kind, collection.Privileged
+		return more
+	}
+	shownWhenSet := collection.Field{WhenSet: true}
+	return collection.New(collection.Definition{
+		Name: "my-user", Singular: "User", Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
+		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
+		Fields: []collection.Field{
+			privileged("user_type", query.String, collection.Field{Rule: collection.Rule{Enum: []string{"admin"}}}),
+			{Name: "username", Kind: query.String, Rule: usernameRule},
+			{Name: "email", Kind: query.String, Rule: emailRule},
+			{Name: "name", Kind: query.String, WhenSet: true, Rule: nameRule, Doc: "Display name"},
+			privileged("full_name", query.String, shownWhenSet),
+			privileged("tax_id", query.String, shownWhenSet),
+			privileged("phone", query.String, shownWhenSet),
+			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
+			privileged("type_user", query.OID, collection.Field{Array: true}),
+			privileged("enable", query.Bool, collection.Field{}),
+			privileged("is_root", query.Bool, collection.Field{}),
+			{Name: "created_at", Expr: "t.created_at", Kind: query.Date},
+			{Name: "updated_at", Expr: "t.updated_at", Kind: query.Date},
+		},
+		Constraints: map[string]collection.Violation{uniqueLogin: loginTaken},
+		Hooks:       s.adminHooks(),
+	})
+}
+
+func (h handlers) getMyUser(ctx context.Context, _ *struct{}) (*collection.Answer, error) {
+	list, err := h.s.collections.myUser.Prepare(collection.Params{ID: httpapi.CallerOf(ctx).ID})
+	if err != nil {
+		return nil, err
+	}
+	if err := list.Run(ctx, h.s.pool); err != nil {
+		return nil, err
+	}
+	return list.Envelope(ctx), nil
+}
+
+// putMyUser is the PUT of the collection on the caller's own record; _id may be
+// left out.
+func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+	body, err := ownObject(ctx, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return h.s.collections.routes.Update(h.s.collections.myUser)(ctx, &collection.BodyInput{Body: body})
+}
+
+// ownObject fills the caller's id into an array of one object. What is no such
+// array goes on as it is, to be refused by the collection.
+func ownObject(ctx context.Context, body collection.RawJSON) (collection.RawJSON, error) {
+	var objects []map[string]json.RawMessage
+	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
+		return body, nil
+	}
+	if len(objects) > 1 {
+		return nil, fault.InvalidAt("has to hold exactly one object", "body")
+	}
+	own := httpapi.CallerOf(ctx).ID.String()
+	if raw, sent := objects[0]["_id"]; sent {
+		var id string
+		if json.Unmarshal(raw, &id) != nil || !strings.EqualFold(id, own) {
+			return nil, fault.InvalidAt("has to be your own id", "body", 0, "_id")
+		}
+	}
+	objects[0]["_id"] = json.RawMessage(`"` + own + `"`)
+	return json.Marshal(objects[0:1])
+}

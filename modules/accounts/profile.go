@@ -1,0 +1,86 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/query"
+)
+
+// newProfiles is the collection users-type: lists of handler names that the
+// admins who carry the profile may call (open-shapes, section 1, Profiles).
+func (s *Service) newProfiles() *collection.Resource {
+	handlers := collection.Rule{MaxLength: 100, Pattern: `^[a-z][a-z0-9_]*$`, Means: "a handler name, as in GET /routes"}
+	return collection.New(collection.Definition{
+		Name: "users-type", Singular: "Profile", Table: "accounts.users_type",
+		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
+		Fields: []collection.Field{
+			{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
+			{Name: "view", Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
+			{Name: "create", Column: `"create"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
+			{Name: "update", Column: `"update"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
+			{Name: "delete", Column: `"delete"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
+		},
+		Constraints: map[string]collection.Violation{"users_type_name_unique": {Field: "name", Message: "is already taken"}},
+		Hooks: collection.Hooks{
+			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+				return noteBeforeTx(ctx, tx, s.collections.profiles.View, idsOfRecords(records))
+			},
+			BeforeDelete: s.beforeProfileDelete,
+			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+				return s.auditWriteTx(ctx, tx, "users-type", s.collections.profiles.View, ids)
+			},
+		},
+	})
+}
+
+// beforeProfileDelete refuses a profile that an admin carries: 409.
+func (s *Service) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	if err := s.q.ProfileHoldForDelete(ctx, tx, textsOf(ids)); err != nil {
+		return fmt.Errorf("lock profiles: %w", err)
+	}
+	used, err := s.q.ProfileInUse(ctx, tx, textsOf(ids))
+	if err != nil {
+		return fmt.Errorf("look up users of profiles: %w", err)
+	}
+	if used {
+		return fault.Conflict("A user still carries this profile.")
+	}
+	return noteBeforeTx(ctx, tx, s.collections.profiles.View, ids)
+}
+
+// checkProfilesTx refuses unknown profiles, and keeps the known ones from being
+// deleted until the users that get them are written.
+func (s *Service) checkProfilesTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	var wanted []string
+	for _, rec := range records {
+		wanted = append(wanted, profilesOf(rec)...)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	known, err := s.q.ProfileHoldForUse(ctx, tx, wanted)
+	if err != nil {
+		return fmt.Errorf("read profiles: %w", err)
+	}
+	for _, rec := range records {
+		for _, id := range profilesOf(rec) {
+			if !slices.Contains(known, objectid.ID(id)) {
+				return rec.Invalid("type_user", "names an unknown profile")
+			}
+		}
+	}
+	return nil
+}
+
+func profilesOf(rec *collection.Record) []string {
+	v, _ := rec.Value("type_user")
+	profiles, _ := v.([]string)
+	return profiles
+}

@@ -1,0 +1,66 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// deleteAdminsTx leaves tombstones of the admins that exist, and returns their
+// ids. Errors: 403 for a root user unless root deletes him, 409 for oneself and
+// for the last root user.
+func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
+	users, err := s.lockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
+	if err != nil {
+		return nil, err
+	}
+	caller := httpapi.CallerOf(ctx)
+	var there []objectid.ID
+	var roots []string
+	for _, id := range slices.Sorted(maps.Keys(users)) {
+		u := users[id]
+		switch {
+		case u.IsRoot && !caller.Root:
+			return nil, fault.Denied("Only a root user may delete a root user.")
+		case id == caller.ID:
+			return nil, fault.Conflict("Nobody deletes himself.")
+		case u.IsRoot && u.Enable:
+			roots = append(roots, id.String())
+		}
+		there = append(there, id)
+	}
+	if err := s.keepRootTx(ctx, tx, roots); err != nil {
+		return nil, err
+	}
+	if err := noteBeforeTx(ctx, tx, s.collections.users.View, there); err != nil {
+		return nil, err
+	}
+	for _, id := range there {
+		if err := s.eraseUserTx(ctx, tx, id); err != nil {
+			return nil, err
+		}
+	}
+	return there, nil
+}
+
+// eraseUserTx turns a user into a tombstone: logins free, tokens and codes ended,
+// files gone, nothing personal left.
+func (s *Service) eraseUserTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	now := s.clock.Now()
+	ended := endOfTokens(now)
+	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{ID: id, Now: &now, TokensValidAfter: &ended}); err != nil {
+		return fmt.Errorf("erase user: %w", err)
+	}
+	if err := s.q.UserDeleteCodes(ctx, tx, []string{id.String()}); err != nil {
+		return fmt.Errorf("end codes: %w", err)
+	}
+	return s.files.DeleteOfRecordTx(ctx, tx, userFileKind, id)
+}

@@ -1,0 +1,74 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+)
+
+// sentText returns a text that the body has set.
+func sentText(rec *collection.Record, column string) (text string, sent bool) {
+	v, _ := rec.Value(column)
+	text, sent = v.(string)
+	return text, sent
+}
+
+// editLogin brings the e-mail and username of a record into their stored form. A
+// username that is the user's present address moves with it. u is zero for a new
+// user.
+func editLogin(rec *collection.Record, u accountsdb.User) (moved bool, err error) {
+	email, username := u.Email, u.Username
+	if text, sent := sentText(rec, "email"); sent {
+		if email, err = normalEmail(text, "body", rec.Index, "email"); err != nil {
+			return false, err
+		}
+		rec.Set("email", email)
+	}
+	if text, sent := sentText(rec, "username"); sent {
+		username = text
+	}
+	moved = email != u.Email && u.ID != ""
+	if moved && asciiLower(username) == u.Email {
+		username = email
+		rec.Set("username", username)
+	}
+	if username == u.Username && email == u.Email {
+		return false, nil
+	}
+	return moved, checkUsername(username, email, "body", rec.Index, "username")
+}
+
+// checkLoginsFreeTx refuses usernames and e-mails that somebody else has: 409
+// with the field.
+func (s *Service) checkLoginsFreeTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	var logins, owners []string
+	var at []*fault.Error
+	for _, rec := range records {
+		for _, login := range []struct{ field, message string }{
+			{"email", "belongs to another account"}, {"username", "is taken"},
+		} {
+			text, sent := sentText(rec, login.field)
+			if !sent {
+				continue
+			}
+			logins, owners = append(logins, text), append(owners, rec.ID.String())
+			at = append(at, fault.Conflict("body[%d].%s %s", rec.Index, login.field, login.message).WithField(login.field))
+		}
+	}
+	if len(logins) == 0 {
+		return nil
+	}
+	taken, err := s.q.UserListTakenLogins(ctx, tx, accountsdb.UserListTakenLoginsParams{Logins: logins, Owners: owners})
+	if err != nil {
+		return fmt.Errorf("look up logins: %w", err)
+	}
+	if len(taken) > 0 {
+		return at[taken[0]-1]
+	}
+	return nil
+}

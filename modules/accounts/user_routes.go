@@ -1,0 +1,29 @@
+package accounts
+
+import (
+	"net/http"
+
+	"marquee/platform/httpapi"
+)
+
+// adminRoutes registers what admins do with users, customers, profiles and the
+// audit trail.
+func (s *Service) adminRoutes(api *httpapi.API) {
+	h, c := handlers{s}, s.collections
+	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, c.routes.List(c.users.View), c.users.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/users", "user_create", httpapi.Admin, audited("user_create", c.routes.Create(c.users)), c.users.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/users", "user_update", httpapi.Admin, audited("user_update", c.routes.Update(c.users)), c.users.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/users", "user_delete", httpapi.Admin, audited("user_delete", c.routes.Delete(c.users)), c.users.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/users-type", "users_type_list", httpapi.Root, c.routes.List(c.profiles.View), c.profiles.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/users-type", "users_type_create", httpapi.Root, audited("users_type_create", c.routes.Create(c.profiles)), c.profiles.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/users-type", "users_type_update", httpapi.Root, audited("users_type_update", c.routes.Update(c.profiles)), c.profiles.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/users-type", "users_type_delete", httpapi.Root, audited("users_type_delete", c.routes.Delete(c.profiles)), c.profiles.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/my-user", "my_user_get", httpapi.Admin, h.getMyUser, httpapi.ResponseSchema(c.myUser.EnvelopeSchema()))
+	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, audited("my_user_put", h.putMyUser), c.myUser.UpdateDoc()...)
+	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, c.routes.List(c.customers.View), c.customers.ListDoc()...)
+	httpapi.Route(api, http.MethodPut, "/customers", "customer_update", httpapi.Admin, audited("customer_update", c.routes.Update(c.customers)), c.customers.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/customers", "customer_delete", httpapi.Admin, audited("customer_delete", c.routes.Delete(c.customers)), c.customers.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/verify-email", "customer_admin_verify_email", httpapi.Admin, h.adminVerifyEmail)
+	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin, h.toggleActive)
+	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, c.routes.List(c.auditLog.View), c.auditLog.ListDoc()...)
+}

@@ -1,0 +1,204 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/secret"
+)
+
+// beforeAdminCreate checks new admins and hashes their passwords.
+func (s *Service) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	caller := httpapi.CallerOf(ctx)
+	for _, rec := range records {
+		if err := checkRights(rec, accountsdb.User{}, caller); err != nil {
+			return err
+		}
+		if _, err := editLogin(rec, accountsdb.User{}); err != nil {
+			return err
+		}
+	}
+	return s.finishAdminsTx(ctx, tx, records)
+}
+
+// finishAdminsTx checks what needs the database, and hashes last, since it costs
+// most.
+func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
+		return err
+	}
+	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {
+		return err
+	}
+	for _, rec := range records {
+		password, sent := sentText(rec, "password_hash")
+		if !sent {
+			continue
+		}
+		hash, err := s.hasher.hash(ctx, secret.NewText(password))
+		if err != nil {
+			return err
+		}
+		rec.Set("password_hash", hash)
+	}
+	return nil
+}
+
+// beforeAdminUpdate checks changes of admins. What leads into an account or
+// closes it ends the user's tokens.
+func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	ids := idsOfRecords(records)
+	users, err := s.lockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
+	if err != nil {
+		return err
+	}
+	if err := noteBeforeTx(ctx, tx, s.collections.users.View, ids); err != nil {
+		return err
+	}
+	caller, ended := httpapi.CallerOf(ctx), endOfTokens(s.clock.Now())
+	var moved, unrooted []string
+	for _, rec := range records {
+		u := users[rec.ID]
+		if err := checkAdminChange(rec, u, caller); err != nil {
+			return err
+		}
+		gone, err := editLogin(rec, u)
+		if err != nil {
+			return err
+		}
+		password, enable, root := changeOf(rec, u)
+		if gone || password {
+			moved = append(moved, u.ID.String())
+		}
+		if password || !enable && u.Enable || root != u.IsRoot {
+			rec.Set("tokens_valid_after", ended)
+		}
+		if u.IsRoot && u.Enable && (!root || !enable) {
+			unrooted = append(unrooted, u.ID.String())
+		}
+	}
+	if err := s.keepRootTx(ctx, tx, unrooted); err != nil {
+		return err
+	}
+	if err := s.q.UserDeleteCodes(ctx, tx, moved); err != nil {
+		return fmt.Errorf("end codes: %w", err)
+	}
+	return s.finishAdminsTx(ctx, tx, records)
+}
+
+// changeOf tells whether a record sets a password, and its enable and is_root
+// once it is written.
+func changeOf(rec *collection.Record, u accountsdb.User) (password, enable, root bool) {
+	_, password = sentText(rec, "password_hash")
+	enable, root = u.Enable, u.IsRoot
+	if v, sent := rec.Value("enable"); sent {
+		enable, _ = v.(bool)
+	}
+	if v, sent := rec.Value("is_root"); sent {
+		root, _ = v.(bool)
+	}
+	return password, enable, root
+}
+
+// checkAdminChange says whether the caller may change the user so: 403 where the
+// user is beyond him, 409 where he would lock himself out, 422 for a field that
+// is not his to set.
+func checkAdminChange(rec *collection.Record, u accountsdb.User, caller httpapi.Caller) error {
+	if u.IsRoot && !caller.Root {
+		return fault.Denied("Only a root user may change a root user.")
+	}
+	if err := checkRights(rec, u, caller); err != nil {
+		return err
+	}
+	if v, sent := rec.Value("name"); sent && v == nil {
+		return rec.Invalid("name", "may not be null")
+	}
+	password, enable, _ := changeOf(rec, u)
+	if rec.ID == caller.ID {
+		switch {
+		case !enable:
+			return fault.Conflict("Nobody disables himself.").WithField("enable")
+		case password:
+			return rec.Invalid("password", "of your own is changed at POST /auth/change-password")
+		}
+		return nil
+	}
+	email, sent := sentText(rec, "email")
+	if (password || sent && asciiLower(email) != u.Email) && !covers(caller, u) {
+		return fault.Denied("Only a root user, or an admin with the same profiles, may change this user's e-mail or password.")
+	}
+	return nil
+}
+
+// covers reports whether the caller holds every profile of the user. Who could
+// set the password of, or have a code mailed for, an account with more would gain
+// its permissions.
+func covers(caller httpapi.Caller, u accountsdb.User) bool {
+	if caller.Root {
+		return true
+	}
+	return !slices.ContainsFunc(u.TypeUser, func(id string) bool { return !slices.Contains(caller.Profiles, objectid.ID(id)) })
+}
+
+// checkRights refuses changed rights unless root changes them; unchanged ones
+// pass, since clients send back what they read.
+func checkRights(rec *collection.Record, u accountsdb.User, caller httpapi.Caller) error {
+	if caller.Root {
+		return nil
+	}
+	if v, sent := rec.Value("is_root"); sent && v != u.IsRoot {
+		return rec.Invalid("is_root", "may be set by root users alone")
+	}
+	if v, sent := rec.Value("type_user"); sent {
+		if profiles, _ := v.([]string); !slices.Equal(profiles, u.TypeUser) {
+			return rec.Invalid("type_user", "may be set by root users alone")
+		}
+	}
+	return nil
+}
+
+// lockUsersTx reads and locks users of a type in the order of their ids.
+func (s *Service) lockUsersTx(ctx context.Context, tx pgx.Tx, userType string, ids []objectid.ID) (map[objectid.ID]accountsdb.User, error) {
+	rows, err := s.q.UserListForChange(ctx, tx, accountsdb.UserListForChangeParams{Ids: textsOf(ids), UserType: userType})
+	if err != nil {
+		return nil, fmt.Errorf("lock users: %w", err)
+	}
+	users := make(map[objectid.ID]accountsdb.User, len(rows))
+	for _, u := range rows {
+		users[u.ID] = u
+	}
+	return users, nil
+}
+
+// keepRootTx refuses to disable, demote or delete the last root users: 409. The
+// rows are locked already; whoever else takes roots away waits here, and counts
+// what is left then.
+func (s *Service) keepRootTx(ctx context.Context, tx pgx.Tx, leaving []string) error {
+	if len(leaving) == 0 {
+		return nil
+	}
+	if err := s.q.UserHoldRoots(ctx, tx); err != nil {
+		return fmt.Errorf("hold roots: %w", err)
+	}
+	others, err := s.q.UserCountOtherRoots(ctx, tx, leaving)
+	if err != nil {
+		return fmt.Errorf("count roots: %w", err)
+	}
+	if others == 0 {
+		return fault.Conflict("This is the last root user.")
+	}
+	return nil
+}
+
+// endOfTokens is the tokens_valid_after that ends every token issued until now,
+// those of this very millisecond among them.
+func endOfTokens(now time.Time) time.Time { return now.Add(time.Millisecond) }
