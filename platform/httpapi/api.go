@@ -100,9 +100,16 @@ func humaConfig(cfg Config) huma.Config {
 func (a *API) Handler() http.Handler { return a.mux }
 
 // Mount registers a plain handler, for what is no JSON operation: webhooks and
-// file bytes. The path is taken as it stands, without the prefix.
-func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc) {
-	a.routes = append(a.routes, RouteInfo{Method: method, Path: path, Name: name, Auth: auth})
+// file bytes. The path is taken as it stands, without the prefix. Auth and
+// permission are for /routes; the handler checks them, with Authenticate and
+// Allowed.
+func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, options ...Option) {
+	op := operation{auth: auth}
+	op.OperationID = name
+	for _, set := range options {
+		set(&op)
+	}
+	a.routes = append(a.routes, RouteInfo{Method: method, Path: path, Name: name, Auth: auth, Permission: op.permission})
 	a.mux.Method(method, path, h)
 }
 
@@ -131,7 +138,7 @@ type Option func(*operation)
 type operation struct {
 	huma.Operation
 	auth         Auth
-	permission   bool
+	permission   string // handler name that a profile has to hold, "" for none
 	tokenInQuery bool
 	form         bool
 	perMinute    int
@@ -144,7 +151,11 @@ func Status(code int) Option { return func(o *operation) { o.DefaultStatus = cod
 func MaxBody(bytes int64) Option { return func(o *operation) { o.MaxBodyBytes = bytes } }
 
 // Permission demands that the caller's profiles hold the operation's own name.
-func Permission() Option { return func(o *operation) { o.permission = true } }
+func Permission() Option { return func(o *operation) { o.permission = o.OperationID } }
+
+// PermissionOf demands that the caller's profiles hold the name of another
+// operation: whoever may call that one may call this.
+func PermissionOf(handler string) Option { return func(o *operation) { o.permission = handler } }
 
 // TokenInQuery accepts the access token in the query parameter token as well.
 func TokenInQuery() Option { return func(o *operation) { o.tokenInQuery = true } }
@@ -211,11 +222,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	if auth != Public && auth != Gateway {
 		op.Security = []map[string][]string{{"bearer": {}}}
 	}
-	info := RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth}
-	if op.permission {
-		info.Permission = name
-	}
-	a.routes = append(a.routes, info)
+	a.routes = append(a.routes, RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission})
 	op.Extensions = map[string]any{"x-auth": string(auth)}
 	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op)}
 	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {

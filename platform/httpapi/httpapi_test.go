@@ -74,6 +74,7 @@ func setup(t *testing.T, change ...func(*httpapi.Config)) *apitest.Client {
 		httpapi.Route(api, http.MethodGet, "/as-"+string(auth), "thing_"+string(auth), auth, say)
 	}
 	httpapi.Route(api, http.MethodGet, "/permitted", "thing_permitted", httpapi.Admin, say, httpapi.Permission())
+	httpapi.Route(api, http.MethodGet, "/permitted-too", "thing_permitted_too", httpapi.Admin, say, httpapi.PermissionOf("thing_permitted"))
 	httpapi.Route(api, http.MethodGet, "/with-token", "thing_token", httpapi.SignedIn, say, httpapi.TokenInQuery())
 	httpapi.Route(api, http.MethodGet, "/throttled", "thing_throttled", httpapi.Public, say, httpapi.PerMinute(2))
 	httpapi.Route(api, http.MethodPost, "/things", "thing_create", httpapi.Public, func(_ context.Context, in *thingsInput) (*httpapi.Output[said], error) {
@@ -121,12 +122,14 @@ func TestEveryAuthKindAgainstEveryCaller(t *testing.T) {
 		"/as-root":       {401, 403, 403, 403, 403, 200},
 		"/as-subscriber": {401, 403, 200, 200, 200, 200}, // the handler checks the user itself
 		"/permitted":     {401, 403, 403, 403, 401, 200},
+		"/permitted-too": {401, 403, 403, 403, 401, 200},
 	} {
 		for i, token := range []string{"", "nonsense", "gone", "customer", "admin", "root"} {
 			require.Equal(t, want[i], c.As(token).Get(path).Status, "%s as %q", path, token)
 		}
 	}
 	c.As("holder").Get("/permitted").Expect(200)
+	c.As("holder").Get("/permitted-too").Expect(200)
 	require.Contains(t, c.As("admin").Get("/permitted").Detail(), "no permission for the handler thing_permitted")
 	require.Equal(t, "Not authenticated", c.Get("/as-jwt").Detail())
 	require.Equal(t, "Access Denied: Could not validate token.", c.As("nonsense").Get("/as-jwt").Detail())
