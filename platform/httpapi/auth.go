@@ -91,6 +91,11 @@ func CallerOf(ctx context.Context) Caller {
 	return c
 }
 
+// WithCaller makes CallerOf know the user whom a plain handler has authenticated.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey, c)
+}
+
 // ClaimsOf returns what the request's token says.
 func ClaimsOf(ctx context.Context) Claims {
 	c, _ := ctx.Value(claimsKey).(Claims)
@@ -140,7 +145,7 @@ func (a *API) admit(hc huma.Context, op operation) (context.Context, error) {
 	if err := Allowed(caller, op.auth, op.permission); err != nil {
 		return nil, err
 	}
-	return context.WithValue(ctx, callerKey, caller), nil
+	return WithCaller(ctx, caller), nil
 }
 
 // bearer returns the token of an Authorization header; given is false without
