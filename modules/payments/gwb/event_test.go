@@ -45,7 +45,6 @@ func TestSamplesInBothShapes(t *testing.T) {
 			"customer.subscription.updated.past_due":             {kind: payments.SubscriptionChanged, status: payments.RemotePastDue},
 			"customer.subscription.updated.cancel-at-period-end": {kind: payments.SubscriptionChanged, status: payments.RemoteActive},
 			"customer.subscription.deleted":                      {kind: payments.SubscriptionWasEnded, status: payments.RemoteCanceled},
-			"charge.refunded.full":                               {},
 		} {
 			name := name + "." + shape
 			e, err := g.ReadEvent(sample(t, name))

@@ -1,0 +1,392 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	sandboxgwa "marquee/platform/sandbox/gwa"
+	sandboxgwb "marquee/platform/sandbox/gwb"
+	"marquee/platform/sandbox/stage"
+)
+
+func authorizationTerms(t *testing.T, g *paymentstest.Gateways) payments.AuthorizationTerms {
+	t.Helper()
+	return payments.AuthorizationTerms{
+		SubscriptionID: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Description: "Plus, monthly, with a name longer than allowed",
+		PeriodMonths: 1, FirstAmount: 4990, Amount: 4990, FirstDebit: g.Sandbox.GWA.Now().AddDate(0, 1, 0), ExpiresIn: time.Hour,
+	}
+}
+
+func TestA_AutomaticPix(t *testing.T) {
+	t.Parallel()
+	g, c := live(t)
+	terms := authorizationTerms(t, g)
+	a, err := g.A.AuthorizePix(t.Context(), terms)
+	require.NoError(t, err)
+	require.Equal(t, payments.AuthorizationCreated, a.Status)
+	require.Equal(t, terms.SubscriptionID, a.SubscriptionID)
+	require.NotEmpty(t, a.ConciliationID)
+	require.NotEmpty(t, a.Payload)
+	require.NotEmpty(t, a.EncodedImage)
+	require.False(t, a.Expired)
+	require.WithinDuration(t, g.Sandbox.GWA.Now().Add(time.Hour), *a.ExpiresAt, time.Minute)
+
+	_, err = g.Sandbox.GWA.PayPIX(a.Payload)
+	require.NoError(t, err)
+	activated := c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
+	require.Equal(t, payments.AuthorizationWasActivated, activated.Kind)
+	require.Equal(t, a.ID, activated.AuthorizationID)
+	require.Equal(t, terms.SubscriptionID, activated.Reference, "the contract")
+	first := c.wait(t, "PAYMENT_RECEIVED")
+	require.Equal(t, a.ConciliationID, first.ConciliationID)
+	require.Empty(t, first.Reference)
+	require.NotEqual(t, terms.Payer.GatewayID, first.CustomerID, "under a customer of the gateway's own making")
+
+	debit := payments.DebitTerms{
+		SubscriptionID: terms.SubscriptionID, AuthorizationID: a.ID, Payer: terms.Payer, Cycle: terms.FirstDebit,
+		DueDate: g.Sandbox.GWA.Now().AddDate(0, 0, 7), Amount: 4990, Description: "Plus, monthly",
+	}
+	_, ok, err := g.A.FindPixDebit(t.Context(), debit)
+	require.NoError(t, err)
+	require.False(t, ok)
+	made, err := g.A.DebitPix(t.Context(), debit)
+	require.NoError(t, err)
+	found, ok, err := g.A.FindPixDebit(t.Context(), debit)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, made.ID, found.ID)
+	debit.Cycle = debit.Cycle.AddDate(0, 1, 0)
+	_, ok, err = g.A.FindPixDebit(t.Context(), debit)
+	require.NoError(t, err)
+	require.False(t, ok, "of another cycle there is none")
+
+	require.NoError(t, g.Sandbox.GWA.Advance(8*24*time.Hour))
+	paid := c.wait(t, "PAYMENT_CONFIRMED")
+	require.Equal(t, made.ID, paid.Payment.ID)
+	require.Equal(t, a.ID, paid.AuthorizationID)
+	require.Equal(t, terms.SubscriptionID, paid.Reference)
+
+	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), a.ID))
+	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), a.ID), "over already")
+	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), "00000000-0000-0000-0000-000000000000"))
+	c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED")
+	read, err := g.A.ReadPixAuthorization(t.Context(), a.ID)
+	require.NoError(t, err)
+	require.Equal(t, payments.AuthorizationCancelled, read.Status)
+	require.True(t, read.Expired)
+	_, err = g.A.DebitPix(t.Context(), debit)
+	var rejected *payments.Rejected
+	require.ErrorAs(t, err, &rejected, "no debit without an active authorization")
+}
+
+func TestA_AuthorizationIsFoundAfterLostAnswer(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	terms := authorizationTerms(t, g)
+	st := g.Sandbox.GWA.Stage()
+	require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: "/v3/pix/automatic/authorizations", Kind: stage.FaultResetAfter, Times: 1}))
+	_, err := g.A.AuthorizePix(t.Context(), terms)
+	require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+	found, ok, err := g.A.FindPixAuthorization(t.Context(), terms)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NotEmpty(t, found.Payload)
+	terms.SubscriptionID = objectid.New()
+	_, ok, err = g.A.FindPixAuthorization(t.Context(), terms)
+	require.NoError(t, err)
+	require.False(t, ok)
+}
+
+func TestA_AuthorizationPeriods(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	terms := authorizationTerms(t, g)
+	for _, months := range []int{1, 3, 6, 12} {
+		terms.PeriodMonths, terms.SubscriptionID = months, objectid.New()
+		_, err := g.A.AuthorizePix(t.Context(), terms)
+		require.NoError(t, err, months)
+	}
+	terms.PeriodMonths = 2
+	_, err := g.A.AuthorizePix(t.Context(), terms)
+	var rejected *payments.Rejected
+	require.ErrorAs(t, err, &rejected)
+}
+
+func TestA_RefusedDebitAndOverdueAreOneAttempt(t *testing.T) {
+	t.Parallel()
+	g, c := live(t)
+	terms := authorizationTerms(t, g)
+	a, err := g.A.AuthorizePix(t.Context(), terms)
+	require.NoError(t, err)
+	_, err = g.Sandbox.GWA.PayPIX(a.Payload)
+	require.NoError(t, err)
+	made, err := g.A.DebitPix(t.Context(), payments.DebitTerms{
+		SubscriptionID: terms.SubscriptionID, AuthorizationID: a.ID, Payer: terms.Payer, Cycle: terms.FirstDebit,
+		DueDate: g.Sandbox.GWA.Now().AddDate(0, 0, 7), Amount: 4990,
+	})
+	require.NoError(t, err)
+	_, err = g.Sandbox.GWA.FailDebit(made.ID)
+	require.NoError(t, err)
+	require.NoError(t, g.Sandbox.GWA.Advance(12*24*time.Hour))
+	refused := c.wait(t, "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED")
+	overdue := c.wait(t, "PAYMENT_OVERDUE")
+	for _, e := range []payments.Event{refused, overdue} {
+		require.Equal(t, payments.PaymentHasFailed, e.Kind)
+		require.Equal(t, made.ID, e.Payment.ID)
+		require.Equal(t, 1, e.Attempt)
+		require.Equal(t, a.ID, e.AuthorizationID)
+		require.Equal(t, payments.PaymentPending, e.Payment.Status, "it can still be paid")
+	}
+}
+
+func TestA_PromoFirstMonthAndThenThePlan(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	terms := termsA(t, g, paymentstest.CardApproved)
+	first, err := g.A.ChargeCard(t.Context(), payments.CardTerms{
+		Reference: terms.SubscriptionID, Kind: payments.KindFirstMonth, Payer: terms.Payer, Amount: 990, Description: "Plus, first month",
+		Instrument: terms.Instrument,
+	})
+	require.NoError(t, err)
+	require.Equal(t, "CONFIRMED", first.Payment.NativeStatus)
+	require.False(t, first.CardToken.Empty())
+	require.Equal(t, "8829", first.Card.Last4)
+
+	terms.Instrument = payments.Instrument{CardToken: first.CardToken, RemoteIP: terms.Instrument.RemoteIP}
+	terms.FirstDue = g.Sandbox.GWA.Now().AddDate(0, 0, 30)
+	sub, err := g.A.Subscribe(t.Context(), terms)
+	require.NoError(t, err)
+	require.NoError(t, g.Sandbox.GWA.Advance(time.Hour))
+	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID)
+	require.NoError(t, err)
+	require.Equal(t, "PENDING", read.PaymentStatus, "charged on day 30, not now")
+	all, err := g.A.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID})
+	require.NoError(t, err)
+	require.Len(t, all, 2, "the first month and the plan's first charge")
+
+	other := termsA(t, g, paymentstest.CardApproved)
+	other.Instrument = terms.Instrument
+	_, err = g.A.Subscribe(t.Context(), other)
+	var declined *payments.Declined
+	require.ErrorAs(t, err, &declined, "a token belongs to one customer")
+}
+
+func TestA_CardUnderRiskAnalysisWaits(t *testing.T) {
+	t.Parallel()
+	g, c := live(t)
+	_, err := g.Sandbox.GWA.ChangeSettings(func(s *sandboxgwa.Settings) { s.RiskAnalysis = true })
+	require.NoError(t, err)
+	terms := termsA(t, g, paymentstest.CardApproved)
+	charge := payments.CardTerms{Reference: terms.SubscriptionID, Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument}
+	made, err := g.A.ChargeCard(t.Context(), charge)
+	require.NoError(t, err)
+	require.Equal(t, payments.PaymentPending, made.Payment.Status)
+	require.Nil(t, made.Payment.SettledAt)
+	_, err = g.Sandbox.GWA.EndRiskAnalysis(made.Payment.ID, false)
+	require.NoError(t, err)
+	failed := c.wait(t, "PAYMENT_REPROVED_BY_RISK_ANALYSIS")
+	require.Equal(t, payments.PaymentHasFailed, failed.Kind)
+	require.Equal(t, charge.Reference, failed.Reference)
+}
+
+func TestB_OffersNoAutomaticPix(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	_, err := g.B.AuthorizePix(t.Context(), payments.AuthorizationTerms{})
+	require.ErrorIs(t, err, payments.ErrUnsupported)
+	_, err = g.B.DebitPix(t.Context(), payments.DebitTerms{})
+	require.ErrorIs(t, err, payments.ErrUnsupported)
+	_, err = g.A.SetCancelAtPeriodEnd(t.Context(), "sub_1", true)
+	require.ErrorIs(t, err, payments.ErrUnsupported)
+	_, err = g.A.InvoiceOf(t.Context(), "pi_1")
+	require.ErrorIs(t, err, payments.ErrUnsupported)
+}
+
+func TestB_CancelAtPeriodEndAndBack(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	ending, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, true)
+	require.NoError(t, err)
+	require.Equal(t, payments.RemoteActive, ending.Status)
+	require.True(t, ending.CancelAtPeriodEnd)
+	require.Equal(t, sub.NextBilling, ending.NextBilling)
+	going, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, false)
+	require.NoError(t, err)
+	require.False(t, going.CancelAtPeriodEnd)
+	_, err = b.B.SetCancelAtPeriodEnd(t.Context(), "sub_0", true)
+	require.ErrorIs(t, err, payments.ErrGatewayMissing)
+}
+
+func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	card, err := b.Sandbox.GWB.CreateCard(sandboxgwb.Card{Number: "4242424242424242", ExpMonth: 5, ExpYear: 2035})
+	require.NoError(t, err)
+	b.terms.Instrument = paymentstest.Token(card)
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.NoError(t, b.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
+	require.NoError(t, b.Sandbox.GWB.Renew(sub.GatewayID))
+
+	wish := payments.InvoicePayment{AttemptID: objectid.New(), SubscriptionGatewayID: sub.GatewayID}
+	_, open, err := b.B.PayOpenInvoice(t.Context(), wish)
+	var declined *payments.Declined
+	require.ErrorAs(t, err, &declined, "the card still refuses")
+	require.True(t, open)
+
+	_, err = b.B.ChangeCard(t.Context(), payments.CardChange{
+		ChangeID: objectid.New(), SubscriptionGatewayID: sub.GatewayID, Payer: b.terms.Payer, Instrument: paymentstest.Token("pm_card_mastercard"),
+	})
+	require.NoError(t, err)
+	wish.AttemptID = objectid.New()
+	paid, open, err := b.B.PayOpenInvoice(t.Context(), wish)
+	require.NoError(t, err)
+	require.True(t, open)
+	require.Equal(t, payments.PaymentSettled, paid.Status)
+	require.NotEqual(t, sub.LatestPayment.ID, paid.ID)
+	require.NotEmpty(t, paid.PaymentIntentID)
+	intent, err := b.B.InvoiceOf(t.Context(), paid.PaymentIntentID)
+	require.NoError(t, err)
+	require.Equal(t, paid.ID, intent)
+	_, open, err = b.B.PayOpenInvoice(t.Context(), wish)
+	require.NoError(t, err)
+	require.False(t, open)
+	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	require.NoError(t, err)
+	require.Equal(t, payments.RemoteActive, read.Status)
+}
+
+func TestB_AuthenticationIsADeclineWhereNoStepFollows(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenAuthentication)
+	_, err := b.B.ChargeCard(t.Context(), payments.CardTerms{
+		Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
+	})
+	var declined *payments.Declined
+	require.ErrorAs(t, err, &declined)
+	require.Equal(t, "authentication_required", declined.Code)
+}
+
+func TestB_CustomerListIsTheLastResort(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	_, err := b.B.ChargeCard(t.Context(), payments.CardTerms{
+		Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: b.terms.Payer, Amount: 24000, Instrument: b.terms.Instrument,
+	})
+	require.NoError(t, err)
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	all, err := b.B.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: objectid.New(), CustomerGatewayID: b.terms.Payer.GatewayID})
+	require.NoError(t, err)
+	require.Len(t, all, 1, "never the ticket order")
+	require.Equal(t, sub.LatestPayment.PaymentIntentID, all[0].PaymentIntentID)
+}
+
+func TestB_RefundThatFailsLater(t *testing.T) {
+	t.Parallel()
+	g, c := live(t)
+	plan, err := g.B.SyncPlan(t.Context(), plusPlan())
+	require.NoError(t, err)
+	payer := paymentstest.Payer()
+	payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
+	require.NoError(t, err)
+	sub, err := g.B.Subscribe(t.Context(), payments.SubscriptionTerms{
+		SubscriptionID: objectid.New(), Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token("pm_card_refundFail"),
+	})
+	require.NoError(t, err)
+	terms := payments.RefundTerms{RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: sub.LatestPayment.ID}, Amount: 1000, Reason: "A courtesy"}
+	made, err := g.B.Refund(t.Context(), terms)
+	require.NoError(t, err)
+	require.Equal(t, sub.LatestPayment.PaymentIntentID, made.Report.PaymentID)
+	reported := c.wait(t, "charge.refunded")
+	require.Equal(t, made.Report.PaymentID, reported.Refund.PaymentID)
+	require.EqualValues(t, 1000, reported.Refund.Total)
+	require.Equal(t, payer.GatewayID, reported.CustomerID)
+	named := c.wait(t, "refund.created")
+	require.Equal(t, made.ID, named.Refund.Singles[0].ID)
+	require.Equal(t, terms.RefundID, named.Refund.Singles[0].RefundID)
+	require.NoError(t, g.Sandbox.GWB.FinishRefund(made.ID, false))
+	failed := c.wait(t, "refund.failed")
+	require.Equal(t, payments.RefundHasFailed, failed.Kind)
+	require.Equal(t, payments.RefundFailed, failed.Refund.Singles[0].Status)
+}
+
+func TestB_DisputeSteps(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		inquiry, won     bool
+		opened, finished payments.DisputeState
+	}{
+		"lost":    {opened: payments.DisputeOpen, finished: payments.DisputeLost},
+		"won":     {won: true, opened: payments.DisputeOpen, finished: payments.DisputeWon},
+		"inquiry": {inquiry: true, opened: payments.DisputeInquiry, finished: payments.DisputeDismissed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, c := live(t)
+			payer := paymentstest.Payer()
+			var err error
+			payer.GatewayID, err = g.B.EnsureCustomer(t.Context(), payer)
+			require.NoError(t, err)
+			made, err := g.B.ChargeCard(t.Context(), payments.CardTerms{
+				Reference: objectid.New(), Kind: payments.KindTicketOrder, Payer: payer, Amount: 24000, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+			})
+			require.NoError(t, err)
+			id, err := g.Sandbox.GWB.OpenDispute(made.Payment.ID, "fraudulent", tc.inquiry)
+			require.NoError(t, err)
+			created := c.wait(t, "charge.dispute.created")
+			require.Equal(t, payments.DisputeWasOpened, created.Kind)
+			require.Equal(t, tc.opened, created.Dispute.State)
+			require.Equal(t, made.Payment.ID, created.Dispute.PaymentID)
+			require.NoError(t, g.Sandbox.GWB.CloseDispute(id, tc.won))
+			closed := c.wait(t, "charge.dispute.closed")
+			require.Equal(t, payments.DisputeWasClosed, closed.Kind)
+			require.Equal(t, tc.finished, closed.Dispute.State)
+		})
+	}
+}
+
+func TestA_ChargebackSteps(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		steps []sandboxgwa.ChargebackStep
+		event string
+		state payments.DisputeState
+	}{
+		"lost": {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackDisputed, sandboxgwa.ChargebackLost}, "PAYMENT_REFUNDED", payments.DisputeLost},
+		"won":  {[]sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, sandboxgwa.ChargebackWon}, "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", payments.DisputeWon},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, c := live(t)
+			terms := termsA(t, g, paymentstest.CardApproved)
+			made, err := g.A.ChargeCard(t.Context(), payments.CardTerms{
+				Reference: terms.SubscriptionID, Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
+			})
+			require.NoError(t, err)
+			for _, step := range tc.steps {
+				_, err := g.Sandbox.GWA.Chargeback(made.Payment.ID, step, "")
+				require.NoError(t, err)
+			}
+			opened := c.wait(t, "PAYMENT_CHARGEBACK_REQUESTED")
+			require.Equal(t, payments.DisputeOpen, opened.Dispute.State)
+			closed := c.wait(t, tc.event)
+			require.Equal(t, payments.DisputeWasClosed, closed.Kind)
+			require.Equal(t, tc.state, closed.Dispute.State)
+			require.Nil(t, closed.Refund, "the dispute took the money, no refund did")
+			all, err := g.A.ListDisputes(t.Context(), payments.PaymentRef{PaymentID: made.Payment.ID})
+			require.NoError(t, err)
+			require.Equal(t, tc.state, all[0].State)
+			events, _, err := g.A.CreatedSince(t.Context(), g.Sandbox.GWA.Now().Add(-time.Hour), "")
+			require.NoError(t, err)
+			require.Len(t, events, 2, "the payment and its dispute, no refund")
+		})
+	}
+}

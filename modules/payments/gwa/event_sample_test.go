@@ -1,0 +1,231 @@
+package gwa
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+const authorized = "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_"
+
+var sampleKinds = map[string]payments.EventKind{
+	"PAYMENT_CHARGEBACK_REQUESTED.card-subscription":       payments.DisputeWasOpened,
+	"PAYMENT_CONFIRMED.card-subscription":                  payments.PaymentWasSettled,
+	"PAYMENT_CONFIRMED.one-off-external-reference":         payments.PaymentWasSettled,
+	"PAYMENT_CONFIRMED.pix-automatic-recurring-debit":      payments.PaymentWasSettled,
+	"PAYMENT_CREATED.card-subscription":                    payments.NothingForUs,
+	"PAYMENT_DELETED.card-subscription":                    payments.PaymentWasDeleted,
+	"PAYMENT_OVERDUE.card-subscription":                    payments.PaymentHasFailed,
+	"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial":        payments.PaymentWasRefunded,
+	"PAYMENT_RECEIVED.card-settled-32-days-later":          payments.PaymentWasSettled,
+	"PAYMENT_RECEIVED.pix-automatic-first-payment":         payments.PaymentWasSettled,
+	"PAYMENT_RECEIVED.pix-subscription-external-reference": payments.PaymentWasSettled,
+	"PAYMENT_RECEIVED.pix-ticket-order":                    payments.PaymentWasSettled,
+	"PAYMENT_REFUNDED.card-full":                           payments.PaymentWasRefunded,
+	"PAYMENT_REFUNDED.pix-full":                            payments.PaymentWasRefunded,
+	authorized + "ACTIVATED":                               payments.AuthorizationWasActivated,
+	authorized + "ACTIVATED.key-as-in-specification":       payments.AuthorizationWasActivated,
+	authorized + "CANCELLED":                               payments.AuthorizationWasCancelled,
+	authorized + "CREATED":                                 payments.NothingForUs,
+	authorized + "EXPIRED":                                 payments.AuthorizationHasExpired,
+	authorized + "REFUSED":                                 payments.AuthorizationWasRefused,
+	"SUBSCRIPTION_CREATED":                                 payments.NothingForUs,
+	"SUBSCRIPTION_DELETED":                                 payments.RecurrenceWasEnded,
+	"SUBSCRIPTION_INACTIVATED":                             payments.RecurrenceWasEnded,
+	"SUBSCRIPTION_UPDATED.iso-dates":                       payments.RecurrenceWasMoved,
+	"SUBSCRIPTION_UPDATED":                                 payments.RecurrenceWasMoved,
+}
+
+func TestEverySampleHasItsMeaning(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	files, err := filepath.Glob("../testdata/webhooks/gwa.*.json")
+	require.NoError(t, err)
+	require.Len(t, files, len(sampleKinds))
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "gwa."), ".json")
+		want, known := sampleKinds[name]
+		require.True(t, known, name)
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		e, err := g.ReadEvent(raw)
+		require.NoError(t, err, file)
+		require.Equal(t, want, e.Kind, file)
+		require.False(t, e.CreatedAt.IsZero(), file)
+		if want != payments.NothingForUs {
+			require.NotEmpty(t, e.Subjects(), file)
+		}
+	}
+}
+
+func TestRefundSamples(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for name, want := range map[string]money.Cents{
+		"PAYMENT_REFUNDED.card-full":                    4990,
+		"PAYMENT_REFUNDED.pix-full":                     24000,
+		"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial": 4990, // 20.00 + 29.90: each event repeats all of them
+	} {
+		e, err := g.ReadEvent(sample(t, name))
+		require.NoError(t, err, name)
+		require.Equal(t, want, e.Refund.Total, name)
+		require.True(t, e.Refund.HasTotal, name)
+		require.Equal(t, e.Payment.ID, e.Refund.PaymentID, name)
+		require.Equal(t, e.CreatedAt, e.Refund.At, name)
+		require.Empty(t, e.Refund.Singles, "none of them is ours: %s", name)
+	}
+}
+
+// refundEvent is an event about a payment of 49.90 with the refunds.
+func refundEvent(t *testing.T, name, rest string) payments.Event {
+	t.Helper()
+	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","dateCreated":"2026-11-24 18:20:49","payment":{"id":"pay_1","value":49.90,` + rest + `}}`))
+	require.NoError(t, err)
+	return e
+}
+
+func TestWhatCountsAsRefunded(t *testing.T) {
+	t.Parallel()
+	for rest, want := range map[string]money.Cents{
+		`"status":"RECEIVED","refunds":[{"status":"DONE","value":20.0},{"status":"PENDING","value":5}]`:                                                   2000,
+		`"status":"RECEIVED","refunds":[{"status":"DONE","value":20.0},{"status":"CANCELLED","value":5},{"status":"DONE","value":0.1}]`:                   2010,
+		`"status":"REFUND_IN_PROGRESS","refunds":[{"status":"AWAITING_CRITICAL_ACTION_AUTHORIZATION","value":20.0},{"status":"OF_A_NEW_KIND","value":1}]`: 0,
+		`"status":"REFUNDED"`:                4990,
+		`"status":"REFUNDED","refunds":null`: 4990,
+		`"status":"REFUNDED","refunds":[]`:   4990,
+		`"status":"RECEIVED"`:                0,
+	} {
+		require.Equal(t, want, refundEvent(t, "PAYMENT_PARTIALLY_REFUNDED", rest).Refund.Total, rest)
+	}
+}
+
+func TestOurRefundIsKnownByItsMark(t *testing.T) {
+	t.Parallel()
+	id := objectid.New()
+	e := refundEvent(t, "PAYMENT_REFUND_IN_PROGRESS", `"refunds":[{"status":"DONE","value":10,"description":"Cortesia"},
+		{"status":"PENDING","value":20,"dateCreated":"2026-11-24 18:20:41","description":"`+marked("A courtesy", id)+`"}]`)
+	require.Equal(t, payments.RefundIsPending, e.Kind)
+	require.EqualValues(t, 1000, e.Refund.Total)
+	require.Equal(t, []payments.SingleRefund{{
+		RefundID: id, Amount: 2000, Status: payments.RefundPending, Reason: "A courtesy", At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
+	}}, e.Refund.Singles)
+	e = refundEvent(t, "PAYMENT_REFUND_DENIED", `"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
+	require.Equal(t, payments.RefundHasFailed, e.Kind)
+	require.Equal(t, payments.RefundFailed, e.Refund.Singles[0].Status)
+	require.Zero(t, e.Refund.Total)
+}
+
+func TestMarkSurvivesALongReason(t *testing.T) {
+	t.Parallel()
+	id := objectid.New()
+	for _, reason := range []string{"", "x", strings.Repeat("ã", 500), "[ref 66f0a1b2c3d4e5f607182a01]"} {
+		text := marked(reason, id)
+		require.LessOrEqual(t, len([]rune(text)), 140)
+		_, got := unmarked(text)
+		require.Equal(t, id, got, reason)
+	}
+	_, got := unmarked("Cortesia [ref 66f0a1b2c3d4e5f607182a0]")
+	require.Empty(t, got)
+}
+
+func TestLostChargebackIsNoRefund(t *testing.T) {
+	t.Parallel()
+	e := refundEvent(t, "PAYMENT_REFUNDED", `"status":"REFUNDED","refunds":null,"chargeback":{"status":"DONE","reason":"FRAUD"}`)
+	require.Equal(t, payments.DisputeWasClosed, e.Kind)
+	require.Equal(t, payments.DisputeLost, e.Dispute.State)
+	require.Nil(t, e.Refund)
+}
+
+func TestDisputeSample(t *testing.T) {
+	t.Parallel()
+	e, err := New(Config{}).ReadEvent(sample(t, "PAYMENT_CHARGEBACK_REQUESTED.card-subscription"))
+	require.NoError(t, err)
+	require.Equal(t, "sub_k3v9x1m7q2t8w4z6", e.SubscriptionID)
+	require.Equal(t, "pay_a1b2c3d4e5f6g7h8", e.Dispute.ID)
+	require.Equal(t, "ABSENCE_OF_PRINT", e.Dispute.Reason)
+	require.EqualValues(t, 4990, e.Dispute.Amount)
+	require.Equal(t, payments.DisputeOpen, e.Dispute.State)
+}
+
+func TestNextDueDateInBothForms(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"SUBSCRIPTION_UPDATED", "SUBSCRIPTION_UPDATED.iso-dates"} {
+		e, err := New(Config{}).ReadEvent(sample(t, name))
+		require.NoError(t, err)
+		require.Equal(t, "2027-01-05T03:00:00Z", e.Subscription.NextBilling.Format(time.RFC3339), name)
+		require.Equal(t, "sub_k3v9x1m7q2t8w4z6", e.SubscriptionID)
+		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a01"), e.Reference)
+	}
+	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"SUBSCRIPTION_UPDATED","subscription":{"id":"sub_1","nextDueDate":"next week"}}`))
+	require.NoError(t, err, "a form that fits none fails no event")
+	require.Nil(t, e.Subscription.NextBilling)
+}
+
+func TestAuthorizationUnderEitherKey(t *testing.T) {
+	t.Parallel()
+	const id = "7d1f0c62-4b7e-4f0b-9a4c-5b6c7d8e9f01"
+	for _, object := range []string{
+		`"authorization":{"id":"` + id + `"}`, `"authorization":"` + id + `"`, `"pixAutomaticAuthorization":{"id":"` + id + `"}`,
+		`"pixAutomaticAuthorization":"` + id + `"`, `"authorization":null,"pixAutomaticAuthorization":"` + id + `"`,
+	} {
+		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED",` + object + `}`))
+		require.NoError(t, err, object)
+		require.Equal(t, id, e.AuthorizationID, object)
+		require.Equal(t, payments.AuthorizationRefused, e.Authorization.Status)
+	}
+	_, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED"}`))
+	require.Error(t, err)
+}
+
+func TestAuthorizationSample(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"ACTIVATED", "ACTIVATED.key-as-in-specification"} {
+		e, err := New(Config{}).ReadEvent(sample(t, authorized+name))
+		require.NoError(t, err)
+		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a03"), e.Reference, "the contract")
+		require.Equal(t, "CINEPLAYLTDA0000000000000161305ASA", e.ConciliationID)
+		require.Equal(t, payments.AuthorizationActive, e.Authorization.Status)
+	}
+	e, err := New(Config{}).ReadEvent(sample(t, authorized+"CANCELLED"))
+	require.NoError(t, err)
+	require.Equal(t, "CANCELLED_BY_PAYER", e.Authorization.Reason)
+}
+
+func TestOverdueAndRefusedCardAreOneAttempt(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]payments.PaymentStatus{
+		"PAYMENT_OVERDUE": payments.PaymentFailed, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": payments.PaymentFailed,
+	} {
+		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","payment":{"id":"pay_1","status":"OVERDUE","billingType":"CREDIT_CARD","subscription":"sub_1"}}`))
+		require.NoError(t, err)
+		require.Equal(t, payments.PaymentHasFailed, e.Kind)
+		require.Equal(t, 1, e.Attempt)
+		require.Equal(t, status, e.Payment.Status)
+	}
+	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"PAYMENT_OVERDUE","payment":{"id":"pay_1","status":"OVERDUE","billingType":"PIX"}}`))
+	require.NoError(t, err)
+	require.Equal(t, payments.PaymentPending, e.Payment.Status, "an overdue PIX can still be paid")
+}
+
+func TestReadersFailNoStrangeObject(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for name := range readers {
+		for _, object := range []string{`null`, `7`, `"x"`, `[]`, `{}`, `{"id":7}`} {
+			body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object + `,"authorization":` + object + `,"paymentInstruction":` + object + `}`
+			e, err := g.ReadEvent([]byte(body))
+			if err != nil {
+				require.Equal(t, payments.NothingForUs, e.Kind, body)
+				require.Equal(t, "evt_1&2", e.ID, "it is logged under its id")
+			}
+		}
+	}
+}

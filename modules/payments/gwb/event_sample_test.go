@@ -1,0 +1,201 @@
+package gwb
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+)
+
+// sampleKinds says what each sample means; those in both shapes are named
+// without their shape.
+var sampleKinds = map[string]payments.EventKind{
+	"charge.dispute.created":                             payments.DisputeWasOpened,
+	"charge.refunded.full":                               payments.PaymentWasRefunded,
+	"charge.refunded.partial-1":                          payments.PaymentWasRefunded,
+	"charge.refunded.partial-2-cumulative":               payments.PaymentWasRefunded,
+	"charge.refunded.ticket-order-same-customer":         payments.PaymentWasRefunded,
+	"customer.subscription.created.incomplete":           payments.SubscriptionChanged,
+	"customer.subscription.deleted":                      payments.SubscriptionWasEnded,
+	"customer.subscription.updated.active":               payments.SubscriptionChanged,
+	"customer.subscription.updated.cancel-at-period-end": payments.SubscriptionChanged,
+	"customer.subscription.updated.past_due":             payments.SubscriptionChanged,
+	"invoice.paid.first":                                 payments.PaymentWasSettled,
+	"invoice.paid.renewal":                               payments.PaymentWasSettled,
+	"invoice.payment_failed.first-declined":              payments.PaymentHasFailed,
+	"invoice.payment_failed.renewal":                     payments.PaymentHasFailed,
+	"payment_intent.payment_failed.card-invoice-not-pix": payments.NothingForUs,
+	"payment_intent.payment_failed.pix-expired":          payments.PaymentWasLost,
+	"payment_intent.requires_action.pix-subscription":    payments.NothingForUs,
+	"payment_intent.succeeded.card-invoice-not-pix":      payments.NothingForUs,
+	"payment_intent.succeeded.pix-subscription":          payments.PaymentWasSettled,
+	"payment_intent.succeeded.pix-ticket-order":          payments.PaymentWasSettled,
+}
+
+func TestEverySampleHasItsMeaning(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	files, err := filepath.Glob("../testdata/webhooks/gwb.*.json")
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "gwb."), ".json")
+		for _, shape := range []string{".dahlia", ".pre-basil-2024-06-20"} {
+			name = strings.TrimSuffix(name, shape)
+		}
+		want, known := sampleKinds[name]
+		require.True(t, known, name)
+		seen[name] = true
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		e, err := g.ReadEvent(raw)
+		require.NoError(t, err, file)
+		require.Equal(t, want, e.Kind, file)
+		require.False(t, e.CreatedAt.IsZero(), file)
+	}
+	require.Len(t, seen, len(sampleKinds))
+}
+
+func TestRefundSamplesAreCumulative(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for _, shape := range []string{"dahlia", "pre-basil-2024-06-20"} {
+		for name, want := range map[string]int64{"partial-1": 1000, "partial-2-cumulative": 3500, "full": 4990} {
+			e, err := g.ReadEvent(sample(t, "charge.refunded."+name+"."+shape))
+			require.NoError(t, err)
+			require.EqualValues(t, want, e.Refund.Total, name)
+			require.True(t, e.Refund.HasTotal)
+			require.Equal(t, "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", e.Refund.PaymentID, "the key of refunds and disputes")
+			require.Equal(t, e.CreatedAt, e.Refund.At)
+			require.Equal(t, e.ID, e.Refund.EventID)
+			require.Equal(t, customerID, e.CustomerID)
+			require.Empty(t, e.Purpose, "a charge of an invoice tells nothing")
+			require.Contains(t, e.Subjects(), e.Refund.PaymentID)
+		}
+	}
+}
+
+func TestRefundOfATicketOrderIsTheOrders(t *testing.T) {
+	t.Parallel()
+	e, err := New(Config{}).ReadEvent(sample(t, "charge.refunded.ticket-order-same-customer.dahlia"))
+	require.NoError(t, err)
+	require.Equal(t, payments.ForOrder, e.Purpose)
+	require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182c11"), e.Reference)
+	require.EqualValues(t, 24000, e.Refund.Total)
+}
+
+func TestDisputeSample(t *testing.T) {
+	t.Parallel()
+	e, err := New(Config{}).ReadEvent(sample(t, "charge.dispute.created"))
+	require.NoError(t, err)
+	require.Empty(t, e.CustomerID, "a dispute names no customer")
+	require.Equal(t, payments.DisputeReport{
+		ID: "du_1SVdSpLkdIwHu7ixDiSpUtE1", PaymentID: "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", ChargeID: "ch_3SVaBbLkdIwHu7ix1LkJhGfD", Amount: 4990,
+		Reason: "fraudulent", State: payments.DisputeOpen, NativeStatus: "needs_response", OpenedAt: time.Unix(1795794192, 0).UTC(),
+		At: time.Unix(1795794193, 0).UTC(), EventID: "evt_1SVaC26LkdIwHu7ixEv000026",
+	}, *e.Dispute)
+	require.Contains(t, e.Subjects(), "pi_3SVaBbLkdIwHu7ix1ZxCvBnM")
+}
+
+func TestDisputeStates(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]struct {
+		state payments.DisputeState
+		kind  payments.EventKind
+	}{
+		"warning_needs_response": {payments.DisputeInquiry, payments.DisputeWasOpened},
+		"warning_closed":         {payments.DisputeDismissed, payments.DisputeWasClosed},
+		"under_review":           {payments.DisputeOpen, payments.DisputeWasOpened},
+		"won":                    {payments.DisputeWon, payments.DisputeWasClosed},
+		"lost":                   {payments.DisputeLost, payments.DisputeWasClosed},
+		"of_some_new_kind":       {payments.DisputeOpen, payments.DisputeWasOpened},
+	} {
+		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"charge.dispute.closed","created":1,"data":{"object":{"id":"du_1","charge":"ch_1","status":"` + status + `"}}}`))
+		require.NoError(t, err)
+		require.Equal(t, want.state, e.Dispute.State, status)
+		require.Equal(t, want.kind, e.Kind, status)
+		require.Equal(t, "ch_1", e.Dispute.PaymentID, "without a payment intent the charge stands for it")
+	}
+}
+
+func TestPaymentIntentsOfOurs(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for name, want := range map[string]struct {
+		purpose   payments.Purpose
+		reference objectid.ID
+		status    payments.PaymentStatus
+		amount    int64
+	}{
+		"payment_intent.succeeded.pix-subscription": {payments.ForSubscription, "66f0a1b2c3d4e5f607182c02", payments.PaymentSettled, 59880},
+		"payment_intent.payment_failed.pix-expired": {payments.ForSubscription, "66f0a1b2c3d4e5f607182c02", payments.PaymentGone, 59880},
+		"payment_intent.succeeded.pix-ticket-order": {payments.ForOrder, "66f0a1b2c3d4e5f607182c11", payments.PaymentSettled, 24000},
+	} {
+		e, err := g.ReadEvent(sample(t, name))
+		require.NoError(t, err, name)
+		require.Equal(t, want.purpose, e.Purpose, name)
+		require.Equal(t, want.reference, e.Reference, name)
+		require.Equal(t, want.status, e.Payment.Status, name)
+		require.Equal(t, payments.MethodPix, e.Payment.Method, name)
+		require.EqualValues(t, want.amount, e.Payment.Amount, name)
+		require.Equal(t, e.Payment.PaymentIntentID, e.Payment.ID, name)
+		require.Empty(t, e.SubscriptionID, name)
+		require.Equal(t, want.status == payments.PaymentSettled, e.Payment.SettledAt != nil, name)
+	}
+}
+
+func TestIntentsOfOthersAreIgnored(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for _, meta := range []string{
+		`{}`, `null`, `{"kind":"subscription_pix"}`, `{"kind":"subscription_pix","local_subscription_id":"x"}`,
+		`{"local_subscription_id":"66f0a1b2c3d4e5f607182c02"}`, `{"kind":"donation","local_order_id":"66f0a1b2c3d4e5f607182c02"}`,
+	} {
+		for _, kind := range []string{"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"} {
+			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","data":{"object":{"id":"pi_1","metadata":` + meta + `}}}`))
+			require.NoError(t, err)
+			require.Equal(t, payments.NothingForUs, e.Kind, meta)
+			require.Nil(t, e.Payment, meta)
+		}
+	}
+}
+
+func TestCancelledIntentIsLost(t *testing.T) {
+	t.Parallel()
+	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"payment_intent.canceled","data":{"object":{"id":"pi_1","status":"canceled",
+		"metadata":{"kind":"subscription_pix","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
+	require.NoError(t, err)
+	require.Equal(t, payments.PaymentWasLost, e.Kind)
+}
+
+func TestSingleRefunds(t *testing.T) {
+	t.Parallel()
+	g := New(Config{})
+	for status, want := range map[string]struct {
+		state payments.RefundStatus
+		kind  payments.EventKind
+		at    int64
+	}{
+		"succeeded": {payments.RefundDone, payments.PaymentWasRefunded, 50},
+		"pending":   {payments.RefundDone, payments.PaymentWasRefunded, 50}, // the charge counts it as well
+		"failed":    {payments.RefundFailed, payments.RefundHasFailed, 90},
+		"canceled":  {payments.RefundFailed, payments.RefundHasFailed, 90},
+	} {
+		for _, kind := range []string{"refund.created", "refund.updated", "refund.failed", "charge.refund.updated"} {
+			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","created":90,"data":{"object":{"id":"re_1","amount":1000,"charge":"ch_1",
+				"payment_intent":"pi_1","created":50,"status":"` + status + `","metadata":{"local_refund_id":"66f0a1b2c3d4e5f607182c02","reason":"A courtesy"}}}}`))
+			require.NoError(t, err)
+			require.Equal(t, want.kind, e.Kind, status)
+			require.False(t, e.Refund.HasTotal, "it tells nothing of the others")
+			require.Equal(t, []payments.SingleRefund{{
+				ID: "re_1", RefundID: "66f0a1b2c3d4e5f607182c02", Amount: 1000, Status: want.state, Reason: "A courtesy", At: time.Unix(want.at, 0).UTC(),
+			}}, e.Refund.Singles, status)
+		}
+	}
+}
