@@ -31,6 +31,8 @@ type Service struct {
 	hasher    *hasher
 	tokens    *keyRing
 	codes     codeKeys
+	above     Above
+	breaker   *breaker
 	q         *accountsdb.Queries
 
 	collections collections
@@ -50,6 +52,9 @@ type Config struct {
 	TaxIDAlphanumeric bool          // TAX_ID_ALPHANUMERIC: CNPJ with letters, in force since July 2026
 	PerMinute         int           // calls a minute and client address of token, signup and resend; default 20
 	Password          PasswordCost  // default: argon2id, 2 passes over 19 MiB
+	UnverifiedTTL     time.Duration // UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
+	Throttle          ThrottleLimits
+	Sync              SyncLimits
 }
 
 // PromoCodes is what signup asks about a promo code. The module promos fills it.
@@ -73,6 +78,18 @@ type Deps struct {
 	Promos    PromoCodes // nil: there are no promo codes, so none is found
 }
 
+// Above is what the modules above do for accounts. Any part may be empty.
+type Above struct {
+	Sync      SubscriptionSync // asked at each login of a subscriber
+	Billing   []Billing        // stopped before a customer is erased
+	Purchases []Purchases      // keep an unverified account from being removed
+	Personal  []PersonalData   // told to the customer, and erased with him
+}
+
+// Connect tells accounts of the modules above. It is called while the platform is
+// put together, before the first request.
+func (s *Service) Connect(above Above) { s.above = above }
+
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
@@ -86,7 +103,8 @@ func New(d Deps) (*Service, error) {
 	s := &Service{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files, promos: d.Promos,
 		mail: d.Mail, templates: d.Templates,
-		hasher: newHasher(cfg.Password), tokens: ring, codes: deriveCodeKeys(cfg.CodeKey), q: accountsdb.New(),
+		hasher: newHasher(cfg.Password), tokens: ring, codes: deriveCodeKeys(cfg.CodeKey),
+		breaker: newBreaker(d.Clock), q: accountsdb.New(),
 	}
 	s.collections = s.newCollections(d)
 	return s, nil
@@ -100,6 +118,8 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.CodeAttempts, 5)
 	setDefault(&c.PerMinute, 20)
 	setDefault(&c.Password, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
+	setDefault(&c.UnverifiedTTL, 30*24*time.Hour)
+	c.Throttle, c.Sync = c.Throttle.withDefaults(), c.Sync.withDefaults()
 	return c
 }
 

@@ -13,7 +13,7 @@ import (
 
 // callerSQL reads the user behind a token, live: no row when he is deleted or
 // disabled, or when tokens of that age were ended. It is written by hand because
-// it also travels in other modules' batches. $1 user id, $2 instant of issue.
+// it also travels in other modules' batches. $1 user id, $2 instant of issue, $3 token id ("" for archive tokens).
 const callerSQL = `
 SELECT u.username, u.user_type, u.is_root, u.type_user,
        CASE WHEN u.type_user = '{}' THEN '{}' ELSE ARRAY(
@@ -21,7 +21,8 @@ SELECT u.username, u.user_type, u.is_root, u.type_user,
            WHERE p.id = ANY (u.type_user)) END
 FROM accounts.users u
 WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
-  AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after)`
+  AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
+       OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after))`
 
 // Verify checks signature, kind and expiry of an access token, without the
 // database.
@@ -32,14 +33,14 @@ func (s *Service) Verify(token string) (httpapi.Claims, error) {
 // Caller reads the user that the claims name; 403 "Access Denied: Could not
 // validate token." when he is gone, disabled, or has ended tokens of that age.
 func (s *Service) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
-	return scanCaller(s.pool.QueryRow(ctx, callerSQL, claims.UserID, claims.IssuedAt), claims)
+	return scanCaller(s.pool.QueryRow(ctx, callerSQL, claims.UserID, claims.IssuedAt, claims.TokenID), claims)
 }
 
 // QueueCaller adds the reading of Caller to a batch, so that a route can check
 // the user in the same round trip as its own query. done is called once, when
 // the batch's results are read, with what Caller would return.
 func (s *Service) QueueCaller(b *pgx.Batch, claims httpapi.Claims, done func(httpapi.Caller, error)) {
-	b.Queue(callerSQL, claims.UserID, claims.IssuedAt).QueryRow(func(row pgx.Row) error {
+	b.Queue(callerSQL, claims.UserID, claims.IssuedAt, claims.TokenID).QueryRow(func(row pgx.Row) error {
 		caller, err := scanCaller(row, claims)
 		done(caller, err)
 		return nil

@@ -16,18 +16,24 @@ import (
 	"marquee/platform/secret"
 )
 
-// purposeVerification is the purpose of the codes that signup and resend mail;
-// both share one cooldown.
-const purposeVerification = "verification"
+// The purposes of codes. Signup and resend share the first and its cooldown.
+const (
+	purposeVerification = "verification"
+	purposeReset        = "reset"
+	purposeEmailChange  = "email_change"
+)
 
-// codeKeys make and check 6-digit codes.
-type codeKeys struct{ digits, check, address []byte }
+// day bounds the mails to one recipient.
+const day = 24 * time.Hour
+
+// codeKeys make and check 6-digit codes, and stand for whom limits count.
+type codeKeys struct{ digits, check, address, throttle []byte }
 
 func deriveCodeKeys(master []byte) codeKeys {
 	return codeKeys{
 		digits:  secret.Derive(master, "accounts/code digits"),
 		check:   secret.Derive(master, "accounts/code check"),
-		address: secret.Derive(master, "accounts/code address"),
+		address: secret.Derive(master, "accounts/code address"), throttle: secret.Derive(master, "accounts/throttle"),
 	}
 }
 
@@ -47,10 +53,25 @@ func (k codeKeys) mac(id objectid.ID, code secret.Text) []byte {
 func (k codeKeys) addressKey(email string) []byte { return secret.MAC(k.address, email) }
 
 // claimCodeTurnTx takes the address's turn to be sent a code; 429 with the
-// seconds to wait when its last turn is younger than the cooldown, whether or
-// not the address is known.
+// seconds to wait when its last turn is younger than the cooldown, or when it has
+// been sent as many as it may be in a day, whether or not the address is known.
 func (s *Service) claimCodeTurnTx(ctx context.Context, tx pgx.Tx, purpose, email string) error {
-	now, key := s.clock.Now(), s.codes.addressKey(email)
+	if err := s.claimTurnTx(ctx, tx, purpose, email); err != nil {
+		return err
+	}
+	ok, err := s.takeQuota(ctx, tx, "code mails", email, s.cfg.Throttle.MailsPerDay, day)
+	if err != nil || ok {
+		return err
+	}
+	now := s.clock.Now()
+	wait := now.Truncate(day).Add(day).Sub(now)
+	return fault.Throttled(wait, "This address has been sent too many codes today. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+}
+
+// claimTurnTx is the cooldown alone, of an address or of whatever stands for who
+// asks.
+func (s *Service) claimTurnTx(ctx context.Context, tx pgx.Tx, purpose, subject string) error {
+	now, key := s.clock.Now(), s.codes.addressKey(subject)
 	_, err := s.q.CodeRequestClaim(ctx, tx, accountsdb.CodeRequestClaimParams{
 		AddressMac: key, Purpose: purpose, Now: now, FreeBefore: now.Add(-s.cfg.CodeCooldown),
 	})
@@ -88,25 +109,53 @@ func (s *Service) issueCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID
 
 // tryCodeTx counts an attempt and compares. A wrong code is the refusal, which
 // must not undo the count: the caller commits and then returns it. After the
-// right code the row is gone.
-func (s *Service) tryCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (refusal *fault.Error, err error) {
+// right code the row is gone. 429 while too many wrong codes, of this or earlier
+// ones, make the account or the client's address wait.
+func (s *Service) tryCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
+	throttles := s.codeThrottles(ctx, userID, purpose)
+	counted, err := s.checkThrottles(ctx, tx, throttles)
+	if err != nil {
+		return row, nil, err
+	}
+	row, refusal, err = s.compareCodeTx(ctx, tx, userID, purpose, code)
+	switch {
+	case err != nil:
+		return row, nil, err
+	case refusal != nil && row.ID != "":
+		return row, refusal, s.countFailure(ctx, tx, throttles)
+	case refusal != nil:
+		return row, refusal, nil
+	}
+	return row, nil, s.forgive(ctx, tx, counted)
+}
+
+// compareCodeTx returns the row whenever a code was compared with it.
+func (s *Service) compareCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
 	now := s.clock.Now()
-	row, err := s.q.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
+	row, err = s.q.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
 		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.cfg.CodeAttempts), Now: now,
 	})
 	if postgres.IsNoRows(err) {
-		return s.deadCodeTx(ctx, tx, userID, purpose, now)
+		refusal, err = s.deadCodeTx(ctx, tx, userID, purpose, now)
+		return accountsdb.Code{}, refusal, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("try code: %w", err)
+		return row, nil, fmt.Errorf("try code: %w", err)
 	}
 	if !secret.Equal(row.CodeMac, s.codes.mac(row.ID, code)) {
-		return fault.BadDetail("Wrong code. %d attempts remaining.", s.cfg.CodeAttempts-int(row.Attempts)), nil
+		return row, fault.BadDetail("Wrong code. %d attempts remaining.", s.cfg.CodeAttempts-int(row.Attempts)), nil
 	}
 	if err := s.q.CodeDelete(ctx, tx, row.ID); err != nil {
-		return nil, fmt.Errorf("use code: %w", err)
+		return row, nil, fmt.Errorf("use code: %w", err)
 	}
-	return nil, nil
+	return row, nil, nil
+}
+
+// noCode says where a code of each purpose is to be had.
+var noCode = map[string]string{
+	purposeVerification: "There is no active code. Ask for a new one at /auth/resend-verification.",
+	purposeReset:        "There is no active code. Ask for a new one at /auth/forgot-password.",
+	purposeEmailChange:  "There is no pending change of e-mail. Ask for one at /customers/me/change-email.",
 }
 
 // deadCodeTx says why there was nothing to compare with.
@@ -114,7 +163,7 @@ func (s *Service) deadCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID,
 	row, err := s.q.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
 	switch {
 	case postgres.IsNoRows(err):
-		return fault.BadDetail("There is no active code. Ask for a new one at /auth/resend-verification."), nil
+		return fault.BadDetail("%s", noCode[purpose]), nil
 	case err != nil:
 		return nil, fmt.Errorf("read code: %w", err)
 	case !row.ExpiresAt.After(now):

@@ -34,6 +34,11 @@ func (SendCodeArgs) InsertOpts() river.InsertOpts {
 
 const maxGreeting = 30
 
+// codeTemplates are the mails of web/mail, by purpose.
+var codeTemplates = map[string]string{
+	purposeVerification: "verification-code", purposeReset: "password-reset", purposeEmailChange: "email-change",
+}
+
 type sendCodeWorker struct {
 	river.WorkerDefaults[SendCodeArgs]
 	s *Service
@@ -64,7 +69,7 @@ func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs])
 	if !secret.Equal(row.CodeMac, s.codes.mac(row.ID, code)) {
 		return river.JobCancel(errors.New("the key of codes has changed since this code was made"))
 	}
-	message, err := s.templates.Render(row.Purpose+"-code", row.Language, row.Address,
+	message, err := s.templates.Render(codeTemplates[row.Purpose], row.Language, row.Address,
 		codeMail{Name: givenName(row.Recipient), Code: code.Reveal(), Minutes: int(math.Ceil(left.Minutes()))})
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)

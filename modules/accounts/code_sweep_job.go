@@ -7,8 +7,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// SweepCodesArgs is the job that removes codes and code requests that no longer
-// say anything. Expired codes are kept for a day, so that whoever types one
+// SweepCodesArgs is the job that removes codes, code requests and counts of
+// failures that no longer say anything. Expired codes are kept for a day, so that whoever types one
 // learns that it expired.
 type SweepCodesArgs struct{}
 
@@ -27,6 +27,12 @@ func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) er
 	if _, err := w.s.q.CodeDeleteExpired(ctx, w.s.pool, now.Add(-codesKeptFor)); err != nil {
 		return err
 	}
-	_, err := w.s.q.CodeRequestDeleteOld(ctx, w.s.pool, now.Add(-codesKeptFor-w.s.cfg.CodeCooldown))
+	if _, err := w.s.q.CodeRequestDeleteOld(ctx, w.s.pool, now.Add(-codesKeptFor-w.s.cfg.CodeCooldown)); err != nil {
+		return err
+	}
+	if _, err := w.s.q.ThrottleDeleteOld(ctx, w.s.pool, now.Add(-failuresForgottenAfter)); err != nil {
+		return err
+	}
+	_, err := w.s.q.QuotaDeleteOld(ctx, w.s.pool, now.Add(-2*day))
 	return err
 }

@@ -48,6 +48,7 @@ type hasher struct {
 	waiting atomic.Int64
 	limit   int64
 	dummy   string
+	checks  atomic.Int64 // hashes computed to check a password
 }
 
 func newHasher(cost PasswordCost) *hasher {
@@ -91,14 +92,20 @@ func (h *hasher) derive(password string) string {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum))
 }
 
+// turn runs f while it holds one of the slots, in which f may call verify.
+func (h *hasher) turn(ctx context.Context, f func() error) error {
+	if err := h.acquire(ctx); err != nil {
+		return err
+	}
+	defer h.release()
+	return f()
+}
+
 // verify reports whether the password is the stored one, and whether the stored
 // hash should be made anew. A nil hash takes as long as a real one and never
 // matches, so that the time does not tell whether a user exists.
-func (h *hasher) verify(ctx context.Context, password secret.Text, stored *string) (ok, stale bool, err error) {
-	if err := h.acquire(ctx); err != nil {
-		return false, false, err
-	}
-	defer h.release()
+func (h *hasher) verify(password secret.Text, stored *string) (ok, stale bool, err error) {
+	h.checks.Add(1)
 	if stored == nil {
 		_, _, err := h.compare(password, h.dummy)
 		return false, false, err

@@ -25,7 +25,7 @@ func TestHashIsPHC(t *testing.T) {
 	again, err := h.hash(t.Context(), secret.NewText("correct horse"))
 	require.NoError(t, err)
 	require.NotEqual(t, stored, again, "each hash has a salt of its own")
-	ok, stale, err := h.verify(t.Context(), secret.NewText("correct horse"), &stored)
+	ok, stale, err := h.verify(secret.NewText("correct horse"), &stored)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.False(t, stale)
@@ -52,12 +52,12 @@ func TestVerifyPassword(t *testing.T) {
 		"bcrypt, wrong":       {string(imported), "correct horsf", false, true},
 		"bcrypt of PHP, $2y$": {"$2y$" + string(imported)[4:], "correct horse", true, true},
 	} {
-		ok, stale, err := h.verify(t.Context(), secret.NewText(c.password), &c.stored)
+		ok, stale, err := h.verify(secret.NewText(c.password), &c.stored)
 		require.NoError(t, err, name)
 		require.Equal(t, c.ok, ok, name)
 		require.Equal(t, c.stale, stale, name)
 	}
-	ok, _, err := h.verify(t.Context(), secret.NewText("correct horse"), nil)
+	ok, _, err := h.verify(secret.NewText("correct horse"), nil)
 	require.NoError(t, err)
 	require.False(t, ok, "nobody's password never matches")
 }
@@ -66,7 +66,7 @@ func TestMalformedHashIsAnErrorThatDoesNotShowIt(t *testing.T) {
 	t.Parallel()
 	h := newHasher(cheap)
 	for _, stored := range []string{"", "plain", "$argon2id$v=19$m=64,t=1,p=1$!!!!$!!!!", "$argon2i$v=19$m=64,t=1,p=1$c2FsdA$c2FsdA", "$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdA", "$2a$xx"} {
-		ok, _, err := h.verify(t.Context(), secret.NewText("x"), &stored)
+		ok, _, err := h.verify(secret.NewText("x"), &stored)
 		require.Error(t, err, stored)
 		require.False(t, ok)
 		if stored != "" {

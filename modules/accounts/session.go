@@ -38,15 +38,18 @@ type tokenPair struct {
 // login). Errors: 401 INVALID_CREDENTIALS, 401 PASSWORD_RESET_REQUIRED for an
 // imported user without a password of his own, 403 FORBIDDEN for a disabled one.
 func (s *Service) logIn(ctx context.Context, login string, password secret.Text) (tokenSet, error) {
+	began := s.clock.Now()
 	u, err := s.authenticate(ctx, login, password)
 	if err != nil {
 		return tokenSet{}, err
 	}
-	archive, _, err := s.files.IssueArchiveToken(ctx, s.pool, u.ID)
+	issued := issuedAt(u, began)
+	archive, _, err := s.files.IssueArchiveTokenAt(ctx, s.pool, u.ID, issued)
 	if err != nil {
 		return tokenSet{}, err
 	}
-	pair, err := s.issuePair(callerOf(u))
+	s.syncAtLogin(ctx, u)
+	pair, err := s.issuePair(callerOf(u), issued)
 	if err != nil {
 		return tokenSet{}, err
 	}
@@ -68,10 +71,10 @@ func (s *Service) authenticate(ctx context.Context, login string, password secre
 	if err != nil && !postgres.IsNoRows(err) {
 		return u, fmt.Errorf("read user: %w", err)
 	}
-	ok, stale, err := s.hasher.verify(ctx, password, u.PasswordHash)
+	ok, stale, err := s.provePassword(ctx, u, login, password)
 	switch {
 	case err != nil:
-		return u, fmt.Errorf("check password: %w", err)
+		return u, err
 	case u.PasswordResetRequired && u.PasswordHash == nil:
 		return u, &fault.Error{Kind: fault.Unauthenticated, Code: fault.CodeResetRequired, Message: "Choose a new password: ask for a code at /auth/forgot-password."}
 	case !ok:
@@ -97,8 +100,25 @@ func (s *Service) rehash(ctx context.Context, u accountsdb.User, password secret
 	}
 }
 
-func (s *Service) issuePair(c httpapi.Caller) (tokenPair, error) {
-	now := s.clock.Now()
+// issuedAt is the instant from which a login's tokens count: before its user was
+// read. A password that is reset while it is being checked, or a user disabled
+// meanwhile, ends them too. It is never before an earlier ending, whose clock may
+// have been ahead.
+func issuedAt(u accountsdb.User, began time.Time) time.Time {
+	if u.TokensValidAfter != nil && u.TokensValidAfter.After(began) {
+		return *u.TokensValidAfter
+	}
+	return began
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func (s *Service) issuePair(c httpapi.Caller, now time.Time) (tokenPair, error) {
 	access, expires, err := s.tokens.sign(accessKind, c, now, s.cfg.AccessTokenTTL)
 	if err != nil {
 		return tokenPair{}, err
@@ -113,6 +133,7 @@ func (s *Service) issuePair(c httpapi.Caller) (tokenPair, error) {
 // refresh gives a new pair for a refresh token, which itself stays good until it
 // expires; 403 "Access Denied: Could not validate token." for any other.
 func (s *Service) refresh(ctx context.Context, token secret.Text) (tokenPair, error) {
+	began := s.clock.Now()
 	claims, err := s.tokens.verify(refreshKind, token.Reveal())
 	if err != nil {
 		return tokenPair{}, httpapi.ErrBadToken()
@@ -121,11 +142,11 @@ func (s *Service) refresh(ctx context.Context, token secret.Text) (tokenPair, er
 	if err != nil {
 		return tokenPair{}, err
 	}
-	return s.issuePair(caller)
+	return s.issuePair(caller, latest(began, claims.IssuedAt))
 }
 
 // accessToken makes an access token for a user who has proved who he is some
 // other way, such as by a mailed code.
 func (s *Service) accessToken(u accountsdb.User) (token string, expires time.Time, err error) {
-	return s.tokens.sign(accessKind, callerOf(u), s.clock.Now(), s.cfg.AccessTokenTTL)
+	return s.tokens.sign(accessKind, callerOf(u), issuedAt(u, s.clock.Now()), s.cfg.AccessTokenTTL)
 }

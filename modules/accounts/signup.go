@@ -19,6 +19,7 @@ import (
 type signup struct {
 	user      NewUser
 	promoCode string
+	later     bool // verify_email_now is false
 }
 
 // signUp makes an unverified customer and mails a code. When the address has an
@@ -39,11 +40,11 @@ func (s *Service) signUp(ctx context.Context, n signup) (accountsdb.User, error)
 		return u, err
 	}
 	if known {
-		return u, s.mailAgain(ctx, u)
+		return u, s.mailAgain(ctx, u, n.later)
 	}
-	u, err = s.insertSignup(ctx, row, n.user.Password)
+	u, err = s.insertSignup(ctx, row, n.user.Password, n.later)
 	if fault.Is(err, fault.Conflicting) {
-		return s.lostRace(ctx, row.Email, n.user.Password, err)
+		return s.lostRace(ctx, row.Email, n, err)
 	}
 	return u, err
 }
@@ -79,9 +80,9 @@ func (s *Service) unverifiedOwner(ctx context.Context, email string, password se
 	if u.EmailVerified || u.UserType != httpapi.TypeCustomer || !u.Enable || u.PasswordHash == nil {
 		return u, false, taken
 	}
-	ok, _, err := s.hasher.verify(ctx, password, u.PasswordHash)
+	ok, _, err := s.provePassword(ctx, u, email, password)
 	if err != nil {
-		return u, false, fmt.Errorf("check password: %w", err)
+		return u, false, err
 	}
 	if !ok {
 		return u, false, taken
@@ -89,8 +90,13 @@ func (s *Service) unverifiedOwner(ctx context.Context, email string, password se
 	return u, true, nil
 }
 
-func (s *Service) mailAgain(ctx context.Context, u accountsdb.User) error {
+func (s *Service) mailAgain(ctx context.Context, u accountsdb.User, later bool) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if later {
+			if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
+				return err
+			}
+		}
 		if err := s.claimCodeTurnTx(ctx, tx, purposeVerification, u.Email); err != nil {
 			return err
 		}
@@ -98,7 +104,7 @@ func (s *Service) mailAgain(ctx context.Context, u accountsdb.User) error {
 	})
 }
 
-func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text) (u accountsdb.User, err error) {
+func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
 	hash, err := s.hasher.hash(ctx, password)
 	if err != nil {
 		return u, err
@@ -109,6 +115,11 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 		// and say why, instead of meeting each other's cooldown.
 		if u, err = s.q.UserInsert(ctx, tx, row); err != nil {
 			return duplicate(err, row.Email)
+		}
+		if later {
+			if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
+				return err
+			}
 		}
 		if err := s.claimCodeTurnTx(ctx, tx, purposeVerification, u.Email); err != nil {
 			return err
@@ -124,15 +135,15 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 // lostRace answers a signup that met another one of the same address on the way:
 // as the repetition that it is when the password is the same, else with the
 // conflict.
-func (s *Service) lostRace(ctx context.Context, email string, password secret.Text, conflict error) (accountsdb.User, error) {
-	u, known, err := s.unverifiedOwner(ctx, email, password)
+func (s *Service) lostRace(ctx context.Context, email string, n signup, conflict error) (accountsdb.User, error) {
+	u, known, err := s.unverifiedOwner(ctx, email, n.user.Password)
 	if err != nil {
 		return u, err
 	}
 	if !known {
 		return u, conflict
 	}
-	return u, s.mailAgain(ctx, u)
+	return u, s.mailAgain(ctx, u, n.later)
 }
 
 // confirmSignup is the second step of mode A: the same payload with the mailed

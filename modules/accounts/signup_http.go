@@ -78,7 +78,7 @@ func signupAnswers(api *httpapi.API) httpapi.Option {
 
 func (h handlers) signUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
-	n := signup{promoCode: orZero(b.PromoCode), user: NewUser{
+	n := signup{promoCode: orZero(b.PromoCode), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
 		Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password, FullName: b.FullName,
 		TaxID: orZero(b.TaxID), Phone: b.Phone, Nationality: orZero(b.Nationality), Language: in.AcceptLanguage,
 	}}
@@ -93,7 +93,7 @@ func (h handlers) signUp(ctx context.Context, in *signupInput) (*signupOutput, e
 		return nil, err
 	}
 	minutes := int(math.Ceil(h.s.cfg.CodeTTL.Minutes()))
-	if b.VerifyEmailNow == nil || *b.VerifyEmailNow {
+	if !n.later {
 		return &signupOutput{Body: signupStarted{
 			CustomerID: u.ID, Email: u.Email, ExpiresInMinutes: minutes,
 			Message: "A verification code is on its way. Send the same payload with verification_code.",

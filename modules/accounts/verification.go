@@ -32,7 +32,7 @@ func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code 
 		if u.EmailVerified {
 			return fault.BadDetail("The e-mail is already verified.")
 		}
-		refusal, err = s.tryCodeTx(ctx, tx, customerID, purposeVerification, code)
+		_, refusal, err = s.tryCodeTx(ctx, tx, customerID, purposeVerification, code)
 		if err != nil || refusal != nil {
 			return err
 		}
@@ -53,19 +53,7 @@ func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code 
 // is the same for known and unknown addresses, so neither the answer nor its
 // time tells them apart.
 func (s *Service) requestVerification(ctx context.Context, email string) error {
-	u, err := s.q.UserByLogin(ctx, s.pool, email)
-	if err != nil && !postgres.IsNoRows(err) {
-		return fmt.Errorf("read user: %w", err)
-	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.claimCodeTurnTx(ctx, tx, purposeVerification, email); err != nil {
-			return err
-		}
-		if _, err := s.jobs.InsertTx(ctx, tx, ResendArgs{UserID: u.ID}, nil); err != nil {
-			return fmt.Errorf("queue verification: %w", err)
-		}
-		return nil
-	})
+	return s.requestCode(ctx, purposeVerification, email, func(userID objectid.ID) river.JobArgs { return ResendArgs{UserID: userID} })
 }
 
 // ResendArgs is the job that makes and mails a new verification code, where

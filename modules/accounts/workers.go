@@ -10,11 +10,19 @@ import (
 func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, &sendCodeWorker{s: s})
 	river.AddWorker(w, &resendWorker{s: s})
+	river.AddWorker(w, &sendResetWorker{s: s})
 	river.AddWorker(w, &sweepWorker{s: s})
+	river.AddWorker(w, &syncWorker{s: s})
+	river.AddWorker(w, &eraseWorker{s: s})
+	river.AddWorker(w, &sweepDeletionsWorker{s: s})
 }
 
 // Periodic returns the module's scheduled jobs.
 func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(time.Hour),
-		func() (river.JobArgs, *river.InsertOpts) { return SweepCodesArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepCodesArgs{}.Kind()})}
+	return []*river.PeriodicJob{hourly(SweepCodesArgs{}), hourly(SweepDeletionsArgs{})}
+}
+
+func hourly(args river.JobArgs) *river.PeriodicJob {
+	return river.NewPeriodicJob(river.PeriodicInterval(time.Hour),
+		func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{ID: args.Kind()})
 }

@@ -13,7 +13,7 @@ SELECT customer_id FROM accounts.deletions WHERE erased_at IS NULL ORDER BY dele
 
 -- CustomerClose ends every access of the customer and frees his logins; a trigger does the latter.
 -- name: CustomerClose :execrows
-UPDATE accounts.users SET deleted_at = @now, tokens_valid_after = @now, kept_token_id = NULL, kept_token_since = NULL,
+UPDATE accounts.users SET deleted_at = @now, tokens_valid_after = @tokens_valid_after, kept_token_id = NULL, kept_token_since = NULL,
     password_hash = NULL, updated_at = @now
 WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL;
 

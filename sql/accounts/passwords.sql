@@ -10,8 +10,8 @@ RETURNING *;
 -- UserChangePassword keeps the token that asked for it. No row: the password has
 -- been changed since it was checked.
 -- name: UserChangePassword :execrows
-UPDATE accounts.users SET password_hash = @new_hash::text, password_reset_required = false, tokens_valid_after = @now,
-    kept_token_id = @token_id::text, kept_token_since = @now, updated_at = @now
+UPDATE accounts.users SET password_hash = @new_hash::text, password_reset_required = false, tokens_valid_after = @tokens_valid_after,
+    kept_token_id = NULLIF(@token_id::text, ''), kept_token_since = @tokens_valid_after, updated_at = @now
 WHERE id = @id AND password_hash = @old_hash::text AND deleted_at IS NULL;
 
 -- name: UserDeferVerification :exec
@@ -26,7 +26,7 @@ UPDATE accounts.users SET password_reset_required = true WHERE id = @id RETURNIN
 
 -- UserResetPassword ends all earlier tokens; whoever has the code has proved the address.
 -- name: UserResetPassword :exec
-UPDATE accounts.users SET password_hash = @new_hash::text, password_reset_required = false, tokens_valid_after = @now,
+UPDATE accounts.users SET password_hash = @new_hash::text, password_reset_required = false, tokens_valid_after = @tokens_valid_after,
     kept_token_id = NULL, kept_token_since = NULL,
-    email_verified = true, email_verified_at = COALESCE(email_verified_at, @now), updated_at = @now
+    email_verified = true, email_verified_at = COALESCE(email_verified_at, @now::timestamptz), updated_at = @now
 WHERE id = @id;

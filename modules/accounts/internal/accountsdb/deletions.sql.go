@@ -13,19 +13,20 @@ import (
 )
 
 const customerClose = `-- name: CustomerClose :execrows
-UPDATE accounts.users SET deleted_at = $1, tokens_valid_after = $1, kept_token_id = NULL, kept_token_since = NULL,
+UPDATE accounts.users SET deleted_at = $1, tokens_valid_after = $2, kept_token_id = NULL, kept_token_since = NULL,
     password_hash = NULL, updated_at = $1
-WHERE id = $2 AND user_type = 'customer' AND deleted_at IS NULL
+WHERE id = $3 AND user_type = 'customer' AND deleted_at IS NULL
 `
 
 type CustomerCloseParams struct {
-	Now *time.Time
-	ID  objectid.ID
+	Now              *time.Time
+	TokensValidAfter *time.Time
+	ID               objectid.ID
 }
 
 // CustomerClose ends every access of the customer and frees his logins; a trigger does the latter.
 func (q *Queries) CustomerClose(ctx context.Context, db DBTX, arg CustomerCloseParams) (int64, error) {
-	result, err := db.Exec(ctx, customerClose, arg.Now, arg.ID)
+	result, err := db.Exec(ctx, customerClose, arg.Now, arg.TokensValidAfter, arg.ID)
 	if err != nil {
 		return 0, err
 	}

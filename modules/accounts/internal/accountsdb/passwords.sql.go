@@ -78,16 +78,17 @@ func (q *Queries) UserChangeEmail(ctx context.Context, db DBTX, arg UserChangeEm
 
 const userChangePassword = `-- name: UserChangePassword :execrows
 UPDATE accounts.users SET password_hash = $1::text, password_reset_required = false, tokens_valid_after = $2,
-    kept_token_id = $3::text, kept_token_since = $2, updated_at = $2
-WHERE id = $4 AND password_hash = $5::text AND deleted_at IS NULL
+    kept_token_id = NULLIF($3::text, ''), kept_token_since = $2, updated_at = $4
+WHERE id = $5 AND password_hash = $6::text AND deleted_at IS NULL
 `
 
 type UserChangePasswordParams struct {
-	NewHash string
-	Now     *time.Time
-	TokenID string
-	ID      objectid.ID
-	OldHash string
+	NewHash          string
+	TokensValidAfter *time.Time
+	TokenID          string
+	Now              time.Time
+	ID               objectid.ID
+	OldHash          string
 }
 
 // UserChangePassword keeps the token that asked for it. No row: the password has
@@ -95,8 +96,9 @@ type UserChangePasswordParams struct {
 func (q *Queries) UserChangePassword(ctx context.Context, db DBTX, arg UserChangePasswordParams) (int64, error) {
 	result, err := db.Exec(ctx, userChangePassword,
 		arg.NewHash,
-		arg.Now,
+		arg.TokensValidAfter,
 		arg.TokenID,
+		arg.Now,
 		arg.ID,
 		arg.OldHash,
 	)
@@ -211,18 +213,24 @@ func (q *Queries) UserRequireReset(ctx context.Context, db DBTX, id objectid.ID)
 const userResetPassword = `-- name: UserResetPassword :exec
 UPDATE accounts.users SET password_hash = $1::text, password_reset_required = false, tokens_valid_after = $2,
     kept_token_id = NULL, kept_token_since = NULL,
-    email_verified = true, email_verified_at = COALESCE(email_verified_at, $2), updated_at = $2
-WHERE id = $3
+    email_verified = true, email_verified_at = COALESCE(email_verified_at, $3::timestamptz), updated_at = $3
+WHERE id = $4
 `
 
 type UserResetPasswordParams struct {
-	NewHash string
-	Now     *time.Time
-	ID      objectid.ID
+	NewHash          string
+	TokensValidAfter *time.Time
+	Now              time.Time
+	ID               objectid.ID
 }
 
 // UserResetPassword ends all earlier tokens; whoever has the code has proved the address.
 func (q *Queries) UserResetPassword(ctx context.Context, db DBTX, arg UserResetPasswordParams) error {
-	_, err := db.Exec(ctx, userResetPassword, arg.NewHash, arg.Now, arg.ID)
+	_, err := db.Exec(ctx, userResetPassword,
+		arg.NewHash,
+		arg.TokensValidAfter,
+		arg.Now,
+		arg.ID,
+	)
 	return err
 }

@@ -1,0 +1,119 @@
+package accounts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// heldCustomer is the customer's record with what GET /customers/me does not
+// show.
+type heldCustomer struct {
+	customerDoc
+	Language      string        `json:"language"`
+	TrialUsedAt   *httpapi.Time `json:"trial_used_at"`
+	GWACustomerID *string       `json:"gwa_customer_id"`
+}
+
+// heldFile is a stored file without its bytes.
+type heldFile struct {
+	FileID      objectid.ID  `json:"file_id"`
+	Purpose     string       `json:"purpose"`
+	Filename    string       `json:"filename"`
+	ContentType string       `json:"content_type"`
+	Size        int64        `json:"size"`
+	CreatedAt   httpapi.Time `json:"created_at"`
+}
+
+// customerData collects everything that is held about the customer, of all
+// modules at one instant. Passwords, codes and tokens are not among it: what is
+// kept of them tells nothing. 404 when he is gone.
+func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Time) (map[string]any, error) {
+	data := map[string]any{"generated_at": httpapi.Time(now)}
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		u, err := s.q.UserGetCustomer(ctx, tx, id)
+		if postgres.IsNoRows(err) {
+			return errNoCustomer()
+		}
+		if err != nil {
+			return err
+		}
+		doc, err := customerDocOf(u)
+		if err != nil {
+			return err
+		}
+		data["customer"] = heldCustomer{
+			customerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt), GWACustomerID: u.GwaCustomerID,
+		}
+		if data["files"], err = s.heldFiles(ctx, tx, id); err != nil {
+			return err
+		}
+		for _, p := range s.above.Personal {
+			if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id); err != nil {
+				return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("collect customer's data: %w", err)
+	}
+	return data, nil
+}
+
+func (s *Service) heldFiles(ctx context.Context, db postgres.DB, id objectid.ID) ([]heldFile, error) {
+	all, err := s.files.FilesOfRecords(ctx, db, userFileKind, id)
+	if err != nil {
+		return nil, err
+	}
+	held := make([]heldFile, len(all))
+	for i, f := range all {
+		held[i] = heldFile{
+			FileID: f.ID, Purpose: string(f.Purpose), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, CreatedAt: httpapi.Time(f.CreatedAt),
+		}
+	}
+	return held, nil
+}
+
+type dataOutput struct {
+	ContentType        string `header:"Content-Type"`
+	ContentDisposition string `header:"Content-Disposition"`
+	Body               []byte
+}
+
+func (h handlers) customerData(ctx context.Context, _ *struct{}) (*dataOutput, error) {
+	now := h.s.clock.Now()
+	data, err := h.s.customerData(ctx, httpapi.CallerOf(ctx).ID, now)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.MarshalIndent(data, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write customer's data: %w", err)
+	}
+	return &dataOutput{
+		ContentType:        "application/json",
+		ContentDisposition: `attachment; filename="customer-data_` + now.Format(time.DateOnly) + `.json"`,
+		Body:               body,
+	}, nil
+}
+
+// dataSchema describes the file: one member for each module that holds something.
+func dataSchema() *huma.Schema {
+	return &huma.Schema{
+		Type: "object", Required: []string{"generated_at", "customer", "files"}, AdditionalProperties: true,
+		Properties: map[string]*huma.Schema{
+			"generated_at": {Type: "string", Format: "date-time"},
+			"customer":     {Type: "object", AdditionalProperties: true},
+			"files":        {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+		},
+	}
+}

@@ -1,0 +1,125 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Billing is what a deletion asks of a module that charges customers.
+type Billing interface {
+	// StopBilling ends whatever the gateways would still charge the customer for,
+	// and returns nil once they have confirmed it. It is asked again after an
+	// error, and may be asked again after a success. Nobody can start anything
+	// new for this customer meanwhile.
+	StopBilling(ctx context.Context, customerID objectid.ID) error
+}
+
+// PersonalData is what a module above keeps about customers.
+type PersonalData interface {
+	// PersonalDataName names its part of GET /customers/me/data, such as
+	// "subscriptions".
+	PersonalDataName() string
+	// PersonalData returns all of it that concerns the customer, fit for JSON and
+	// without secrets. db is a transaction that sees one instant.
+	PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error)
+	// ErasePersonalDataTx removes it. Money records stay, without what tells who
+	// the customer was.
+	ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error
+}
+
+// DeleteCustomer closes the customer's account at once and has the rest done by a
+// job: stop his billing at the gateways, then remove his personal data
+// (open-shapes, section 3, Event deletion; section 4, 27). by is who does it. 404
+// when there is no such customer.
+func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.DeleteCustomerTx(ctx, tx, id, by) })
+	if err != nil {
+		return fmt.Errorf("delete customer: %w", err)
+	}
+	return nil
+}
+
+// DeleteCustomerTx is DeleteCustomer in the caller's transaction. by is empty
+// where it is a job's doing.
+func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by objectid.ID) error {
+	u, err := s.q.UserLockCustomer(ctx, tx, id)
+	if postgres.IsNoRows(err) {
+		return errNoCustomer()
+	}
+	if err != nil {
+		return fmt.Errorf("lock customer: %w", err)
+	}
+	now, ended := s.clock.Now(), s.tokensEnd(u)
+	if _, err := s.q.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{ID: id, Now: &now, TokensValidAfter: &ended}); err != nil {
+		return fmt.Errorf("close account: %w", err)
+	}
+	if err := s.q.CodeDeleteOfUser(ctx, tx, id); err != nil {
+		return fmt.Errorf("end codes: %w", err)
+	}
+	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: orNil(by), Now: now}); err != nil {
+		return fmt.Errorf("record deletion: %w", err)
+	}
+	if _, err := s.jobs.InsertTx(ctx, tx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
+		return fmt.Errorf("queue erasing: %w", err)
+	}
+	return nil
+}
+
+// eraseCustomer finishes a deletion: billing first, personal data after. It may
+// run again at any point.
+func (s *Service) eraseCustomer(ctx context.Context, id objectid.ID) error {
+	deletion, err := s.q.DeletionGet(ctx, s.pool, id)
+	if postgres.IsNoRows(err) || (err == nil && deletion.ErasedAt != nil) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read deletion: %w", err)
+	}
+	for _, b := range s.above.Billing {
+		if err := b.StopBilling(ctx, id); err != nil {
+			return fmt.Errorf("stop billing: %w", err)
+		}
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.eraseCustomerTx(ctx, tx, id) })
+	if err != nil {
+		return fmt.Errorf("erase customer: %w", err)
+	}
+	s.log.InfoContext(ctx, "customer erased", slog.String("customer_id", id.String()))
+	return nil
+}
+
+func (s *Service) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	for _, p := range s.above.Personal {
+		if err := p.ErasePersonalDataTx(ctx, tx, id); err != nil {
+			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
+		}
+	}
+	if err := s.files.DeleteOfRecordTx(ctx, tx, userFileKind, id); err != nil {
+		return err
+	}
+	if err := s.EraseAuditTx(ctx, tx, id); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	if _, err := s.q.CustomerErase(ctx, tx, accountsdb.CustomerEraseParams{ID: id, Now: now}); err != nil {
+		return err
+	}
+	_, err := s.q.DeletionErased(ctx, tx, accountsdb.DeletionErasedParams{CustomerID: id, Now: &now})
+	return err
+}
+
+func (h handlers) deleteMe(ctx context.Context, _ *struct{}) (*httpapi.Output[messageBody], error) {
+	id := httpapi.CallerOf(ctx).ID
+	if err := h.s.DeleteCustomer(ctx, id, id); err != nil {
+		return nil, err
+	}
+	return httpapi.OK(messageBody{Message: "Your account is closed. What is still charged is being stopped, then your data are removed."})
+}

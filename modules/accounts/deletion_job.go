@@ -1,0 +1,83 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// EraseCustomerArgs is the job that finishes a deletion. It is tried until the
+// gateways have confirmed.
+type EraseCustomerArgs struct {
+	CustomerID objectid.ID `json:"customer_id"`
+}
+
+// Kind names the job.
+func (EraseCustomerArgs) Kind() string { return "accounts_erase_customer" }
+
+// InsertOpts: when the attempts are used up, which takes weeks, the hourly job
+// begins anew.
+func (EraseCustomerArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 500, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: waitingStates}}
+}
+
+type eraseWorker struct {
+	river.WorkerDefaults[EraseCustomerArgs]
+	s *Service
+}
+
+func (w *eraseWorker) Work(ctx context.Context, job *river.Job[EraseCustomerArgs]) error {
+	return w.s.eraseCustomer(ctx, job.Args.CustomerID)
+}
+
+// longestEraseWait lies between two attempts at a gateway that is down.
+const longestEraseWait = time.Hour
+
+// NextRetry waits 1 s, 16 s, 81 s and so on, an hour at most.
+func (w *eraseWorker) NextRetry(job *river.Job[EraseCustomerArgs]) time.Time {
+	n := time.Duration(min(job.Attempt, 10))
+	return time.Now().Add(min(n*n*n*n*time.Second, longestEraseWait))
+}
+
+// SweepDeletionsArgs is the job that begins lost erasings anew, and removes
+// customers who never verified the address they signed up with.
+type SweepDeletionsArgs struct{}
+
+// Kind names the job.
+func (SweepDeletionsArgs) Kind() string { return "accounts_sweep_deletions" }
+
+// Purchases tells of customers who have bought something. A module above that
+// sells fills it.
+type Purchases interface {
+	// CustomersWithPurchases returns those of the customers who have bought, or
+	// tried to.
+	CustomersWithPurchases(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error)
+}
+
+type sweepDeletionsWorker struct {
+	river.WorkerDefaults[SweepDeletionsArgs]
+	s *Service
+}
+
+func (w *sweepDeletionsWorker) Work(ctx context.Context, _ *river.Job[SweepDeletionsArgs]) error {
+	return errors.Join(w.s.resumeDeletions(ctx), w.s.removeUnverified(ctx))
+}
+
+func (s *Service) resumeDeletions(ctx context.Context) error {
+	ids, err := s.q.DeletionListOpen(ctx, s.pool)
+	if err != nil {
+		return fmt.Errorf("list deletions: %w", err)
+	}
+	for _, id := range ids {
+		if _, err := s.jobs.Insert(ctx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
+			return fmt.Errorf("queue erasing: %w", err)
+		}
+	}
+	return nil
+}

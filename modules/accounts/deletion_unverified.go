@@ -1,0 +1,78 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// unverifiedPage is how many accounts one step of the sweep looks at.
+const unverifiedPage = 200
+
+// removeUnverified removes customers who signed up to verify their address at
+// once, never did, and bought nothing (open-shapes, section 3, Signup repeated):
+// nobody keeps somebody else's address occupied.
+func (s *Service) removeUnverified(ctx context.Context) error {
+	before := s.clock.Now().Add(-s.cfg.UnverifiedTTL)
+	for after := objectid.ID(""); ; {
+		ids, err := s.q.CustomerListUnverified(ctx, s.pool, accountsdb.CustomerListUnverifiedParams{
+			Before: before, After: after.String(), PageSize: unverifiedPage,
+		})
+		if err != nil {
+			return fmt.Errorf("list unverified customers: %w", err)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		after = ids[len(ids)-1]
+		buyers, err := s.buyersAmong(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if slices.Contains(buyers, id) {
+				continue
+			}
+			if err := s.removeIfUnverified(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *Service) buyersAmong(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error) {
+	var all []objectid.ID
+	for _, p := range s.above.Purchases {
+		buyers, err := p.CustomersWithPurchases(ctx, ids)
+		if err != nil {
+			return nil, fmt.Errorf("look for purchases: %w", err)
+		}
+		all = append(all, buyers...)
+	}
+	return all, nil
+}
+
+// removeIfUnverified looks again under a lock: he may have verified his address
+// since the list was made.
+func (s *Service) removeIfUnverified(ctx context.Context, id objectid.ID) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		u, err := s.q.UserLockCustomer(ctx, tx, id)
+		if postgres.IsNoRows(err) || (err == nil && u.EmailVerified) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.DeleteCustomerTx(ctx, tx, id, "")
+	})
+	if err != nil {
+		return fmt.Errorf("remove unverified customer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// requestEmailChange mails a code to the new address; the old one stays until it
+// is confirmed. Errors: 400 for the present address, 409 CONFLICT for one that is
+// somebody's login, 429 within the cooldown, which counts for the customer and
+// for the new address.
+func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID, email string) error {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		u, err := s.q.UserLockCustomer(ctx, tx, customerID)
+		if postgres.IsNoRows(err) {
+			return errNoCustomer()
+		}
+		if err != nil {
+			return err
+		}
+		if email == u.Email {
+			return fault.Bad("This is your e-mail already.").WithField("new_email")
+		}
+		taken, err := s.q.UserLoginExists(ctx, tx, email)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return errEmailTaken()
+		}
+		if err := s.claimTurnTx(ctx, tx, purposeEmailChange, u.ID.String()); err != nil {
+			return err
+		}
+		if err := s.claimCodeTurnTx(ctx, tx, purposeEmailChange, email); err != nil {
+			return err
+		}
+		return s.issueCodeTx(ctx, tx, u.ID, purposeEmailChange, email)
+	})
+	if err != nil {
+		return fmt.Errorf("change e-mail: %w", err)
+	}
+	return nil
+}
+
+func errEmailTaken() error {
+	return fault.Conflict("This e-mail already has an account.").WithField("new_email")
+}
+
+// confirmEmailChange makes the address that the code was mailed to the customer's
+// e-mail and username. Codes that prove the old address end. Errors: 400 no
+// pending change, expired or wrong code; 409 CONFLICT when the address was taken
+// meanwhile, which leaves the pending change as it was; 429.
+func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID, code secret.Text) (accountsdb.User, error) {
+	var after accountsdb.User
+	var refusal *fault.Error
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := s.q.UserLockCustomer(ctx, tx, customerID)
+		if postgres.IsNoRows(err) {
+			return errNoCustomer()
+		}
+		if err != nil {
+			return err
+		}
+		var row accountsdb.Code
+		row, refusal, err = s.tryCodeTx(ctx, tx, customerID, purposeEmailChange, code)
+		if err != nil || refusal != nil {
+			return err
+		}
+		now := s.clock.Now()
+		after, err = s.q.UserChangeEmail(ctx, tx, accountsdb.UserChangeEmailParams{ID: customerID, Email: row.Address, Now: &now})
+		if postgres.Constraint(err) == uniqueLogin {
+			return errEmailTaken()
+		}
+		if err != nil {
+			return err
+		}
+		return s.q.CodeDeleteOfUser(ctx, tx, customerID)
+	})
+	if err != nil {
+		return after, fmt.Errorf("confirm e-mail: %w", err)
+	}
+	if refusal != nil {
+		return after, refusal
+	}
+	return after, nil
+}
+
+type changeEmailInput struct {
+	Body struct {
+		NewEmail string `json:"new_email" minLength:"3" maxLength:"254"`
+	}
+}
+
+type emailChangeStarted struct {
+	Message          string `json:"message"`
+	NewEmail         string `json:"new_email"`
+	ExpiresInMinutes int    `json:"expires_in_minutes"`
+}
+
+func (h handlers) changeEmail(ctx context.Context, in *changeEmailInput) (*httpapi.Output[emailChangeStarted], error) {
+	email, err := normalEmail(in.Body.NewEmail, "body", "new_email")
+	if err != nil {
+		return nil, err
+	}
+	if err := h.s.requestEmailChange(ctx, httpapi.CallerOf(ctx).ID, email); err != nil {
+		return nil, err
+	}
+	return httpapi.OK(emailChangeStarted{
+		Message:  "A code is on its way to the new address. Send it to /customers/me/confirm-email.",
+		NewEmail: email, ExpiresInMinutes: int(math.Ceil(h.s.cfg.CodeTTL.Minutes())),
+	})
+}
+
+type confirmEmailInput struct {
+	Body struct {
+		VerificationCode secret.Text `json:"verification_code" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
+	}
+}
+
+func (h handlers) confirmEmail(ctx context.Context, in *confirmEmailInput) (*httpapi.EnvelopeOutput[customerDoc], error) {
+	u, err := h.s.confirmEmailChange(ctx, httpapi.CallerOf(ctx).ID, in.Body.VerificationCode)
+	if err != nil {
+		return nil, err
+	}
+	return customerEnvelope(ctx, u, messageBody{Message: "Your e-mail is now " + u.Email + ". Log in with it from now on."})
+}

@@ -1,0 +1,48 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/secret"
+)
+
+// provePassword checks a password under the throttles of login; 429 with the
+// seconds to wait after too many failures at this account or from this client's
+// address. u is the zero value where nobody has the login: that costs the same
+// work, and its failures count too.
+//
+// Throttles are read inside the hasher's turn, and a failure is counted before
+// the turn is over: guesses sent all at once get no more tries than those sent
+// one by one, but for one for each core and process.
+func (s *Service) provePassword(ctx context.Context, u accountsdb.User, login string, password secret.Text) (ok, stale bool, err error) {
+	throttles := s.loginThrottles(ctx, accountSubject(u, login))
+	err = s.hasher.turn(ctx, func() error {
+		counted, err := s.checkThrottles(ctx, s.pool, throttles)
+		if err != nil {
+			return err
+		}
+		if ok, stale, err = s.hasher.verify(password, u.PasswordHash); err != nil {
+			return fmt.Errorf("check password: %w", err)
+		}
+		// A client that hangs up does not get its guess back.
+		ctx := context.WithoutCancel(ctx)
+		if !ok {
+			return s.countFailure(ctx, s.pool, throttles)
+		}
+		return s.forgive(ctx, s.pool, counted)
+	})
+	return ok, stale, err
+}
+
+// accountSubject is the user, however he logs in, or the login that nobody has.
+func accountSubject(u accountsdb.User, login string) string {
+	if u.ID != "" {
+		return u.ID.String()
+	}
+	return strings.ToLower(norm.NFKC.String(login))
+}

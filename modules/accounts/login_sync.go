@@ -1,0 +1,183 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// SubscriptionSync brings a customer's subscription to what its gateway says. The
+// module subscriptions fills it.
+type SubscriptionSync interface {
+	// SyncSubscription asks the gateway about the customer's live subscription and
+	// settles the answer; nil when there is nothing to ask. It gives up when ctx
+	// ends.
+	SyncSubscription(ctx context.Context, customerID objectid.ID) error
+}
+
+// SyncLimits bound what logins ask of the gateways: 10 questions of two calls
+// each a minute are 14,400 of the 25,000 calls that gateway A allows in 12 h.
+// The zero value of a field means its default.
+type SyncLimits struct {
+	Wait        time.Duration // LOGIN_SYNC_WAIT, the longest that a login waits; default 1.5 s
+	PerMinute   int           // LOGIN_SYNC_PER_MINUTE, of all customers together; default 10
+	PerCustomer int           // in a minute; default 3
+}
+
+func (l SyncLimits) withDefaults() SyncLimits {
+	setDefault(&l.Wait, 1500*time.Millisecond)
+	setDefault(&l.PerMinute, 10)
+	setDefault(&l.PerCustomer, 3)
+	return l
+}
+
+// SyncSubscriptionArgs is the job that a login leaves when the gateway was slow or
+// failed.
+type SyncSubscriptionArgs struct {
+	CustomerID objectid.ID `json:"customer_id"`
+}
+
+// Kind names the job.
+func (SyncSubscriptionArgs) Kind() string { return "accounts_sync_subscription" }
+
+// InsertOpts: one job a customer waits at a time, and it does not try long, since
+// webhooks tell the same.
+func (SyncSubscriptionArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: waitingStates}}
+}
+
+// waitingStates are those in which a job still has its work before it.
+var waitingStates = []rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+}
+
+type syncWorker struct {
+	river.WorkerDefaults[SyncSubscriptionArgs]
+	s *Service
+}
+
+func (w *syncWorker) Work(ctx context.Context, job *river.Job[SyncSubscriptionArgs]) error {
+	if w.s.above.Sync == nil {
+		return nil
+	}
+	return w.s.above.Sync.SyncSubscription(ctx, job.Args.CustomerID)
+}
+
+// syncAtLogin brings the subscription up to date (specification, Rules for login
+// 4). Nothing that goes wrong in it concerns the login: it waits for a moment at
+// most, then goes on and leaves a job.
+func (s *Service) syncAtLogin(ctx context.Context, u accountsdb.User) {
+	if s.above.Sync == nil || u.UserType != httpapi.TypeCustomer || u.CurrentSubscriptionID == nil {
+		return
+	}
+	if allowed, err := s.maySync(ctx, u.ID); err != nil || !allowed {
+		s.logSync(ctx, u.ID, err)
+		return
+	}
+	err := errGatewayRests
+	if s.breaker.closed() {
+		err = s.syncFor(ctx, u.ID)
+		s.breaker.record(err == nil)
+	}
+	if err == nil {
+		return
+	}
+	s.logSync(ctx, u.ID, err)
+	if _, err := s.jobs.Insert(context.WithoutCancel(ctx), SyncSubscriptionArgs{CustomerID: u.ID}, nil); err != nil {
+		s.logSync(ctx, u.ID, err)
+	}
+}
+
+var (
+	errGatewayRests = errors.New("the gateway has failed several times and is left alone for a moment")
+	errGatewaySlow  = errors.New("the gateway has not answered in time")
+)
+
+// maySync takes a question to the gateway from the customer's and from
+// everybody's share of this minute.
+func (s *Service) maySync(ctx context.Context, customerID objectid.ID) (bool, error) {
+	ok, err := s.takeQuota(ctx, s.pool, "sync of customer", customerID.String(), s.cfg.Sync.PerCustomer, time.Minute)
+	if err != nil || !ok {
+		return false, err
+	}
+	return s.takeQuota(ctx, s.pool, "sync", "all", s.cfg.Sync.PerMinute, time.Minute)
+}
+
+// syncFor waits no longer than the limit, whatever the module above does with its
+// context.
+func (s *Service) syncFor(ctx context.Context, customerID objectid.ID) error {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Sync.Wait)
+	done := make(chan error, 1)
+	go func() {
+		defer cancel()
+		done <- s.above.Sync.SyncSubscription(limited, customerID)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-limited.Done():
+		return errGatewaySlow
+	}
+}
+
+func (s *Service) logSync(ctx context.Context, customerID objectid.ID, err error) {
+	if err != nil {
+		s.log.WarnContext(ctx, "subscription not synchronised at login", slog.String("customer_id", customerID.String()), slog.Any("error", err))
+	}
+}
+
+// Of the breaker: failures in a row that open it, and how long it stays open.
+const (
+	breakerFailures = 3
+	breakerRest     = 30 * time.Second
+)
+
+// breaker leaves a gateway alone that fails again and again, so that not every
+// login waits for nothing. It is of one process.
+type breaker struct {
+	clock     clock.Clock
+	mu        sync.Mutex
+	failures  int
+	openUntil time.Time
+}
+
+func newBreaker(c clock.Clock) *breaker { return &breaker{clock: c} }
+
+// closed reports whether to try. When the rest is over one caller tries; the
+// others wait for what becomes of it, for another rest at most.
+func (b *breaker) closed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures < breakerFailures {
+		return true
+	}
+	now := b.clock.Now()
+	if now.Before(b.openUntil) {
+		return false
+	}
+	b.openUntil = now.Add(breakerRest)
+	return true
+}
+
+func (b *breaker) record(ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if ok {
+		b.failures = 0
+		return
+	}
+	if b.failures++; b.failures >= breakerFailures {
+		b.openUntil = b.clock.Now().Add(breakerRest)
+	}
+}

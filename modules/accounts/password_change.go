@@ -1,0 +1,99 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// changePassword replaces the caller's own password, clears
+// password_reset_required and ends his other tokens and mailed codes; the access
+// token of the caller stays good. Errors: 400 VALIDATION_ERROR for a wrong
+// current_password or a short new_password, 404, 429 after too many wrong ones,
+// counted together with failed logins.
+func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, current, next secret.Text) error {
+	if err := checkNewPassword(next); err != nil {
+		return err
+	}
+	u, err := s.q.UserGet(ctx, s.pool, caller.ID)
+	if postgres.IsNoRows(err) {
+		return fault.NotFound("User")
+	}
+	if err != nil {
+		return fmt.Errorf("read user: %w", err)
+	}
+	ok, _, err := s.provePassword(ctx, u, u.Username, current)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errWrongCurrent()
+	}
+	hash, err := s.hasher.hash(ctx, next)
+	if err != nil {
+		return err
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := s.q.UserLockAny(ctx, tx, u.ID); err != nil {
+			return err // the instant below has to come after a login that reads the old password
+		}
+		ended := s.tokensEnd(u)
+		n, err := s.q.UserChangePassword(ctx, tx, accountsdb.UserChangePasswordParams{
+			ID: u.ID, OldHash: *u.PasswordHash, NewHash: hash, TokenID: caller.Claims.TokenID, TokensValidAfter: &ended, Now: s.clock.Now(),
+		})
+		if err == nil && n == 0 {
+			return errWrongCurrent() // somebody else has just replaced it
+		}
+		if err != nil {
+			return err
+		}
+		return s.q.CodeDeleteOfUser(ctx, tx, u.ID)
+	})
+	if postgres.IsNoRows(err) {
+		return fault.NotFound("User")
+	}
+	if err != nil {
+		return fmt.Errorf("change password: %w", err)
+	}
+	return nil
+}
+
+func errWrongCurrent() error {
+	return fault.Bad("The current password is wrong.").WithField("current_password")
+}
+
+// checkNewPassword is 400 where signup's rule is 422 (specification, Rules for
+// passwords and codes 4).
+func checkNewPassword(password secret.Text) error {
+	if utf8.RuneCountInString(password.Reveal()) < minPasswordLength {
+		return fault.Bad("The new password has to be at least %d characters long.", minPasswordLength).WithField("new_password")
+	}
+	return nil
+}
+
+type changePasswordInput struct {
+	Body struct {
+		CurrentPassword secret.Text `json:"current_password" minLength:"1" maxLength:"1024"`
+		NewPassword     secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters; 400 when shorter"`
+	}
+}
+
+type passwordChanged struct {
+	Message               string `json:"message"`
+	PasswordResetRequired bool   `json:"password_reset_required" doc:"Always false"`
+}
+
+func (h handlers) changePassword(ctx context.Context, in *changePasswordInput) (*httpapi.Output[passwordChanged], error) {
+	if err := h.s.changePassword(ctx, httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword); err != nil {
+		return nil, err
+	}
+	return httpapi.OK(passwordChanged{Message: "Password changed. Your other sessions are ended."})
+}

@@ -1,0 +1,194 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// requestReset takes the address's turn and queues the rest, the same for known
+// and unknown addresses, so that neither the answer nor its time tells them apart
+// (specification, Rules for passwords and codes 1). Errors: 429 within the
+// cooldown or beyond the daily number of mails.
+func (s *Service) requestReset(ctx context.Context, email string) error {
+	return s.requestCode(ctx, purposeReset, email, func(userID objectid.ID) river.JobArgs { return SendResetArgs{UserID: userID} })
+}
+
+// requestCode is what every route does that mails a code to whoever owns an
+// address.
+func (s *Service) requestCode(ctx context.Context, purpose, email string, job func(userID objectid.ID) river.JobArgs) error {
+	u, err := s.q.UserByLogin(ctx, s.pool, email)
+	if err != nil && !postgres.IsNoRows(err) {
+		return fmt.Errorf("read user: %w", err)
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.claimCodeTurnTx(ctx, tx, purpose, email); err != nil {
+			return err
+		}
+		if _, err := s.jobs.InsertTx(ctx, tx, job(u.ID), nil); err != nil {
+			return fmt.Errorf("queue code: %w", err)
+		}
+		return nil
+	})
+}
+
+// SendResetArgs is the job that makes and mails a reset code, where there is
+// somebody to have it. UserID is empty for an unknown address.
+type SendResetArgs struct {
+	UserID objectid.ID `json:"user_id"`
+}
+
+// Kind names the job.
+func (SendResetArgs) Kind() string { return "accounts_send_reset" }
+
+type sendResetWorker struct {
+	river.WorkerDefaults[SendResetArgs]
+	s *Service
+}
+
+// Work does nothing for who is unknown, gone or disabled. Run again, it makes one
+// more code, which replaces the first.
+func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs]) error {
+	if job.Args.UserID == "" {
+		return nil
+	}
+	return postgres.InTx(ctx, w.s.pool, func(tx pgx.Tx) error {
+		u, err := w.s.q.UserLockAny(ctx, tx, job.Args.UserID)
+		if postgres.IsNoRows(err) {
+			return nil
+		}
+		if err != nil || !u.Enable {
+			return err
+		}
+		return w.s.issueCodeTx(ctx, tx, u.ID, purposeReset, u.Email)
+	})
+}
+
+// resetPassword replaces the password of whoever has the code mailed to the
+// address. It verifies the address, ends every earlier token and every other
+// code: whoever made the account, or got into it, with somebody else's address is
+// out. Errors: 400 no active code, expired, wrong (with what remains), short
+// new_password; 404 NOT_FOUND for an address without an account; 429.
+func (s *Service) resetPassword(ctx context.Context, email string, code, next secret.Text) error {
+	if err := checkNewPassword(next); err != nil {
+		return err
+	}
+	found, err := s.resetOwner(ctx, email)
+	if err != nil {
+		return err
+	}
+	hash, err := s.hasher.hash(ctx, next)
+	if err != nil {
+		return err
+	}
+	var refusal *fault.Error
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		u, err := s.q.UserLockAny(ctx, tx, found.ID)
+		if err != nil {
+			return err
+		}
+		var row accountsdb.Code
+		row, refusal, err = s.tryCodeTx(ctx, tx, u.ID, purposeReset, code)
+		if err != nil || refusal != nil {
+			return err
+		}
+		if row.Address != u.Email {
+			refusal = fault.BadDetail("%s", noCode[purposeReset]) // it proves an address that is no longer his
+			return nil
+		}
+		return s.replacePasswordTx(ctx, tx, u, hash)
+	})
+	switch {
+	case postgres.IsNoRows(err):
+		return errNoCustomer()
+	case err != nil:
+		return fmt.Errorf("reset password: %w", err)
+	case refusal != nil:
+		return refusal
+	}
+	return nil
+}
+
+func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, hash string) error {
+	now, ended := s.clock.Now(), s.tokensEnd(u)
+	err := s.q.UserResetPassword(ctx, tx, accountsdb.UserResetPasswordParams{ID: u.ID, NewHash: hash, TokensValidAfter: &ended, Now: now})
+	if err != nil {
+		return err
+	}
+	if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+		return err
+	}
+	return s.forgive(ctx, tx, []throttle{s.throttleOf(scopeLogin, u.ID.String(), 0)})
+}
+
+// tokensEnd is the instant before which a user's tokens end now, those of this
+// very millisecond among them; never before an earlier one.
+func (s *Service) tokensEnd(u accountsdb.User) time.Time {
+	return issuedAt(u, s.clock.Now().Add(time.Millisecond))
+}
+
+// resetOwner finds the account of the address. Asking for accounts that are not
+// there is throttled hard (open-shapes, section 4, 3).
+func (s *Service) resetOwner(ctx context.Context, email string) (accountsdb.User, error) {
+	throttles := s.withAddress(ctx, scopeUnknownAddress, s.cfg.Throttle.UnknownResets)
+	if _, err := s.checkThrottles(ctx, s.pool, throttles); err != nil {
+		return accountsdb.User{}, err
+	}
+	u, err := s.q.UserByLogin(ctx, s.pool, email)
+	if postgres.IsNoRows(err) {
+		if err := s.countFailure(ctx, s.pool, throttles); err != nil {
+			return u, err
+		}
+		return u, errNoCustomer()
+	}
+	if err != nil {
+		return u, fmt.Errorf("read user: %w", err)
+	}
+	return u, nil
+}
+
+type forgotInput struct {
+	Body struct {
+		Email string `json:"email" minLength:"3" maxLength:"254"`
+	}
+}
+
+func (h handlers) forgotPassword(ctx context.Context, in *forgotInput) (*httpapi.Output[messageBody], error) {
+	email, err := normalEmail(in.Body.Email, "body", "email")
+	if err != nil {
+		return nil, err
+	}
+	if err := h.s.requestReset(ctx, email); err != nil {
+		return nil, err
+	}
+	return httpapi.OK(messageBody{Message: "If this address has an account, a code is on its way."})
+}
+
+type resetInput struct {
+	Body struct {
+		Email       string      `json:"email" minLength:"3" maxLength:"254"`
+		Code        secret.Text `json:"code" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
+		NewPassword secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters; 400 when shorter"`
+	}
+}
+
+func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*httpapi.Output[messageBody], error) {
+	email, err := normalEmail(in.Body.Email, "body", "email")
+	if err != nil {
+		return nil, err
+	}
+	if err := h.s.resetPassword(ctx, email, in.Body.Code, in.Body.NewPassword); err != nil {
+		return nil, err
+	}
+	return httpapi.OK(messageBody{Message: "Password changed. All earlier sessions are ended."})
+}

@@ -1,0 +1,194 @@
+package accounts
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"net/netip"
+	"time"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// ThrottleLimits bound guessing, at passwords and at codes. They live in
+// Postgres, so that they hold across processes and restarts. The zero value of a
+// field means its default.
+type ThrottleLimits struct {
+	LoginFailures   int           // LOGIN_FAILURES in a row at one account before a wait; default 10
+	CodeFailures    int           // CODE_FAILURES in a row at one account, over all its codes; default 10
+	AddressFailures int           // ADDRESS_FAILURES in a row from one client address; default 100
+	UnknownResets   int           // UNKNOWN_RESETS in a row from one client address for addresses without an account; default 10
+	FirstWait       time.Duration // THROTTLE_WAIT, doubled by each further failure; default 1 s
+	LongestWait     time.Duration // THROTTLE_WAIT_MAX; default 15 min
+	MailsPerDay     int           // CODE_MAILS_PER_DAY to one recipient, for all purposes together; default 20
+	NoAddresses     bool          // NO_THROTTLE: lifts the limits per client address
+}
+
+func (l ThrottleLimits) withDefaults() ThrottleLimits {
+	setDefault(&l.LoginFailures, 10)
+	setDefault(&l.CodeFailures, 10)
+	setDefault(&l.AddressFailures, 100)
+	setDefault(&l.UnknownResets, 10)
+	setDefault(&l.FirstWait, time.Second)
+	setDefault(&l.LongestWait, 15*time.Minute)
+	setDefault(&l.MailsPerDay, 20)
+	return l
+}
+
+// The scopes of throttles. A scope's failures at one subject say nothing of
+// another scope's.
+const (
+	scopeLogin          = "login"
+	scopeLoginAddress   = "login from address"
+	scopeCode           = "code"
+	scopeCodeAddress    = "code from address"
+	scopeUnknownAddress = "unknown reset from address"
+)
+
+// failuresForgottenAfter a quiet time of this length.
+const failuresForgottenAfter = 24 * time.Hour
+
+// throttle is who is counted in one scope.
+type throttle struct {
+	scope   string
+	mac     []byte
+	allowed int
+}
+
+func (s *Service) throttleOf(scope, subject string, allowed int) throttle {
+	return throttle{scope: scope, mac: secret.MAC(s.codes.throttle, scope, subject), allowed: allowed}
+}
+
+// loginThrottles are the account, known or not, and the client's address.
+func (s *Service) loginThrottles(ctx context.Context, account string) []throttle {
+	return s.withAddress(ctx, scopeLoginAddress, s.cfg.Throttle.AddressFailures, s.throttleOf(scopeLogin, account, s.cfg.Throttle.LoginFailures))
+}
+
+// codeThrottles are the user and purpose, over all codes, and the client's
+// address.
+func (s *Service) codeThrottles(ctx context.Context, userID objectid.ID, purpose string) []throttle {
+	return s.withAddress(ctx, scopeCodeAddress, s.cfg.Throttle.AddressFailures,
+		s.throttleOf(scopeCode, purpose+" "+userID.String(), s.cfg.Throttle.CodeFailures))
+}
+
+// withAddress adds the throttle of the client's address, unless those are lifted.
+func (s *Service) withAddress(ctx context.Context, scope string, allowed int, others ...throttle) []throttle {
+	network := clientNetwork(httpapi.ClientIP(ctx))
+	if network == "" || s.cfg.Throttle.NoAddresses {
+		return others
+	}
+	return append(others, s.throttleOf(scope, network, allowed))
+}
+
+// clientNetwork is the IPv4 address, or the /64 of an IPv6 address, which one
+// subscriber has for himself.
+func clientNetwork(ip string) string {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ""
+	}
+	if addr = addr.Unmap(); addr.Is4() {
+		return addr.String()
+	}
+	network, err := addr.WithZone("").Prefix(64)
+	if err != nil {
+		return ""
+	}
+	return network.String()
+}
+
+// checkThrottles answers 429 with the seconds to wait while one of the subjects
+// has to wait. counted are those that have failures.
+func (s *Service) checkThrottles(ctx context.Context, db postgres.DB, all []throttle) (counted []throttle, err error) {
+	macs := make([][]byte, len(all))
+	for i, t := range all {
+		macs[i] = t.mac
+	}
+	rows, err := s.q.ThrottleList(ctx, db, macs)
+	if err != nil {
+		return nil, fmt.Errorf("read throttles: %w", err)
+	}
+	now := s.clock.Now()
+	var wait time.Duration
+	for _, row := range rows {
+		for _, t := range all {
+			if bytes.Equal(t.mac, row.SubjectMac) {
+				counted = append(counted, t)
+				wait = max(wait, row.FailedAt.Add(s.waitAfter(int(row.Failures), t.allowed)).Sub(now))
+			}
+		}
+	}
+	if wait > 0 {
+		return counted, errThrottled(wait)
+	}
+	return counted, nil
+}
+
+func errThrottled(wait time.Duration) *fault.Error {
+	return fault.Throttled(wait, "Too many failed attempts. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+}
+
+// waitAfter is how long the next attempt waits after so many failures in a row.
+func (s *Service) waitAfter(failures, allowed int) time.Duration {
+	if failures < allowed {
+		return 0
+	}
+	wait := s.cfg.Throttle.FirstWait
+	for range failures - allowed {
+		if wait >= s.cfg.Throttle.LongestWait {
+			break
+		}
+		wait *= 2
+	}
+	return min(wait, s.cfg.Throttle.LongestWait)
+}
+
+// countFailure counts one failure of each subject, in the order given: the
+// account first, so that two transactions never wait for each other.
+func (s *Service) countFailure(ctx context.Context, db postgres.DB, all []throttle) error {
+	now := s.clock.Now()
+	for _, t := range all {
+		err := s.q.ThrottleFail(ctx, db, accountsdb.ThrottleFailParams{
+			SubjectMac: t.mac, Scope: t.scope, Now: now, ForgetBefore: now.Add(-failuresForgottenAfter),
+		})
+		if err != nil {
+			return fmt.Errorf("count failure: %w", err)
+		}
+	}
+	return nil
+}
+
+// forgive forgets the failures of an account that has shown to be its owner's. A
+// client address is not forgiven: whoever guesses may own one account himself.
+func (s *Service) forgive(ctx context.Context, db postgres.DB, counted []throttle) error {
+	for _, t := range counted {
+		if t.scope != scopeLogin && t.scope != scopeCode {
+			continue
+		}
+		if err := s.q.ThrottleClear(ctx, db, t.mac); err != nil {
+			return fmt.Errorf("forget failures: %w", err)
+		}
+	}
+	return nil
+}
+
+// takeQuota takes one of the allowed number in the present window; false when all
+// are taken. Windows begin at whole multiples of their length, in UTC.
+func (s *Service) takeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int, window time.Duration) (bool, error) {
+	_, err := s.q.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
+		SubjectMac: secret.MAC(s.codes.throttle, kind, subject), WindowStart: s.clock.Now().Truncate(window), Allowed: int32(allowed),
+	})
+	if postgres.IsNoRows(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("take quota: %w", err)
+	}
+	return true, nil
+}
