@@ -1,11 +1,6 @@
 package files
 
-import (
-	"slices"
-
-	"marquee/platform/fault"
-	"marquee/platform/httpapi"
-)
+import "marquee/platform/httpapi"
 
 // downloadHandler is the permission that opens board attachments
 // (specification, Authentication 6).
@@ -18,20 +13,10 @@ func (f File) May(c httpapi.Caller) error {
 	switch {
 	case c.Root, f.Visibility == Public, f.Visibility == Members:
 		return nil
-	case f.Visibility == Board:
-		return mayDownload(c)
-	case c.IsAdmin(), f.ReaderID != "" && f.ReaderID == c.ID:
+	case f.Visibility == Board && c.IsAdmin():
+		return httpapi.Allowed(c, httpapi.Admin, downloadHandler)
+	case f.Visibility == Private && (c.IsAdmin() || f.ReaderID != "" && f.ReaderID == c.ID):
 		return nil
 	}
 	return errNoFile()
-}
-
-func mayDownload(c httpapi.Caller) error {
-	switch {
-	case !c.IsAdmin():
-		return errNoFile()
-	case !slices.Contains(c.Handlers, downloadHandler):
-		return &fault.Error{Kind: fault.Unauthenticated, Message: "The user has no permission for the handler " + downloadHandler + "."}
-	}
-	return nil
 }

@@ -146,10 +146,10 @@ func (h handlers) visible(r *http.Request, fileID string, caller httpapi.Caller)
 // admin returns the caller if he is one.
 func (h handlers) admin(r *http.Request) (httpapi.Caller, error) {
 	caller, err := h.api.Authenticate(r)
-	if err == nil && !caller.IsAdmin() {
-		err = fault.Denied("This route is for administrators.")
+	if err != nil {
+		return httpapi.Caller{}, err
 	}
-	return caller, err
+	return caller, httpapi.Allowed(caller, httpapi.Admin, "")
 }
 
 // upload is POST /upload-file/archive-records/{id}.
