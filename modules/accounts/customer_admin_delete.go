@@ -11,7 +11,9 @@ import (
 	"marquee/platform/objectid"
 )
 
-// deleteCustomersTx deletes the customers that exist, and returns their ids.
+// deleteCustomersTx closes the accounts of the customers that exist, and returns
+// their ids; jobs do the rest, as for DELETE /customers/me. The trail tells who
+// was deleted by his id alone.
 func (s *Service) deleteCustomersTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
 	customers, err := s.lockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
 	if err != nil {
@@ -19,10 +21,7 @@ func (s *Service) deleteCustomersTx(ctx context.Context, tx pgx.Tx, ids []object
 	}
 	there := slices.Sorted(maps.Keys(customers))
 	for _, id := range there {
-		if err := s.eraseUserTx(ctx, tx, id); err != nil {
-			return nil, err
-		}
-		if err := s.EraseAuditTx(ctx, tx, id); err != nil {
+		if err := s.DeleteCustomerTx(ctx, tx, id, httpapi.CallerOf(ctx).ID); err != nil {
 			return nil, err
 		}
 	}

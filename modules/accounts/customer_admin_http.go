@@ -68,9 +68,8 @@ func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.Use
 // tokens end; 404.
 func (s *Service) toggleCustomer(ctx context.Context, id string) (accountsdb.User, error) {
 	return s.changeCustomer(ctx, id, "customer_toggle_active", func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
-		now := s.clock.Now()
-		ended := endOfTokens(now)
-		return s.q.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: now, EndedAt: &ended})
+		ended := s.tokensEnd(u)
+		return s.q.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: s.clock.Now(), EndedAt: &ended})
 	})
 }
 

@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -47,7 +48,7 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		}
 		setVerified(rec, u, moved, now)
 		if v, sent := rec.Value("enable"); sent && v == false && u.Enable {
-			rec.Set("tokens_valid_after", endOfTokens(now))
+			rec.Set("tokens_valid_after", s.tokensEnd(u))
 		}
 	}
 	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {
@@ -72,10 +73,11 @@ func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time
 	}
 }
 
-// addressSchema is the address's schema with what it refers to, and the
-// validation that PUT /customers/me has.
-var addressRegistry = huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
-var addressSchema = huma.SchemaFromType(addressRegistry, reflect.TypeFor[Address]())
+// addressSchema is the schema by which PUT /customers/me checks an address.
+var (
+	addressRegistry = huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
+	addressSchema   = huma.SchemaFromType(addressRegistry, reflect.TypeFor[Address]())
+)
 
 // storeAddress checks an address that was sent and completes it; 422 naming the
 // member, such as address.city.
@@ -107,9 +109,13 @@ func storeAddress(rec *collection.Record) error {
 }
 
 func addressFault(rec *collection.Record, found error) error {
-	detail, ok := found.(*huma.ErrorDetail)
-	if !ok || detail.Location == "" {
+	var detail *huma.ErrorDetail
+	if !errors.As(found, &detail) {
 		return rec.Invalid("address", "has to be an address")
 	}
-	return fault.InvalidAt(detail.Message, "body", rec.Index, "address", detail.Location)
+	loc := []any{"body", rec.Index, "address"}
+	if detail.Location != "" {
+		loc = append(loc, detail.Location)
+	}
+	return fault.InvalidAt(detail.Message, loc...)
 }

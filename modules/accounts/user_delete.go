@@ -44,23 +44,22 @@ func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.
 		return nil, err
 	}
 	for _, id := range there {
-		if err := s.eraseUserTx(ctx, tx, id); err != nil {
+		if err := s.eraseAdminTx(ctx, tx, users[id]); err != nil {
 			return nil, err
 		}
 	}
 	return there, nil
 }
 
-// eraseUserTx turns a user into a tombstone: logins free, tokens and codes ended,
-// files gone, nothing personal left.
-func (s *Service) eraseUserTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	now := s.clock.Now()
-	ended := endOfTokens(now)
-	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{ID: id, Now: &now, TokensValidAfter: &ended}); err != nil {
+// eraseAdminTx turns an admin into a tombstone: logins free, tokens and codes
+// ended, files gone, nothing personal left. What he did stays in the audit trail.
+func (s *Service) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
+	now, ended := s.clock.Now(), s.tokensEnd(u)
+	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{ID: u.ID, Now: &now, TokensValidAfter: &ended}); err != nil {
 		return fmt.Errorf("erase user: %w", err)
 	}
-	if err := s.q.UserDeleteCodes(ctx, tx, []string{id.String()}); err != nil {
+	if err := s.q.UserDeleteCodes(ctx, tx, []string{u.ID.String()}); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
-	return s.files.DeleteOfRecordTx(ctx, tx, userFileKind, id)
+	return s.files.DeleteOfRecordTx(ctx, tx, userFileKind, u.ID)
 }

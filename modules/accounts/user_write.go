@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -64,7 +63,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	if err := noteBeforeTx(ctx, tx, s.collections.users.View, ids); err != nil {
 		return err
 	}
-	caller, ended := httpapi.CallerOf(ctx), endOfTokens(s.clock.Now())
+	caller := httpapi.CallerOf(ctx)
 	var moved, unrooted []string
 	for _, rec := range records {
 		u := users[rec.ID]
@@ -80,7 +79,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 			moved = append(moved, u.ID.String())
 		}
 		if password || !enable && u.Enable || root != u.IsRoot {
-			rec.Set("tokens_valid_after", ended)
+			rec.Set("tokens_valid_after", s.tokensEnd(u))
 		}
 		if u.IsRoot && u.Enable && (!root || !enable) {
 			unrooted = append(unrooted, u.ID.String())
@@ -198,7 +197,3 @@ func (s *Service) keepRootTx(ctx context.Context, tx pgx.Tx, leaving []string) e
 	}
 	return nil
 }
-
-// endOfTokens is the tokens_valid_after that ends every token issued until now,
-// those of this very millisecond among them.
-func endOfTokens(now time.Time) time.Time { return now.Add(time.Millisecond) }
