@@ -84,7 +84,7 @@ func TestFromSignUpToAnOpenVideo(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { // once the three have ended
-		for _, user := range []string{"root", "admin", "customer"} {
+		for _, user := range []string{"root", "admin", "customer", "migrated", "migrated_flagged"} {
 			secrets.add(user+"'s password", m.Users[user].Password)
 		}
 		for _, mail := range caught(t, m.MailboxURL) {
@@ -154,6 +154,16 @@ func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 	status, raw := call(t, http.MethodGet, m.MailboxURL, "", nil)
 	require.Equal(t, 200, status)
 	require.Contains(t, string(raw), "Mailbox")
+	for name, status := range map[string]int{"migrated": 401, "migrated_flagged": 200} {
+		u := m.Users[name]
+		a := expect(t, status, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{"username": {u.Username}, "password": {u.Password}})
+		if status == 200 {
+			require.Equal(t, true, a["password_reset_required"])
+			require.NotEmpty(t, a["message"])
+			continue
+		}
+		require.Equal(t, "PASSWORD_RESET_REQUIRED", a["error"].(map[string]any)["code"])
+	}
 	var controls []map[string]any
 	status, raw = call(t, http.MethodGet, strings.TrimSuffix(m.Sandbox.GWA, "/v3")+"/_sandbox", "", nil)
 	require.Equal(t, 200, status)

@@ -37,6 +37,9 @@ type NewUser struct {
 	Address       *Address
 	Language      string // of mails; default pt
 	EmailVerified bool
+	// Migrated is a customer imported from another system, who is to choose a new
+	// password. An empty Password is a placeholder that nobody knows.
+	Migrated bool
 }
 
 // User is a user just made.
@@ -56,14 +59,19 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
-	hash, err := s.hasher.hash(ctx, n.Password)
-	if err != nil {
-		return User{}, err
+	if !n.placeholder() {
+		hash, err := s.hasher.hash(ctx, n.Password)
+		if err != nil {
+			return User{}, err
+		}
+		row.PasswordHash = &hash
 	}
-	row.PasswordHash = &hash
 	var u accountsdb.User
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err = s.q.UserInsert(ctx, tx, row)
+		if u, err = s.q.UserInsert(ctx, tx, row); err != nil || !n.Migrated {
+			return err
+		}
+		u, err = s.q.UserRequireReset(ctx, tx, u.ID)
 		return err
 	})
 	if err != nil {
@@ -71,6 +79,8 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	}
 	return User{ID: u.ID, Type: u.UserType, Username: u.Username, Email: u.Email, Root: u.IsRoot}, nil
 }
+
+func (n NewUser) placeholder() bool { return n.Migrated && n.Password.Empty() }
 
 // newRow checks a new user's fields and brings them into their stored form.
 func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
@@ -88,6 +98,9 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	case n.Root:
 		return row, fault.InvalidAt("is for admins", "body", "is_root")
 	}
+	if n.Migrated && n.Type != httpapi.TypeCustomer {
+		return row, fault.InvalidAt("is for customers", "body", "password_reset_required")
+	}
 	if n.EmailVerified {
 		row.EmailVerifiedAt = &now
 	}
@@ -98,8 +111,10 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	if err := checkUsername(n.Username, row.Email, "body", "username"); err != nil {
 		return row, err
 	}
-	if err := checkPassword(n.Password, "body", "password"); err != nil {
-		return row, err
+	if !n.placeholder() {
+		if err := checkPassword(n.Password, "body", "password"); err != nil {
+			return row, err
+		}
 	}
 	if err := s.checkPerson(n); err != nil {
 		return row, err

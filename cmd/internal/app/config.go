@@ -38,7 +38,18 @@ type Config struct {
 	CodeTTL         time.Duration `env:"CODE_TTL" envDefault:"15m" doc:"Life of a mailed code."`
 	CodeCooldown    time.Duration `env:"CODE_COOLDOWN" envDefault:"60s" doc:"Time between two code mails to one address."`
 	CodeAttempts    int           `env:"CODE_ATTEMPTS" envDefault:"5" doc:"Wrong codes before a code is dead."`
+	UnverifiedTTL   time.Duration `env:"UNVERIFIED_TTL" envDefault:"720h" doc:"After it an account that was to be verified at signup, never was and bought nothing is removed."`
 	LogUnsentCodes  bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
+
+	LoginFailures      int           `env:"LOGIN_FAILURES" envDefault:"10" doc:"Wrong passwords in a row at one account before the next attempt has to wait."`
+	CodeFailures       int           `env:"CODE_FAILURES" envDefault:"10" doc:"Wrong codes in a row at one account, over several codes, before the next attempt has to wait."`
+	AddressFailures    int           `env:"ADDRESS_FAILURES" envDefault:"100" doc:"Wrong passwords or codes in a row from one client address before it has to wait."`
+	UnknownResets      int           `env:"UNKNOWN_RESETS" envDefault:"10" doc:"Resets in a row for addresses without an account, from one client address, before it has to wait."`
+	ThrottleWait       time.Duration `env:"THROTTLE_WAIT" envDefault:"1s" doc:"First wait after too many failures; each further failure doubles it."`
+	ThrottleWaitMax    time.Duration `env:"THROTTLE_WAIT_MAX" envDefault:"15m" doc:"Longest wait after too many failures."`
+	CodeMailsPerDay    int           `env:"CODE_MAILS_PER_DAY" envDefault:"20" doc:"Code mails to one recipient in a day (UTC)."`
+	LoginSyncWait      time.Duration `env:"LOGIN_SYNC_WAIT" envDefault:"1500ms" doc:"Longest that a login waits for the gateway to tell the subscription's status; then a job asks."`
+	LoginSyncPerMinute int           `env:"LOGIN_SYNC_PER_MINUTE" envDefault:"10" doc:"Logins a minute that ask a gateway, of all customers together; gateway A allows 25,000 calls in 12 hours."`
 
 	MaxImageBytes      int64 `env:"MAX_IMAGE_BYTES" envDefault:"5242880" doc:"Largest avatar, event or promo image, in bytes; exactly as many pass."`
 	MaxAttachmentBytes int64 `env:"MAX_ATTACHMENT_BYTES" envDefault:"10485760" doc:"Largest attachment or other file, in bytes; exactly as many pass."`

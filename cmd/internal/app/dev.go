@@ -240,6 +240,8 @@ Marquee runs.
   root       %[8]s
   admin      %[9]s
   customer   %[10]s          has a subscription
+  migrated   no password: asks for a code at /auth/forgot-password
+  migrated_flagged  %[11]s   is asked to choose a new password
 
 Try:
 
@@ -249,7 +251,8 @@ Try:
 Ctrl-C stops everything; the data stays.
 `,
 		line.URL, line.MailboxURL, line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.DatabaseURL, m.dir,
-		line.Users["root"].Password, line.Users["admin"].Password, line.Users["customer"].Password)
+		line.Users["root"].Password, line.Users["admin"].Password, line.Users["customer"].Password,
+		line.Users[migratedFlaggedUser].Password)
 	return err
 }
 

@@ -75,11 +75,17 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 		return nil, err
 	}
 	return accounts.New(accounts.Deps{
-		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender, Templates: templates,
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender, Templates: templates,
 		Config: accounts.Config{
 			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
 			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts,
-			LogUnsentCodes: c.cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.TaxIDAlphanumeric,
+			LogUnsentCodes: c.cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.TaxIDAlphanumeric, UnverifiedTTL: c.cfg.UnverifiedTTL,
+			Throttle: accounts.ThrottleLimits{
+				LoginFailures: c.cfg.LoginFailures, CodeFailures: c.cfg.CodeFailures, AddressFailures: c.cfg.AddressFailures,
+				UnknownResets: c.cfg.UnknownResets, FirstWait: c.cfg.ThrottleWait, LongestWait: c.cfg.ThrottleWaitMax,
+				MailsPerDay: c.cfg.CodeMailsPerDay, NoAddresses: c.cfg.NoThrottle,
+			},
+			Sync: accounts.SyncLimits{Wait: c.cfg.LoginSyncWait, PerMinute: c.cfg.LoginSyncPerMinute},
 		},
 	})
 }

@@ -23,6 +23,20 @@ type devSecrets struct {
 	Passwords        map[string]string `json:"passwords"` // by seeded user
 }
 
+// devPasswords makes those of the seeded users that are not there yet: a data
+// directory may be older than a user. It reports whether there was one.
+func (s *devSecrets) devPasswords() (added bool) {
+	if s.Passwords == nil {
+		s.Passwords = map[string]string{}
+	}
+	for _, user := range []string{"root", "admin", "customer", migratedUser, migratedFlaggedUser} {
+		if s.Passwords[user] == "" {
+			s.Passwords[user], added = secret.Random(12), true
+		}
+	}
+	return added
+}
+
 // loadDevSecrets reads the file or makes it, readable by its owner alone.
 func loadDevSecrets(dir string) (devSecrets, error) {
 	path := filepath.Join(dir, "secrets.json")
@@ -31,6 +45,9 @@ func loadDevSecrets(dir string) (devSecrets, error) {
 		var s devSecrets
 		if err := json.Unmarshal(raw, &s); err != nil {
 			return s, fmt.Errorf("%s is damaged: %w", path, err)
+		}
+		if s.devPasswords() {
+			return s, s.keep(path)
 		}
 		return s, nil
 	}
@@ -41,15 +58,25 @@ func loadDevSecrets(dir string) (devSecrets, error) {
 		TokenKey: secret.Random(32), FileKey: secret.Random(32),
 		GWAAPIKey: "$aact_hmlg_" + secret.Random(24), GWAWebhookToken: secret.Random(32),
 		GWBSecretKey: "sk_test_" + secret.RandomHex(16), GWBWebhookSecret: "whsec_" + secret.RandomHex(24),
-		Passwords: map[string]string{"root": secret.Random(12), "admin": secret.Random(12), "customer": secret.Random(12)},
 	}
-	if raw, err = json.MarshalIndent(s, "", "  "); err != nil {
-		return s, fmt.Errorf("keep secrets: %w", err)
+	s.devPasswords()
+	return s, s.keep(path)
+}
+
+// keep writes the file whole or not at all.
+func (s devSecrets) keep(path string) error {
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keep secrets: %w", err)
 	}
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		return s, fmt.Errorf("keep secrets: %w", err)
+	fresh := path + ".new"
+	if err := os.WriteFile(fresh, raw, 0o600); err != nil {
+		return fmt.Errorf("keep secrets: %w", err)
 	}
-	return s, nil
+	if err := os.Rename(fresh, path); err != nil {
+		return fmt.Errorf("keep secrets: %w", err)
+	}
+	return nil
 }
 
 // fill sets what the environment leaves open.

@@ -45,7 +45,14 @@ func (a *App) seed(ctx context.Context) error {
 // devCard is gateway B's public test card that approves.
 const devCard = "pm_card_visa"
 
-// seedDev makes the sample data and the three users of `marquee dev`. The
+// The migrated users of `marquee dev`: one whose password is a placeholder that
+// nobody knows, and one who has a password of his own and still carries the flag.
+const (
+	migratedUser        = "migrated"
+	migratedFlaggedUser = "migrated_flagged"
+)
+
+// seedDev makes the sample data and the five users of `marquee dev`. The
 // customer subscribes through the API, as any client would.
 func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 	if err := a.seed(ctx); err != nil {
@@ -55,9 +62,14 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 		{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"},
 		{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"},
 		{Type: httpapi.TypeCustomer, Username: "customer", FullName: "Sample Customer", Phone: "+5511987654321", TaxID: "11144477735", EmailVerified: true},
+		{Type: httpapi.TypeCustomer, Migrated: true, Username: migratedUser, FullName: "Migrated Customer", Phone: "+5511987654322", EmailVerified: true},
+		{Type: httpapi.TypeCustomer, Migrated: true, Username: migratedFlaggedUser, FullName: "Flagged Customer", Phone: "+5511987654323", EmailVerified: true},
 	}
 	for _, u := range users {
 		u.Email, u.Password = u.Username+"@example.com", secret.NewText(passwords[u.Username])
+		if u.Username == migratedUser {
+			u.Password = secret.Text{} // whatever he types, he is told to reset it
+		}
 		if _, err := a.modules.accounts.CreateUser(ctx, u); err != nil && !fault.Is(err, fault.Conflicting) {
 			return fmt.Errorf("seed user %s: %w", u.Username, err)
 		}
