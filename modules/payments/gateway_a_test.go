@@ -41,13 +41,17 @@ func TestA_PostIsNeverRepeated(t *testing.T) {
 		_, err := g.A.Subscribe(t.Context(), terms)
 		require.ErrorIs(t, err, payments.ErrOutcomeUnknown, kind)
 	}
-	posted := 0
-	for _, e := range st.Journal.Entries(stage.EntryCall) {
-		if e.Path == "/v3/subscriptions" {
-			posted++
+	posted := func() (n int) {
+		for _, e := range st.Journal.Entries(stage.EntryCall) {
+			if e.Path == "/v3/subscriptions" {
+				n++
+			}
 		}
+		return n
 	}
-	require.Equal(t, 3, posted)
+	// A call is written down just after it is answered.
+	require.Eventually(t, func() bool { return posted() >= 3 }, 5*time.Second, time.Millisecond)
+	require.Equal(t, 3, posted())
 }
 
 func TestA_FirstChargeIsConfirmed(t *testing.T) {
