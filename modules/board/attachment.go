@@ -1,0 +1,98 @@
+package board
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/board/internal/boarddb"
+	"marquee/modules/files"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// attach makes an upload an attachment of the card and returns the card. 404 when
+// the card is gone; the upload is then swept.
+func (s *Service) attach(ctx context.Context, cardID objectid.ID, up files.Upload) (*collection.Answer, error) {
+	return s.changeFiles(ctx, cardID, func(tx pgx.Tx) error {
+		f, err := s.files.KeepTx(ctx, tx, up, files.Place{
+			Purpose: files.Attachment, Kind: fileKind, RecordID: cardID, CreatedBy: httpapi.CallerOf(ctx).ID,
+		})
+		if err != nil {
+			return err
+		}
+		err = s.q.AttachmentInsert(ctx, tx, boarddb.AttachmentInsertParams{
+			FileID: f.ID, RequisitionID: cardID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, AttachedAt: f.CreatedAt,
+		})
+		if err != nil {
+			return fmt.Errorf("attach file: %w", err)
+		}
+		return nil
+	})
+}
+
+// detach takes an attachment off the card, deletes the file, and returns the
+// card; 404 when the file is not on it.
+func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*collection.Answer, error) {
+	return s.changeFiles(ctx, cardID, func(tx pgx.Tx) error {
+		n, err := s.q.AttachmentDelete(ctx, tx, boarddb.AttachmentDeleteParams{FileID: fileID, RequisitionID: cardID})
+		if err != nil {
+			return fmt.Errorf("detach file: %w", err)
+		}
+		if n == 0 {
+			return errNoFile()
+		}
+		return s.files.DeleteTx(ctx, tx, fileKind, cardID, fileID)
+	})
+}
+
+// changeFiles runs a change of what hangs on a card, under the card's lock, and
+// writes it into the audit trail.
+func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID, change func(tx pgx.Tx) error) (answer *collection.Answer, err error) {
+	ids := []objectid.ID{cardID}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		n, err := s.q.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.clock.Now()})
+		if err != nil {
+			return fmt.Errorf("date requisition: %w", err)
+		}
+		if n == 0 {
+			return errNoCard()
+		}
+		if err := accounts.AuditBeforeTx(ctx, tx, s.cards.View, ids); err != nil {
+			return err
+		}
+		if err := change(tx); err != nil {
+			return err
+		}
+		if err := s.accounts.AuditWriteTx(ctx, tx, cardsName, s.cards.View, ids); err != nil {
+			return err
+		}
+		answer, err = s.cards.One(ctx, tx, cardID)
+		return err
+	})
+	return answer, err
+}
+
+// attachment returns the stored file that an id of a path names; 404 when it
+// belongs to no card, whatever else it may belong to.
+func (s *Service) attachment(ctx context.Context, text string) (files.File, error) {
+	id, err := objectid.Parse(text)
+	if err != nil {
+		return files.File{}, errNoFile()
+	}
+	there, err := s.q.AttachmentExists(ctx, s.pool, id)
+	if err != nil {
+		return files.File{}, fmt.Errorf("look for attachment: %w", err)
+	}
+	if !there {
+		return files.File{}, errNoFile()
+	}
+	return s.files.File(ctx, id)
+}
+
+func errNoFile() *fault.Error { return fault.NotFound("File") }

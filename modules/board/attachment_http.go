@@ -1,0 +1,108 @@
+package board
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"marquee/modules/accounts"
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// handlers take and give file bytes: plain handlers, since huma would hold whole
+// bodies in memory.
+type handlers struct {
+	s   *Service
+	api *httpapi.API
+}
+
+// upload is POST /admin/requisitions/{id}/files.
+func (h handlers) upload(r *http.Request) (*collection.Answer, error) {
+	caller, err := h.permitted(uploadHandler)(h.api.Authenticate(r))
+	if err != nil {
+		return nil, err
+	}
+	ctx := accounts.AuditAs(httpapi.WithCaller(r.Context(), caller), uploadHandler)
+	id, err := h.s.card(ctx, chi.URLParam(r, "id"))
+	if err != nil {
+		return nil, err
+	}
+	up, err := h.s.files.ReceiveAttachment(r)
+	if err != nil {
+		return nil, err
+	}
+	return h.s.attach(ctx, id, up)
+}
+
+// postFile writes the answer of upload.
+func (h handlers) postFile(w http.ResponseWriter, r *http.Request) {
+	answer, err := h.upload(r)
+	if err != nil {
+		h.api.WriteError(r.Context(), w, err)
+		return
+	}
+	w.Header().Set("Content-Type", answer.ContentType)
+	_, _ = w.Write(answer.Body) // the client may be gone
+}
+
+// getFile is GET /admin/requisitions/files/{file_id}.
+func (h handlers) getFile(w http.ResponseWriter, r *http.Request) {
+	if _, err := h.permitted(downloadHandler)(h.downloader(r)); err != nil {
+		h.api.WriteError(r.Context(), w, err)
+		return
+	}
+	f, err := h.s.attachment(r.Context(), chi.URLParam(r, "file_id"))
+	if err != nil {
+		h.api.WriteError(r.Context(), w, err)
+		return
+	}
+	h.s.files.Serve(w, r, f)
+}
+
+// downloader is who stands behind the header, else the query parameter token,
+// else archive_token. What is given first has to be good.
+func (h handlers) downloader(r *http.Request) (httpapi.Caller, error) {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	given := r.URL.Query()
+	switch {
+	case strings.EqualFold(scheme, "Bearer"):
+	case given.Get("token") != "":
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+given.Get("token"))
+	case given.Get("archive_token") != "":
+		return h.s.files.CallerByArchiveToken(r.Context(), given.Get("archive_token"))
+	}
+	return h.api.Authenticate(r)
+}
+
+// permitted lets an admin pass whose profiles hold the handler's name.
+func (h handlers) permitted(handler string) func(httpapi.Caller, error) (httpapi.Caller, error) {
+	return func(c httpapi.Caller, err error) (httpapi.Caller, error) {
+		if err == nil {
+			err = httpapi.Allowed(c, httpapi.Admin, handler)
+		}
+		return c, err
+	}
+}
+
+type detachInput struct {
+	ID     string `path:"id" doc:"The requisition's _id"`
+	FileID string `path:"file_id"`
+}
+
+// deleteFile is DELETE /admin/requisitions/{id}/files/{file_id}.
+func (s *Service) deleteFile(ctx context.Context, in *detachInput) (*collection.Answer, error) {
+	cardID, err := objectid.Parse(in.ID)
+	if err != nil {
+		return nil, errNoCard()
+	}
+	fileID, err := objectid.Parse(in.FileID)
+	if err != nil {
+		return nil, errNoFile()
+	}
+	return s.detach(ctx, cardID, fileID)
+}

@@ -1,0 +1,62 @@
+package board
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/board/internal/boarddb"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+	"marquee/platform/objectid"
+)
+
+// Deps are what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Reads    *pgxpool.Pool // for lists, with collection.StatementTimeout; nil means Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Accounts *accounts.Service // keeps the audit trail
+	Files    *files.Service    // stores attachments
+}
+
+// Service is the board.
+type Service struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	accounts *accounts.Service
+	files    *files.Service
+	q        *boarddb.Queries
+	crud     collection.Routes
+	columns  *collection.Resource
+	cards    *collection.Resource
+}
+
+// New makes the service.
+func New(d Deps) *Service {
+	s := &Service{
+		pool: d.Pool, clock: d.Clock, accounts: d.Accounts, files: d.Files, q: boarddb.New(),
+		crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+	}
+	s.columns, s.cards = s.newColumns(), s.newCards()
+	return s
+}
+
+func idsOf(records []*collection.Record) []objectid.ID {
+	ids := make([]objectid.ID, len(records))
+	for i, rec := range records {
+		ids[i] = rec.ID
+	}
+	return ids
+}
+
+func texts(ids []objectid.ID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = id.String()
+	}
+	return all
+}

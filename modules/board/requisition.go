@@ -1,0 +1,129 @@
+package board
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/query"
+)
+
+// cardsName is the collection's name, in paths and in the audit trail.
+const cardsName = "requisitions"
+
+// unknownStatus is said of a status_id that names no column.
+const unknownStatus = "names an unknown requisition status"
+
+// filesSQL is the JSON of a card's attachments, oldest first.
+const filesSQL = `(SELECT coalesce(jsonb_agg(jsonb_build_object('file_id', a.file_id, 'filename', a.filename, 'content_type', a.content_type, 'size', a.size)
+	ORDER BY a.attached_at, a.file_id), '[]') FROM board.attachments a WHERE a.requisition_id = t.id)`
+
+// newCards is the collection of the specification's Requisition.
+func (s *Service) newCards() *collection.Resource {
+	return collection.New(collection.Definition{
+		Name: cardsName, Singular: "Requisition", Table: "board.requisitions",
+		From:        "board.requisitions t JOIN board.requisition_status c ON c.id = t.status_id",
+		DefaultSort: `{"register_update_date":-1}`, Search: "t.search",
+		Fields: []collection.Field{
+			{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
+			{Name: "status_id", Kind: query.OID, Rule: collection.Rule{Required: true}, Doc: "Column that the card is in"},
+			{Name: "status_name", Expr: "c.name", Kind: query.String, Doc: "Name of that column"},
+			{Name: "description", Kind: query.String, Array: true, Doc: "Paragraphs"},
+			{Name: "priority", Kind: query.String, Rule: collection.Rule{Default: "medium", MaxLength: 50}, Doc: "Free text; by convention low, medium, high or urgent"},
+			{Name: "files", Expr: filesSQL, Kind: query.JSON, OIDPaths: []string{"file_id"}, Doc: "Attachments: file_id, filename, content_type, size in bytes"},
+		},
+		Constraints: map[string]collection.Violation{
+			statusKnown: {Kind: fault.Invalid, Field: "status_id", Message: unknownStatus},
+		},
+		Hooks: collection.Hooks{
+			BeforeCreate: s.holdStatuses,
+			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+				if err := s.holdStatuses(ctx, tx, records); err != nil {
+					return err
+				}
+				return accounts.AuditBeforeTx(ctx, tx, s.cards.View, idsOf(records))
+			},
+			BeforeDelete: s.beforeCardsDelete,
+			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+				return s.accounts.AuditWriteTx(ctx, tx, cardsName, s.cards.View, ids)
+			},
+		},
+	})
+}
+
+// RequisitionSearch makes the cards searchable by those who may list them.
+func (s *Service) RequisitionSearch() collection.Searchable {
+	return collection.SearchAs(httpapi.Admin, getHandler, s.cards.View)
+}
+
+// holdStatuses refuses unknown columns and keeps the known ones until the cards
+// that enter them are written.
+func (s *Service) holdStatuses(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	var wanted []string
+	for _, rec := range records {
+		if id, ok := statusOf(rec); ok {
+			wanted = append(wanted, id)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	known, err := s.q.StatusHoldForUse(ctx, tx, wanted)
+	if err != nil {
+		return fmt.Errorf("hold columns: %w", err)
+	}
+	for _, rec := range records {
+		if id, ok := statusOf(rec); ok && !slices.Contains(known, objectid.ID(id)) {
+			return rec.Invalid("status_id", unknownStatus)
+		}
+	}
+	return nil
+}
+
+func statusOf(rec *collection.Record) (string, bool) {
+	value, _ := rec.Value("status_id")
+	id, ok := value.(string)
+	return id, ok
+}
+
+// beforeCardsDelete locks the cards, so that no attachment joins them any more,
+// and deletes the files that hang on them.
+func (s *Service) beforeCardsDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	if err := s.q.RequisitionHold(ctx, tx, texts(ids)); err != nil {
+		return fmt.Errorf("lock requisitions: %w", err)
+	}
+	if err := accounts.AuditBeforeTx(ctx, tx, s.cards.View, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// card reads an id of a path; 404 unless it names a card.
+func (s *Service) card(ctx context.Context, text string) (objectid.ID, error) {
+	id, err := objectid.Parse(text)
+	if err != nil {
+		return "", errNoCard()
+	}
+	there, err := s.q.RequisitionExists(ctx, s.pool, id)
+	if err != nil {
+		return "", fmt.Errorf("look for requisition: %w", err)
+	}
+	if !there {
+		return "", errNoCard()
+	}
+	return id, nil
+}
+
+func errNoCard() *fault.Error { return fault.NotFound("Requisition") }

@@ -1,0 +1,30 @@
+package board
+
+import (
+	"context"
+
+	"marquee/platform/collection"
+	"marquee/platform/objectid"
+)
+
+type historyInput struct {
+	ID string `path:"id" doc:"The requisition's _id"`
+}
+
+// cardHistory answers GET /admin/requisitions/{id}/history with what the audit
+// trail says about the card, the newest change first. That of a deleted card
+// stays; 404 when there has never been one of that id.
+func (s *Service) cardHistory(ctx context.Context, in *historyInput) (*collection.Answer, error) {
+	id, err := objectid.Parse(in.ID)
+	if err != nil {
+		return nil, errNoCard()
+	}
+	answer, total, err := s.accounts.AuditOf(ctx, cardsName, id)
+	if err != nil || total > 0 {
+		return answer, err
+	}
+	if _, err := s.card(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}

@@ -1,0 +1,57 @@
+package board
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/query"
+)
+
+// columnsName is the collection's name, in paths and in the audit trail.
+const columnsName = "requisition-status"
+
+// statusKnown is the foreign key of cards: a column that is still in use to who
+// deletes the column, an unknown one to who writes the card.
+const statusKnown = "requisitions_status_known"
+
+// newColumns is the collection of the specification's Requisition status.
+func (s *Service) newColumns() *collection.Resource {
+	return collection.New(collection.Definition{
+		Name: columnsName, Singular: "Requisition status", Table: "board.requisition_status",
+		DefaultSort: `{"index":1}`, PageSize: 100,
+		Fields: []collection.Field{
+			{Name: "name", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 100}, Doc: "Unique"},
+			{Name: "index", Kind: query.Int, Nullable: true, NullsEnd: true, Doc: "Place among the columns; null stands at the end"},
+			{Name: "color", Kind: query.String, Nullable: true, Rule: collection.Rule{
+				Pattern: `^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`, Means: "a color such as #RGB, #RRGGBB or #RRGGBBAA",
+			}},
+		},
+		Constraints: map[string]collection.Violation{
+			"requisition_status_name_unique": {Code: fault.CodeDuplicateKey, Field: "name", Message: "is already taken"},
+			statusKnown:                      {Message: "The column still holds requisitions."},
+		},
+		Hooks: collection.Hooks{
+			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+				return s.holdColumns(ctx, tx, idsOf(records))
+			},
+			BeforeDelete: s.holdColumns,
+			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+				return s.accounts.AuditWriteTx(ctx, tx, columnsName, s.columns.View, ids)
+			},
+		},
+	})
+}
+
+// holdColumns locks columns that change or go, and notes what they are.
+func (s *Service) holdColumns(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	if err := s.q.StatusHoldForWrite(ctx, tx, texts(ids)); err != nil {
+		return fmt.Errorf("lock columns: %w", err)
+	}
+	return accounts.AuditBeforeTx(ctx, tx, s.columns.View, ids)
+}
