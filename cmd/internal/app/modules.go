@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
+	"marquee/modules/board"
 	"marquee/modules/catalog"
 	"marquee/modules/files"
 	"marquee/modules/payments"
@@ -28,6 +29,7 @@ type modules struct {
 	payments      *payments.Service
 	subscriptions *subscriptions.Service
 	catalog       *catalog.Service
+	board         *board.Service
 }
 
 // core is what every module gets.
@@ -61,7 +63,8 @@ func newModules(c core) (m modules, err error) {
 		},
 	})
 	m.catalog = catalog.New(catalog.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions})
-	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords())...)
+	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
+	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords())...)
 	return m, nil
 }
 

@@ -16,6 +16,7 @@ func (a *App) addRoutes() {
 	a.modules.payments.Routes(a.api)
 	a.modules.subscriptions.Routes(a.api)
 	a.modules.catalog.Routes(a.api)
+	a.modules.board.Routes(a.api)
 	a.addSearch()
 }
 
@@ -26,5 +27,6 @@ func (a *App) addSearch() {
 	httpapi.Route(a.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(
 		a.modules.catalog.VideoSearch(),
 		a.modules.subscriptions.PlanSearch(),
+		a.modules.board.RequisitionSearch(),
 	), collection.SearchDoc()...)
 }
