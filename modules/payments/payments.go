@@ -29,6 +29,7 @@ type Adapter interface {
 // Deps is what New needs.
 type Deps struct {
 	Pool     *pgxpool.Pool
+	Reads    *pgxpool.Pool // lists and counts of logs; default Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger
@@ -68,3 +69,10 @@ func (s *Service) Gateway(name GatewayName) (Gateway, error) {
 // registration; the first that does not answer Unclaimed wins. Not safe once
 // the server runs.
 func (s *Service) Register(a Applier) { s.appliers = append(s.appliers, a) }
+
+func (s *Service) reads() *pgxpool.Pool {
+	if s.deps.Reads != nil {
+		return s.deps.Reads
+	}
+	return s.deps.Pool
+}

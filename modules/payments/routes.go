@@ -3,6 +3,7 @@ package payments
 import (
 	"net/http"
 
+	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 )
 
@@ -10,6 +11,12 @@ import (
 func (s *Service) Routes(api *httpapi.API) {
 	api.Mount(http.MethodPost, "/webhooks/gwa", "webhook_gwa", httpapi.Gateway, s.webhook(api, GWA))
 	api.Mount(http.MethodPost, "/webhooks/gwb", "webhook_gwb", httpapi.Gateway, s.webhook(api, GWB))
+	lists := collection.Routes{Pool: s.deps.Pool, Reads: s.deps.Reads, Clock: s.deps.Clock, Log: s.deps.Log}
+	httpapi.Route(api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin, lists.List(webhookLogs.View), webhookLogs.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/webhook-logs/stats", "webhook_log_stats", httpapi.Admin, s.webhookLogStats,
+		httpapi.Summary("How many webhooks came and what became of them"))
+	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin, s.webhookLogReplay,
+		httpapi.Summary("Apply a stored event again"))
 	httpapi.Route(api, http.MethodGet, "/gwb/config", "gwb_config", httpapi.Public, s.gwbConfig,
 		httpapi.Summary("The key with which a client makes card tokens at gateway B"))
 }

@@ -44,6 +44,7 @@ type bundle struct {
 	svc   *payments.Service
 	clock *clock.Fake
 	url   string
+	api   *httpapi.API
 	logs  *bytes.Buffer
 	apply *applier
 }
@@ -86,7 +87,8 @@ func setup(t *testing.T) *bundle {
 		},
 	})
 	b.svc.Register(b.apply)
-	api := httpapi.New(httpapi.Config{Log: log})
+	api := httpapi.New(httpapi.Config{Log: log, Auth: users{}})
+	b.api = api
 	b.svc.Routes(api)
 	server := httptest.NewServer(api.Handler())
 	t.Cleanup(server.Close)

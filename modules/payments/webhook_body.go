@@ -35,8 +35,31 @@ func normalised(body []byte) (json.RawMessage, bool) {
 	if dec.Decode(&v) != nil || dec.More() || !numbersFit(v) {
 		return nil, false
 	}
+	hide(v)
 	raw, err := json.Marshal(v)
 	return raw, err == nil
+}
+
+// hiddenKeys name values with which somebody could pay or confirm a payment.
+// Nothing here needs them, and the log is shown to admins.
+var hiddenKeys = map[string]bool{"creditCardToken": true, "client_secret": true}
+
+// hide puts a mark in the place of such values, however deep.
+func hide(v any) {
+	switch t := v.(type) {
+	case []any:
+		for _, each := range t {
+			hide(each)
+		}
+	case map[string]any:
+		for key, each := range t {
+			if text, isText := each.(string); isText && text != "" && hiddenKeys[key] {
+				t[key] = "[hidden]"
+				continue
+			}
+			hide(each)
+		}
+	}
 }
 
 func numbersFit(v any) bool {

@@ -48,3 +48,10 @@ SELECT EXISTS (
     SELECT 1 FROM payments.processed_events
     WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
 );
+
+-- name: ProcessedEventHold :one
+-- ProcessedEventHold holds an event, whatever its state, until the transaction
+-- ends.
+SELECT state, log_id FROM payments.processed_events
+WHERE gateway = @gateway AND event_id = @event_id
+FOR UPDATE;

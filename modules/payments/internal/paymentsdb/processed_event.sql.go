@@ -95,6 +95,31 @@ func (q *Queries) ProcessedEventGet(ctx context.Context, db DBTX, arg ProcessedE
 	return i, err
 }
 
+const processedEventHold = `-- name: ProcessedEventHold :one
+SELECT state, log_id FROM payments.processed_events
+WHERE gateway = $1 AND event_id = $2
+FOR UPDATE
+`
+
+type ProcessedEventHoldParams struct {
+	Gateway string
+	EventID string
+}
+
+type ProcessedEventHoldRow struct {
+	State string
+	LogID objectid.ID
+}
+
+// ProcessedEventHold holds an event, whatever its state, until the transaction
+// ends.
+func (q *Queries) ProcessedEventHold(ctx context.Context, db DBTX, arg ProcessedEventHoldParams) (ProcessedEventHoldRow, error) {
+	row := db.QueryRow(ctx, processedEventHold, arg.Gateway, arg.EventID)
+	var i ProcessedEventHoldRow
+	err := row.Scan(&i.State, &i.LogID)
+	return i, err
+}
+
 const processedEventLock = `-- name: ProcessedEventLock :one
 SELECT e.state, e.log_id, l.payload
 FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id

@@ -1,0 +1,103 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+type webhookStatsInput struct {
+	Start string `query:"start" doc:"First instant or day (UTC) of receipt; default from the beginning"`
+	End   string `query:"end" doc:"Instant before which, or last day (UTC) on which, calls were received; default now"`
+}
+
+// webhookStats is the answer of GET /webhook-logs/stats (open-shapes, section 2).
+// Processed, pending, failed and invalid_signature add up to total.
+type webhookStats struct {
+	Total            int64            `json:"total"`
+	Processed        int64            `json:"processed" doc:"Applied, or known to be without consequence"`
+	Pending          int64            `json:"pending" doc:"Waiting for the subscription or order that they are about"`
+	Failed           int64            `json:"failed" doc:"Could not be applied; a job tries again"`
+	InvalidSignature int64            `json:"invalid_signature"`
+	ByGateway        map[string]int64 `json:"by_gateway"`
+	ByEventType      map[string]int64 `json:"by_event_type" doc:"Of authenticated calls"`
+	LastReceivedAt   *httpapi.Time    `json:"last_received_at" nullable:"true"`
+	P95Processing    float64          `json:"p95_processing_ms" doc:"From receipt to the result, of processed ones"`
+}
+
+func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output[webhookStats], error) {
+	from, err := bound("start", in.Start, 0)
+	if err != nil {
+		return nil, err
+	}
+	to, err := bound("end", in.End, 24*time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil && to != nil && !from.Before(*to) {
+		return nil, fault.InvalidAt("has to be after start", "query", "end")
+	}
+	row, err := s.db.WebhookLogStats(ctx, s.reads(), paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
+	if err != nil {
+		return nil, fmt.Errorf("count webhook logs: %w", err)
+	}
+	stats := webhookStats{
+		Total: row.Total, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed, InvalidSignature: row.InvalidSignature,
+		ByGateway: map[string]int64{string(GWA): row.FromGwa, string(GWB): row.FromGwb}, ByEventType: map[string]int64{},
+		P95Processing: row.P95ProcessingMs,
+	}
+	if row.Total > 0 {
+		stats.LastReceivedAt = httpapi.TimePtr(&row.LastReceivedAt)
+	}
+	if err := json.Unmarshal(row.ByEventType, &stats.ByEventType); err != nil {
+		return nil, fmt.Errorf("read counts by event type: %w", err)
+	}
+	return httpapi.OK(stats)
+}
+
+// bound reads a bound in time; a bare day is moved by wholeDay, so that the last
+// day is inside.
+func bound(name, text string, wholeDay time.Duration) (*time.Time, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no bound
+	}
+	at, err := httpapi.ParseTime(text)
+	if err != nil {
+		return nil, fault.InvalidAt("has to be a day or an instant", "query", name)
+	}
+	if len(text) == len(time.DateOnly) {
+		at = at.Add(wholeDay)
+	}
+	return &at, nil
+}
+
+type replayInput struct {
+	ID     string `path:"id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	DryRun string `query:"dry_run" enum:"0,1,false,true" doc:"1: apply, show what would change, and take everything back"`
+}
+
+// replayAnswer is the answer of POST /webhook-logs/{id}/replay: a webhook's, and
+// what it changed.
+type replayAnswer struct {
+	Answer
+	DryRun  bool          `json:"dry_run"`
+	Changes []tableChange `json:"changes" doc:"Rows written by applying the event, by table"`
+}
+
+func (s *Service) webhookLogReplay(ctx context.Context, in *replayInput) (*httpapi.Output[replayAnswer], error) {
+	id, err := objectid.Parse(in.ID)
+	if err != nil {
+		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")
+	}
+	answer, err := s.replay(ctx, id, in.DryRun == "1" || in.DryRun == "true")
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(answer)
+}

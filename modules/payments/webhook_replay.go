@@ -1,0 +1,146 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// errTakenBack ends a dry run: nothing of it stays.
+var errTakenBack = errors.New("payments: dry run")
+
+// tableChange counts rows written.
+type tableChange struct {
+	Table    string `json:"table"`
+	Inserted int64  `json:"inserted"`
+	Updated  int64  `json:"updated"`
+	Deleted  int64  `json:"deleted"`
+}
+
+// replay applies the event of a log again, whatever became of it, and gives all
+// its logs the new result. Appliers are safe to repeat, so that a replay of what
+// was applied changes nothing. A dry run takes everything back.
+func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (replayAnswer, error) {
+	answer := replayAnswer{DryRun: dryRun, Changes: []tableChange{}}
+	log, event, err := s.replayable(ctx, logID)
+	if err != nil {
+		return answer, err
+	}
+	answer.Received, answer.EventID, answer.EventType = true, log.EventID, log.EventType
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if err := s.holdEventTx(ctx, tx, event); err != nil {
+			return err
+		}
+		before, err := rowsWrittenTx(ctx, tx)
+		if err != nil {
+			return err
+		}
+		answer.Result, err = s.applyTx(ctx, tx, event)
+		if err != nil {
+			return fmt.Errorf("replay event %s: %w", event.ID, err)
+		}
+		state := stateDone
+		if answer.Result.Unclaimed {
+			answer.Result, state = unclaimed(answer.Result), stateWaiting
+		}
+		after, err := rowsWrittenTx(ctx, tx)
+		if err != nil {
+			return err
+		}
+		answer.Changes = changesBetween(before, after)
+		if dryRun {
+			return errTakenBack
+		}
+		return s.finishTx(ctx, tx, event, state, answer.Result)
+	})
+	if errors.Is(err, errTakenBack) {
+		err = nil
+	}
+	if err == nil && !dryRun {
+		s.deps.Log.InfoContext(ctx, "webhook replayed", slog.String("log_id", logID.String()), slog.String("event_id", event.ID),
+			slog.String("admin_id", httpapi.CallerOf(ctx).ID.String()))
+	}
+	return answer, err
+}
+
+// replayable reads a log whose body is a gateway's authenticated event.
+func (s *Service) replayable(ctx context.Context, id objectid.ID) (paymentsdb.WebhookLogGetRow, Event, error) {
+	log, err := s.db.WebhookLogGet(ctx, s.deps.Pool, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return log, Event{}, fault.NotFound("Webhook log")
+	}
+	if err != nil {
+		return log, Event{}, err
+	}
+	gateway, configured := s.gateways[GatewayName(log.Gateway)]
+	switch {
+	case !log.SignatureValid:
+		return log, Event{}, fault.Conflict("The call was not authenticated; it cannot be applied.")
+	case log.EventID == nil || strings.HasPrefix(value(log.EventType), "ADMIN."):
+		return log, Event{}, fault.Conflict("The log holds no event of a gateway.")
+	case !configured:
+		return log, Event{}, fault.Conflict("The gateway is not configured.")
+	}
+	event, err := gateway.ReadEvent(log.Payload)
+	if err != nil {
+		return log, Event{}, fault.Conflict("The log holds no event that can be read.")
+	}
+	event.Gateway, event.LogID = GatewayName(log.Gateway), log.ID
+	return log, event, nil
+}
+
+// holdEventTx holds the event against everybody else who applies it; an event
+// that could not be read when it came is claimed now.
+func (s *Service) holdEventTx(ctx context.Context, tx pgx.Tx, e Event) error {
+	at := s.deps.Clock.Now()
+	_, err := s.db.ProcessedEventClaim(ctx, tx, paymentsdb.ProcessedEventClaimParams{
+		Gateway: string(e.Gateway), EventID: e.ID, LogID: e.LogID, Subjects: subjectsOf(e), EventAt: e.CreatedAt, At: at,
+	})
+	if err != nil {
+		return fmt.Errorf("claim event: %w", err)
+	}
+	_, err = s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: string(e.Gateway), EventID: e.ID})
+	return err
+}
+
+// rowsWrittenTx reads the connection's own counters of rows, which may hold
+// earlier transactions too: the difference of two readings is what counts.
+func rowsWrittenTx(ctx context.Context, tx pgx.Tx) (map[string]tableChange, error) {
+	rows, err := tx.Query(ctx, `SELECT schemaname || '.' || relname, n_tup_ins, n_tup_upd, n_tup_del
+		FROM pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 ORDER BY 1`)
+	if err != nil {
+		return nil, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[tableChange])
+	written := map[string]tableChange{}
+	for _, c := range all {
+		written[c.Table] = c
+	}
+	return written, err
+}
+
+// changesBetween is what was written between two readings, by table.
+func changesBetween(before, after map[string]tableChange) []tableChange {
+	changes := []tableChange{}
+	for table, now := range after {
+		was := before[table]
+		c := tableChange{Table: table, Inserted: now.Inserted - was.Inserted, Updated: now.Updated - was.Updated, Deleted: now.Deleted - was.Deleted}
+		if c.Inserted != 0 || c.Updated != 0 || c.Deleted != 0 {
+			changes = append(changes, c)
+		}
+	}
+	slices.SortFunc(changes, func(a, b tableChange) int { return cmp.Compare(a.Table, b.Table) })
+	return changes
+}

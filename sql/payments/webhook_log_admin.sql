@@ -1,0 +1,36 @@
+-- name: WebhookLogGet :one
+SELECT id, gateway, event_id, event_type, payload, signature_valid FROM payments.webhook_logs WHERE id = @id;
+
+-- name: WebhookLogStats :one
+-- WebhookLogStats counts the logs received in [from, to); null is no bound. Every
+-- log is in one of processed, pending, failed and invalid_signature.
+WITH logs AS (
+    SELECT l.gateway, l.event_type, l.received_at, l.processed_at, l.signature_valid, l.processed,
+        CASE
+            WHEN NOT l.signature_valid THEN 'invalid_signature'
+            WHEN NOT l.processed THEN 'failed'
+            WHEN e.state = 'waiting' THEN 'pending'
+            ELSE 'processed'
+        END AS outcome
+    FROM payments.webhook_logs l
+    LEFT JOIN payments.processed_events e ON e.gateway = l.gateway AND e.event_id = l.event_id AND l.signature_valid
+    WHERE (sqlc.narg(from_at)::timestamptz IS NULL OR l.received_at >= sqlc.narg(from_at))
+      AND (sqlc.narg(to_at)::timestamptz IS NULL OR l.received_at < sqlc.narg(to_at))
+)
+SELECT
+    count(*) AS total,
+    count(*) FILTER (WHERE outcome = 'processed') AS processed,
+    count(*) FILTER (WHERE outcome = 'pending') AS pending,
+    count(*) FILTER (WHERE outcome = 'failed') AS failed,
+    count(*) FILTER (WHERE outcome = 'invalid_signature') AS invalid_signature,
+    count(*) FILTER (WHERE gateway = 'gwa') AS from_gwa,
+    count(*) FILTER (WHERE gateway = 'gwb') AS from_gwb,
+    coalesce((
+        SELECT jsonb_object_agg(event_type, n) FROM (
+            SELECT event_type, count(*) AS n FROM logs WHERE event_type IS NOT NULL AND signature_valid GROUP BY event_type ORDER BY n DESC LIMIT 200
+        ) kinds
+    ), '{}')::jsonb AS by_event_type,
+    coalesce(max(received_at), 'epoch')::timestamptz AS last_received_at,
+    coalesce(percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM processed_at - received_at) * 1000)
+        FILTER (WHERE outcome = 'processed'), 0)::float8 AS p95_processing_ms
+FROM logs;
