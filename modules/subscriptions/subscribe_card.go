@@ -21,6 +21,7 @@ type cardOrder struct {
 	planID     string
 	promoCode  string
 	instrument payments.Instrument
+	renews     *row // the subscription that a renewal replaces
 }
 
 // cardOutcome is what the subscribe routes answer.
@@ -60,7 +61,10 @@ func (s *Service) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, e
 	case err != nil:
 		return cardOutcome{}, s.giveUp(ctx, sub, err)
 	}
-	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: remote.Outcome == payments.OutcomeUnknown})
+	// A renewal starts pending, whatever the answer; its event activates it, or the
+	// recovery, for which the intent stays open.
+	waits := o.renews != nil && remote.Outcome != payments.RequiresAction
+	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: waits || remote.Outcome == payments.OutcomeUnknown, waits: waits})
 	return cardOutcome{sub: sub, paymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
 }
 
@@ -71,6 +75,9 @@ func (s *Service) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, e
 	w, err := s.prepareCard(ctx, o, payments.GWA)
 	if err != nil {
 		return cardOutcome{}, err
+	}
+	if w.first != nil && *w.first > 0 {
+		return s.subscribeDiscounted(ctx, w, o)
 	}
 	sub, remote, err := s.startCard(ctx, w, o)
 	var declined *payments.Declined
@@ -90,15 +97,20 @@ func (s *Service) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, e
 }
 
 func (s *Service) prepareCard(ctx context.Context, o cardOrder, name payments.GatewayName) (wish, error) {
-	w, err := s.prepare(ctx, o.customerID, name, o.planID, o.promoCode)
+	w, err := s.prepare(ctx, o.customerID, name, o.planID)
 	if err != nil {
 		return w, err
 	}
-	w.method, w.months = payments.MethodCard, 1
-	if w.plan.TrialEnabled && w.customer.TrialUsedAt == nil {
+	w.method, w.renews = payments.MethodCard, o.renews
+	if w.plan.TrialEnabled && w.customer.TrialUsedAt == nil && w.renews == nil {
 		w.trial = int(w.plan.TrialDays)
 	}
-	return w, nil
+	if name == payments.GWA && w.renews == nil { // gateway B's card route takes no code
+		if err := s.discount(ctx, &w, o.promoCode); err != nil {
+			return w, err
+		}
+	}
+	return w, s.admit(ctx, &w)
 }
 
 // startCard commits the intent and calls the gateway. The call outlives the
@@ -127,9 +139,14 @@ func (s *Service) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Pay
 	}
 }
 
-// firstDue is the day of the first charge: the first, or the one after the trial.
+// firstDue is the day of the first charge: the first, or the one after the trial
+// or the month that was paid apart.
 func (s *Service) firstDue(sub row) time.Time {
-	return startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, int(sub.TrialDays))
+	days := int(sub.TrialDays)
+	if sub.FirstAmountCents != nil {
+		days = discountedDays
+	}
+	return startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
 }
 
 // giveUp cancels an intent of which the gateway certainly made nothing. An error

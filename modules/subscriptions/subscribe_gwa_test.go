@@ -184,7 +184,6 @@ func TestPixRefusals(t *testing.T) {
 	b := setup(t)
 	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
 	b.pix.mode = "recurring"
-	b.expect(t, 501, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	b.pix.mode = "manual"
 	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET amount_cents = 499")
 	require.NoError(t, err)

@@ -5,90 +5,177 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/secret"
 )
 
 const (
-	// pixKind is told to gateway B as metadata.
-	pixKind = "subscription_pix"
-	// minPixGWA is gateway A's smallest PIX charge (gateway A, section 5).
+	// Smallest PIX charges (gateway A, section 5; gateway B, section 7).
 	minPixGWA = money.Cents(500)
+	minPixGWB = money.Cents(50)
 	// pixRecurring is the setting under which a PIX is an automatic one.
 	pixRecurring = "recurring"
 )
 
-// subscribePixGWA makes one PIX payment at gateway A for the configured months.
-func (s *Service) subscribePixGWA(ctx context.Context, customerID objectid.ID, planID, promoCode string) (row, error) {
-	mode, err := s.settings.PixSubscriptionMode(ctx)
-	if err != nil {
-		return row{}, err
-	}
-	if mode == pixRecurring {
-		return row{}, &fault.Error{Kind: fault.Unimplemented, Message: "Automatic PIX is not available yet. Subscribe by card."}
-	}
+// pixOrder is what a customer orders by PIX.
+type pixOrder struct {
+	customerID objectid.ID
+	planID     string
+	promoCode  string
+	automatic  bool // a must; else the setting decides at gateway A
+}
+
+// subscribePix makes one PIX payment for the configured months or, at gateway A,
+// the authorization of an automatic PIX.
+func (s *Service) subscribePix(ctx context.Context, name payments.GatewayName, o pixOrder) (row, secret.Text, error) {
 	months, err := s.settings.PixBillingMonths(ctx)
 	if err != nil {
-		return row{}, err
+		return row{}, secret.Text{}, err
 	}
-	if err := s.checkPixAmount(ctx, planID, months); err != nil {
-		return row{}, err
+	if name == payments.GWA && !o.automatic {
+		mode, err := s.settings.PixSubscriptionMode(ctx)
+		if err != nil {
+			return row{}, secret.Text{}, err
+		}
+		o.automatic = mode == pixRecurring
 	}
-	w, err := s.prepare(ctx, customerID, payments.GWA, planID, promoCode)
+	w, err := s.prepare(ctx, o.customerID, name, o.planID)
 	if err != nil {
-		return row{}, err
+		return row{}, secret.Text{}, err
 	}
-	w.method, w.months = payments.MethodPix, months
+	w.method, w.months, w.automatic = payments.MethodPix, months, o.automatic
+	if err := s.discount(ctx, &w, o.promoCode); err != nil {
+		return row{}, secret.Text{}, err
+	}
+	if err := checkPixAmount(w); err != nil {
+		return row{}, secret.Text{}, err
+	}
+	if err := s.admit(ctx, &w); err != nil {
+		return row{}, secret.Text{}, err
+	}
 	sub, err := s.intend(ctx, w)
 	if err != nil {
-		return row{}, err
+		return row{}, secret.Text{}, err
+	}
+	if w.automatic {
+		sub, err = s.startAutomatic(ctx, w, sub)
+		return sub, secret.Text{}, err
 	}
 	return s.startPix(ctx, w, sub)
 }
 
-func (s *Service) checkPixAmount(ctx context.Context, planID string, months int) error {
-	plan, err := s.sellablePlan(ctx, planID)
-	if err != nil {
-		return err
+// checkPixAmount refuses what the gateway would, before anything is written. The
+// first code of an automatic PIX has no minimum but its debits have.
+func checkPixAmount(w wish) error {
+	full := money.Cents(w.plan.AmountCents * int64(w.months))
+	first := full
+	if w.first != nil {
+		first = *w.first
 	}
-	if money.Cents(plan.AmountCents*int64(months)) < minPixGWA {
-		return fault.Bad("This plan costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", minPixGWA).WithField("plan_id")
+	least := minPixGWA
+	switch {
+	case w.gateway.Name() == payments.GWB:
+		least = minPixGWB
+	case w.automatic:
+		first, least = min(first, full), 1
+		if full < minPixGWA {
+			first, least = full, minPixGWA
+		}
 	}
-	return nil
+	if first >= least {
+		return nil
+	}
+	return fault.Bad("This costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
-func (s *Service) startPix(ctx context.Context, w wish, sub row) (row, error) {
+func (s *Service) startPix(ctx context.Context, w wish, sub row) (row, secret.Text, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
 	charge, err := w.gateway.CreatePix(call, s.pixTermsOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
+	if err != nil {
+		return row{}, secret.Text{}, s.noCode(ctx, sub, err)
+	}
+	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, pix: &charge})
+	return sub, charge.ClientSecret, err
+}
+
+// noCode words why there is no code; the intent ends when there will be none.
+func (s *Service) noCode(ctx context.Context, sub row, err error) error {
 	if errors.Is(err, payments.ErrOutcomeUnknown) {
-		return row{}, (&fault.Error{
+		return (&fault.Error{
 			Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
 			Message: "The payment gateway did not answer in time. Your PIX code may be there soon: see GET /customers/me/pix-qr.",
 		}).WithCause(err)
 	}
+	return s.giveUp(ctx, sub, err)
+}
+
+// startAutomatic makes the authorization with the code of the first payment,
+// which also carries the payer's consent.
+func (s *Service) startAutomatic(ctx context.Context, w wish, sub row) (row, error) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	auth, err := w.gateway.AuthorizePix(call, s.authorizationOf(sub, w.plan, w.payer))
+	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
-		return row{}, s.giveUp(ctx, sub, err)
+		return row{}, s.noCode(ctx, sub, err)
 	}
-	return s.settle(ctx, sub, answer{source: BySubscribe, pix: &charge})
+	return s.settle(ctx, sub, answer{source: BySubscribe, auth: &auth})
+}
+
+func (s *Service) authorizationOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
+	return payments.AuthorizationTerms{
+		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
+		FirstAmount: pixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
+		FirstDebit: AddMonths(startOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+	}
+}
+
+// settleAuthorizationTx writes the state in which an authorization was found.
+func (s *Service) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+	c := change{source: a.source}
+	switch a.auth.Status {
+	case payments.AuthorizationActive:
+		c.action = AuthorizationActivated
+		if Status(sub.Status).Ended() {
+			return s.endAtGatewayTx(ctx, tx, *sub)
+		}
+		return s.authorizeTx(ctx, tx, sub, c, a.auth)
+	case payments.AuthorizationCancelled, payments.AuthorizationRefused:
+		c.action = AuthorizationCancelled
+	case payments.AuthorizationExpired:
+		c.action = AuthorizationExpired
+	default:
+		return nil
+	}
+	_, err := s.moveTx(ctx, tx, sub, c)
+	return err
 }
 
 // pixTermsOf is what the gateway is asked for, and by which it is searched after
 // a crash.
 func (s *Service) pixTermsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
 	return payments.PixTerms{
-		Reference: sub.ID, Kind: pixKind, Payer: payer, Amount: pixAmount(sub), Description: plan.Name,
+		Reference: sub.ID, Kind: payments.KindSubscriptionPix, Payer: payer, Amount: pixAmount(sub), Description: plan.Name,
 		DueDate: startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
 	}
 }
 
-// pixAmount is what one PIX payment of the subscription costs.
-func pixAmount(sub row) money.Cents { return money.Cents(sub.PriceCents * int64(sub.PeriodMonths)) }
+// pixAmount is what the first PIX payment of the subscription costs.
+func pixAmount(sub row) money.Cents {
+	if sub.FirstAmountCents != nil {
+		return money.Cents(*sub.FirstAmountCents)
+	}
+	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
+}
 
 // pixDue is when an unpaid PIX is given up: its code runs out, or the wait is
 // over.
@@ -107,6 +194,9 @@ func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source
 	if err != nil {
 		return err
 	}
+	if sub.GwaPixAuthID != nil {
+		return s.dropAuthorization(ctx, gateway, sub, by, source)
+	}
 	if sub.PixPaymentID == nil {
 		return s.end(ctx, sub, by, source)
 	}
@@ -120,6 +210,23 @@ func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source
 		_, err = s.settle(ctx, sub, answer{source: source, pix: &charge})
 		return err
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
+		return err
+	}
+	return s.end(ctx, sub, by, source)
+}
+
+// dropAuthorization ends an automatic PIX that nobody consented to; one that has
+// just become active is settled instead.
+func (s *Service) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub row, by Action, source Source) error {
+	auth, err := gateway.ReadPixAuthorization(ctx, *sub.GwaPixAuthID)
+	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+		return err
+	}
+	if err == nil && auth.Status == payments.AuthorizationActive {
+		_, err = s.settle(ctx, sub, answer{source: source, auth: &auth})
+		return err
+	}
+	if err := gateway.CancelPixAuthorization(ctx, *sub.GwaPixAuthID); err != nil {
 		return err
 	}
 	return s.end(ctx, sub, by, source)

@@ -17,8 +17,24 @@ import (
 var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error){
 	payments.PaymentWasSettled:    (*Service).applyPaymentTx,
 	payments.PaymentHasFailed:     (*Service).applyFailureTx,
+	payments.PaymentWasLost:       (*Service).applyLossTx,
+	payments.PaymentWasDeleted:    (*Service).applyNothingTx,
 	payments.SubscriptionChanged:  (*Service).applyStatusTx,
 	payments.SubscriptionWasEnded: (*Service).applyEndTx,
+
+	payments.PaymentWasRefunded: (*Service).applyRefundTx,
+	payments.RefundIsPending:    (*Service).applyRefundTx,
+	payments.RefundHasFailed:    (*Service).applyRefundTx,
+	payments.DisputeWasOpened:   (*Service).applyDisputeTx,
+	payments.DisputeWasClosed:   (*Service).applyDisputeTx,
+
+	payments.RecurrenceWasMoved: (*Service).applyNextDueTx,
+	payments.RecurrenceWasEnded: (*Service).applyEndTx,
+
+	payments.AuthorizationWasActivated: (*Service).applyAuthorizedTx,
+	payments.AuthorizationWasCancelled: (*Service).applyUnauthorizedTx,
+	payments.AuthorizationWasRefused:   (*Service).applyUnauthorizedTx,
+	payments.AuthorizationHasExpired:   (*Service).applyUnauthorizedTx,
 }
 
 // Words of results that changed nothing.
@@ -31,7 +47,7 @@ const (
 // (specification, Events). It answers Unclaimed when there is none.
 func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
 	apply, known := appliers[e.Kind]
-	if !known {
+	if !known || e.Purpose == payments.ForOrder {
 		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
 	}
 	found, err := s.locate(ctx, tx, e)
@@ -60,35 +76,61 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // locate finds the subscription in the specification's order: the gateway's
 // subscription, the authorization, the local id that the gateway was told. The
 // last also finds gateway B's events that overtook our own commit; an id that
-// belongs to another row already is not believed.
+// belongs to another row already is not believed. A payment that the ledger has
+// needs no looking: its row says what it was for.
 func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
-	if e.SubscriptionID != "" {
-		var sub row
-		var err error
-		if e.Gateway == payments.GWA {
-			sub, err = s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
-		} else {
-			sub, err = s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
+	if e.Known != nil {
+		if e.Known.Purpose != payments.ForSubscription {
+			return row{}, pgx.ErrNoRows
 		}
+		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
+	}
+	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (row, error){
+		s.locateRemote, s.locateAuthorization, s.locateReference,
+	} {
+		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return sub, err
 		}
 	}
+	return row{}, pgx.ErrNoRows
+}
+
+func (s *Service) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	if e.SubscriptionID == "" {
+		return row{}, pgx.ErrNoRows
+	}
+	if e.Gateway == payments.GWA {
+		return s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
+	}
+	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
+}
+
+func (s *Service) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
 	if e.AuthorizationID != "" {
 		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return sub, err
 		}
 	}
-	if !objectid.Valid(e.Reference.String()) || (e.Gateway == payments.GWA && e.SubscriptionID != "") {
+	if e.ConciliationID == "" {
+		return row{}, pgx.ErrNoRows
+	}
+	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
+}
+
+func (s *Service) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	ofSubscription := e.Gateway == payments.GWA && e.SubscriptionID != "" && e.Authorization == nil
+	if !objectid.Valid(e.Reference.String()) || ofSubscription {
 		return row{}, pgx.ErrNoRows
 	}
 	sub, err := s.db.GetSubscription(ctx, tx, e.Reference)
 	if err != nil {
 		return row{}, err
 	}
-	other := e.SubscriptionID != "" && remoteID(sub) != "" && remoteID(sub) != e.SubscriptionID
-	if sub.Gateway != string(e.Gateway) || other {
+	other := e.SubscriptionID != "" && remoteID(sub) != "" && remoteID(sub) != e.SubscriptionID && e.Authorization == nil
+	another := e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID
+	if sub.Gateway != string(e.Gateway) || other || another {
 		return row{}, pgx.ErrNoRows
 	}
 	return sub, nil
@@ -105,13 +147,38 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
-	recurs := sub.PaymentMethod != string(payments.MethodPix) && (adopted || !Status(sub.Status).Ended())
-	err = s.settlePaymentTx(ctx, tx, sub, payment{Payment: *e.Payment, source: ByWebhook, event: &e.ID, recurs: recurs})
+	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !Status(sub.Status).Ended())
+	err = s.settlePaymentTx(ctx, tx, sub, payment{
+		Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), recurs: recurs,
+		first: isFirst(*sub, e),
+	})
 	if err == nil && Status(sub.Status).Ended() {
 		return ignoredEnded, nil
 	}
 	return "", err
 }
+
+// isFirst reports whether the payment is the one-off that began a subscription
+// whose recurrence is charged apart: the first code of an automatic PIX, a first
+// month that a promo code lowered.
+func isFirst(sub row, e payments.Event) bool {
+	if sub.PixAutomatic {
+		return e.ConciliationID != "" && e.ConciliationID == text(sub.PixConciliationID)
+	}
+	return sub.FirstAmountCents != nil && e.Gateway == payments.GWA && e.SubscriptionID == ""
+}
+
+// reconciled is the type of an event that the reconciliation read; it has no id.
+const reconciled = "reconcile.payment"
+
+func sourceOf(e payments.Event) Source {
+	if e.Type == reconciled {
+		return ByReconcile
+	}
+	return ByWebhook
+}
+
+func eventOf(e payments.Event) *string { return filled(e.ID) }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
 func (s *Service) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (adopted bool, err error) {
@@ -147,8 +214,8 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 		return ignoredEnded, nil
 	case e.FirstInvoice || status == Pending:
 		return "a first payment does not count as a failure in a row", nil
-	case e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
-		return "the invoice has been paid since", nil
+	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
+		return "it has been paid since", nil
 	case !first:
 		return "", nil // counted already, by another event about the same attempt
 	}
@@ -161,8 +228,58 @@ func (s *Service) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Ev
 	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures {
 		action = PaymentFailsTooOften
 	}
-	_, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) { r.PaymentFailures++ }})
+	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
+	if err != nil {
+		return err
+	}
+	_, err = s.moveTx(ctx, tx, sub, change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) {
+		r.PaymentFailures++
+		if next != nil {
+			r.NextBillingDate = next
+		}
+	}})
 	return err
+}
+
+// applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
+// that waits for this very payment is given up.
+func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	switch {
+	case Status(sub.Status).Ended():
+		return ignoredEnded, nil
+	case Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodPix):
+		return "the subscription does not wait for it", nil
+	case e.Payment == nil || sub.PixPaymentID != nil && *sub.PixPaymentID != e.Payment.ID:
+		return "the subscription waits for another payment", nil
+	}
+	_, err := s.moveTx(ctx, tx, sub, change{
+		action: PixRunsOut, source: ByWebhook, event: &e.ID, edit: func(r *row) { learn(&r.PixPaymentID, e.Payment.ID) },
+	})
+	if err != nil {
+		return "", err
+	}
+	return "", s.endAtGatewayTx(ctx, tx, *sub)
+}
+
+// applyNothingTx: PAYMENT_DELETED, as a rule the echo of our own deleting.
+func (*Service) applyNothingTx(context.Context, pgx.Tx, *row, payments.Event) (string, error) {
+	return "no consequence", nil
+}
+
+// applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone.
+func (s *Service) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	switch {
+	case Status(sub.Status).Ended():
+		return ignoredEnded, nil
+	case e.Subscription == nil || e.Subscription.NextBilling == nil:
+		return "no date in the event", nil
+	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
+		return ignoredOlder, nil
+	}
+	return "", s.editTx(ctx, tx, sub, func(r *row) {
+		noteEvent(r, e)
+		learnRemote(r, e.Subscription)
+	})
 }
 
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated,

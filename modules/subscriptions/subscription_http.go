@@ -6,7 +6,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -159,68 +158,6 @@ func (h handlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*env
 	return httpapi.One(ctx, shown(out.sub), gwaInfo{
 		Message: statusMessages[Status(out.sub.Status)], SubscriptionID: out.sub.GwaSubscriptionID, PaymentStatus: out.paymentStatus,
 	}), nil
-}
-
-type subscribePixInput struct {
-	Body struct {
-		PlanID    string `json:"plan_id" minLength:"1" maxLength:"50"`
-		PromoCode string `json:"promo_code" required:"false" maxLength:"50"`
-	}
-}
-
-type pixInfo struct {
-	Message   string      `json:"message"`
-	Amount    money.Reais `json:"amount" doc:"Reais"`
-	Months    int32       `json:"months"`
-	PaymentID *string     `json:"payment_id"`
-	Pix       pixCodeInfo `json:"pix"`
-}
-
-type pixCodeInfo struct {
-	Payload        *string       `json:"payload" doc:"Copy-and-paste text"`
-	EncodedImage   *string       `json:"encoded_image" doc:"PNG in base64"`
-	ExpirationDate *httpapi.Time `json:"expiration_date"`
-}
-
-func (h handlers) subscribePixGWA(ctx context.Context, in *subscribePixInput) (*envelope, error) {
-	sub, err := h.service.subscribePixGWA(ctx, httpapi.CallerOf(ctx).ID, in.Body.PlanID, in.Body.PromoCode)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.One(ctx, shown(sub), pixInfo{
-		Message: "Pay the PIX to start your subscription.", Amount: pixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
-		Pix: pixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)},
-	}), nil
-}
-
-type pixQRBody struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	Status         string      `json:"status"`
-	Gateway        string      `json:"gateway"`
-	Pix            pixQR       `json:"pix"`
-	Message        string      `json:"message"`
-}
-
-type pixQR struct {
-	Gateway        string        `json:"gateway"`
-	PaymentID      *string       `json:"payment_id"`
-	QRCode         *string       `json:"qr_code" doc:"Copy-and-paste text"`
-	QRCodeImage    *string       `json:"qr_code_image" doc:"PNG in base64"`
-	ExpirationDate *httpapi.Time `json:"expiration_date"`
-}
-
-func (h handlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
-	sub, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OK(pixQRBody{
-		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: "Pay the PIX to start your subscription.",
-		Pix: pixQR{
-			Gateway: sub.Gateway, PaymentID: sub.PixPaymentID, QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
-			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
-		},
-	})
 }
 
 // subscribe always refuses: the gateways have routes of their own

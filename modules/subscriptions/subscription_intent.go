@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/taxid"
@@ -28,23 +29,22 @@ const constraintOneLive = "subscriptions_one_live_per_customer"
 
 // wish is what a customer wants to subscribe to, before anything is written.
 type wish struct {
-	customer accounts.Customer
-	plan     subscriptionsdb.Plan
-	gateway  payments.Gateway
-	payer    payments.Payer
-	method   payments.Method
-	months   int
-	trial    int // free days
+	customer  accounts.Customer
+	plan      subscriptionsdb.Plan
+	gateway   payments.Gateway
+	payer     payments.Payer
+	method    payments.Method
+	months    int
+	trial     int  // free days
+	automatic bool // PIX by authorized debits
+	promoCode string
+	first     *money.Cents // what the first payment costs with the promo code
+	renews    *row         // the subscription that this one replaces
 }
 
-// prepare checks everything that can be checked without the gateway, makes room
-// if a pending subscription may be replaced, and sees to it that the gateway
-// knows the payer.
-func (s *Service) prepare(ctx context.Context, customerID objectid.ID, name payments.GatewayName, planID, promoCode string) (wish, error) {
+// prepare checks everything that can be checked without the gateway.
+func (s *Service) prepare(ctx context.Context, customerID objectid.ID, name payments.GatewayName, planID string) (wish, error) {
 	var w wish
-	if promoCode != "" {
-		return w, fault.Bad("Promo code not found.").WithField("promo_code")
-	}
 	plan, err := s.sellablePlan(ctx, planID)
 	if err != nil {
 		return w, err
@@ -60,14 +60,19 @@ func (s *Service) prepare(ctx context.Context, customerID objectid.ID, name paym
 	if err != nil {
 		return w, gatewayFault(err)
 	}
-	if err := s.makeRoom(ctx, customerID); err != nil {
-		return w, err
+	return wish{customer: customer, plan: plan, gateway: gateway, months: 1}, nil
+}
+
+// admit makes room if a pending subscription may be replaced, and sees to it that
+// the gateway knows the payer.
+func (s *Service) admit(ctx context.Context, w *wish) (err error) {
+	if w.renews == nil {
+		if err := s.makeRoom(ctx, w.customer.ID); err != nil {
+			return err
+		}
 	}
-	w = wish{customer: customer, plan: plan, gateway: gateway}
-	if w.payer, err = s.payerAt(ctx, gateway, customer); err != nil {
-		return w, err
-	}
-	return w, nil
+	w.payer, err = s.payerAt(ctx, w.gateway, w.customer)
+	return err
 }
 
 // payerAt makes the customer known to the gateway and keeps his id there. Making
@@ -93,9 +98,7 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 		if _, err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
 		}
-		if live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID); err == nil {
-			return conflictWith(live)
-		} else if !errors.Is(err, pgx.ErrNoRows) {
+		if err := s.vacateTx(ctx, tx, w); err != nil {
 			return err
 		}
 		var err error
@@ -112,13 +115,39 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 	return sub, nil
 }
 
+// vacateTx sees to it that the customer has no live subscription: that of a
+// renewal ends here, and by job at its gateway; any other is a conflict.
+func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w wish) error {
+	live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if w.renews == nil || live.ID != w.renews.ID || live.IntentOpen {
+		return conflictWith(live)
+	}
+	moved, err := s.moveTx(ctx, tx, &live, change{action: Replaced, source: ByCustomer, actor: &w.customer.ID})
+	if err != nil {
+		return err
+	}
+	if !moved {
+		return conflictWith(live)
+	}
+	return s.endAtGatewayTx(ctx, tx, live)
+}
+
 func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) {
 	now := s.clock.Now()
 	recoverAt := now.Add(s.cfg.RecoveryDelay)
 	params := subscriptionsdb.InsertSubscriptionParams{
 		ID: objectid.At(now), CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
 		PaymentMethod: string(w.method), PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
-		RecoveryAt: &recoverAt, Now: now,
+		PixAutomatic: w.automatic, PromoCode: filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
+	}
+	if w.first != nil {
+		params.FirstAmountCents = (*int64)(w.first)
 	}
 	switch w.gateway.Name() {
 	case payments.GWA:
@@ -136,7 +165,16 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 	if err := s.scheduleTx(ctx, tx, sub); err != nil {
 		return row{}, err
 	}
-	return sub, s.recordMoveTx(ctx, tx, sub, None, ReasonSubscribed, change{source: BySubscribe, actor: &sub.CustomerID})
+	if w.promoCode != "" {
+		if err := s.promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
+			return row{}, err
+		}
+	}
+	reason := reasons[Subscribe]
+	if w.renews != nil {
+		reason = reasons[Renew]
+	}
+	return sub, s.recordMoveTx(ctx, tx, sub, None, reason, change{source: BySubscribe, actor: &sub.CustomerID})
 }
 
 // makeRoom ends a pending subscription that a new one may replace: at the

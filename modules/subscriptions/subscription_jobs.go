@@ -30,6 +30,15 @@ type dropPixArgs struct {
 // Kind names the job.
 func (dropPixArgs) Kind() string { return "subscriptions_drop_pix" }
 
+// debitArgs orders the next debit of an automatic PIX.
+type debitArgs struct {
+	SubscriptionID objectid.ID `json:"subscription_id"`
+	At             time.Time   `json:"at"`
+}
+
+// Kind names the job.
+func (debitArgs) Kind() string { return "subscriptions_debit" }
+
 // endArgs ends at the gateway what has ended here.
 type endArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
@@ -56,8 +65,14 @@ func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
 		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(s.clock.Now()) {
 			return err
 		}
-		_, err = s.moveTx(ctx, tx, &locked, change{action: PeriodEnds, source: ByJob})
-		return err
+		action := PeriodEnds
+		if locked.CancelAtPeriodEnd && remoteID(locked) != "" {
+			action = CustomerCancels // as the gateway's own event says, whichever comes first
+		}
+		if _, err := s.moveTx(ctx, tx, &locked, change{action: action, source: ByJob}); err != nil {
+			return err
+		}
+		return s.endAtGatewayTx(ctx, tx, locked)
 	})
 }
 
@@ -79,14 +94,43 @@ func (s *Service) DropPix(ctx context.Context, id objectid.ID) error {
 // it charges nobody.
 func (s *Service) EndAtGateway(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || !Status(sub.Status).Ended() || remoteID(sub) == "" {
+	if err != nil || !Status(sub.Status).Ended() || !knownAtGateway(sub) || sub.GatewayEndedAt != nil {
 		return err
 	}
+	if err := s.stopRemote(ctx, sub); err != nil {
+		return err
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
+		if err != nil || !Status(locked.Status).Ended() {
+			return err
+		}
+		now := s.clock.Now()
+		return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayEndedAt = &now })
+	})
+}
+
+// stopRemote ends whatever of the subscription runs at its gateway: recurrence,
+// authorization, a code that could be paid. What is gone is no error.
+func (s *Service) stopRemote(ctx context.Context, sub row) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
 	}
-	return gateway.CancelSubscription(ctx, remoteID(sub))
+	var failed error
+	if id := remoteID(sub); id != "" {
+		failed = gateway.CancelSubscription(ctx, id)
+	}
+	if id := text(sub.GwaPixAuthID); id != "" {
+		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, id))
+	}
+	if id := text(sub.PixPaymentID); id != "" && sub.StartedAt == nil {
+		err := gateway.CancelPix(ctx, id)
+		if !errors.Is(err, payments.ErrGatewayMissing) && !errors.Is(err, payments.ErrAlreadyPaid) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
 }
 
 // Sweep does what is due and was not done: jobs get lost when somebody empties
@@ -104,6 +148,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(expirations, err, s.Expire)
 	recoveries, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
 	each(recoveries, err, s.Recover)
+	debits, err := s.db.ListDueDebits(ctx, s.pool, s.dueDebitParams(now))
+	each(debits, err, s.Debit)
 	pix, err := s.db.ListDuePix(ctx, s.pool, s.duePixParams(now))
 	each(pix, err, s.DropPix)
 	return failed

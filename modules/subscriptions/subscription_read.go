@@ -119,9 +119,13 @@ func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (row, err
 		}
 	}
 	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.clock.Now()) {
-		return row{}, &fault.Error{Kind: fault.Gone, Message: "This PIX code has expired. Subscribe again to get a new one."}
+		return row{}, errCodeGone()
 	}
 	return sub, nil
+}
+
+func errCodeGone() error {
+	return &fault.Error{Kind: fault.Gone, Message: "This PIX code has expired. Subscribe again to get a new one."}
 }
 
 // fetchPix asks the gateway for a code that its first answer did not bring.
@@ -133,6 +137,9 @@ func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
 	if err != nil {
 		return row{}, s.refused(ctx, "read PIX code", err)
 	}
+	if sub.PixPayload == nil && (a.pix != nil && a.pix.Expired || a.auth != nil && a.auth.Expired) {
+		return row{}, errCodeGone()
+	}
 	if sub.PixPayload == nil {
 		return row{}, &fault.Error{Kind: fault.Unavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
 	}
@@ -140,12 +147,16 @@ func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
 }
 
 func (s *Service) askPix(ctx context.Context, sub row) (answer, error) {
-	if sub.PixPaymentID == nil {
+	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
 		return s.ask(ctx, sub)
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return answer{}, err
+	}
+	if sub.GwaPixAuthID != nil {
+		auth, err := gateway.ReadPixAuthorization(ctx, *sub.GwaPixAuthID)
+		return answer{source: ByLiveRead, auth: &auth}, err
 	}
 	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID)
 	return answer{source: ByLiveRead, pix: &charge}, err

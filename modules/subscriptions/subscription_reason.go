@@ -50,6 +50,11 @@ func reasonFor(by Action, sub row) Reason {
 			return ReasonCustomerCancelled
 		}
 		return ReasonExpired
+	case AuthorizationCancelled:
+		if Status(sub.Status) == Pending {
+			return ReasonPixUnpaid
+		}
+		return ReasonCustomerCancelled
 	case GatewaySaysCancelled:
 		switch {
 		case sub.HasChargeback:

@@ -73,6 +73,13 @@ func (s *Service) ask(ctx context.Context, sub row) (answer, error) {
 		return answer{}, fmt.Errorf("read plan: %w", err)
 	}
 	payer := s.payerOfRow(ctx, sub)
+	if sub.PixAutomatic {
+		auth, ok, err := gateway.FindPixAuthorization(ctx, s.authorizationOf(sub, plan, payer))
+		return answer{source: ByRecovery, auth: &auth, nothing: !ok}, err
+	}
+	if s.chargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
+		return s.askFirstMonth(ctx, gateway, sub, plan, payer)
+	}
 	if sub.PaymentMethod == string(payments.MethodPix) {
 		charge, ok, err := gateway.FindPix(ctx, s.pixTermsOf(sub, plan, payer))
 		return answer{source: ByRecovery, pix: &charge, nothing: !ok}, err

@@ -22,10 +22,14 @@ type answer struct {
 	source   Source
 	remote   *payments.RemoteSubscription
 	pix      *payments.PixCharge
-	declined bool // the first payment was refused
-	dead     bool // a live read found it over
-	nothing  bool // nothing was made and nothing will be
-	open     bool // the outcome is still not known: ask again later
+	auth     *payments.PixAuthorization
+	charge   *payments.CardCharge // the first month that a promo code lowered
+	invoice  *payments.Payment    // an open invoice that was paid on request
+	waits    bool                 // a payment is left for its event to tell, or the recovery
+	declined bool                 // the first payment was refused
+	dead     bool                 // a live read found it over
+	nothing  bool                 // nothing was made and nothing will be
+	open     bool                 // the outcome is still not known: ask again later
 }
 
 // settle writes a gateway's answer.
@@ -60,7 +64,12 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 	err := s.editTx(ctx, tx, sub, func(r *row) {
 		learnRemote(r, a.remote)
 		learnPix(r, a.pix)
-		if !a.open && Status(r.Status) == Pending {
+		learnAuthorization(r, a.auth)
+		if a.remote != nil && s.chargesFirstMonth(*r) {
+			due := s.firstDue(*r).UTC()
+			r.NextBillingDate = &due // its answer already tells the charge after the first
+		}
+		if !a.open {
 			closeIntent(r)
 		}
 	})
@@ -69,7 +78,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 	}
 	if firstSight {
 		// Events may have overtaken the ids by which they are found.
-		ids := []string{sub.ID.String(), text(sub.GwaSubscriptionID), text(sub.GwbSubscriptionID), text(sub.PixPaymentID)}
+		ids := []string{sub.ID.String(), text(sub.GwaSubscriptionID), text(sub.GwbSubscriptionID), text(sub.PixPaymentID), text(sub.GwaPixAuthID), text(sub.PixConciliationID)}
 		if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(sub.Gateway), ids...); err != nil {
 			return err
 		}
@@ -85,6 +94,12 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 			return nil
 		}
 		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.pix.Payment, source: a.source, recurs: false})
+	case a.invoice != nil:
+		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: *a.invoice, source: a.source, recurs: true})
+	case a.auth != nil:
+		return s.settleAuthorizationTx(ctx, tx, sub, a)
+	case a.charge != nil && !a.waits:
+		return s.settleFirstMonthTx(ctx, tx, sub, a)
 	case a.remote != nil:
 		return s.settleRemoteTx(ctx, tx, sub, a)
 	}
@@ -104,7 +119,7 @@ func (s *Service) declineTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) 
 }
 
 func (s *Service) endAtGatewayTx(ctx context.Context, tx pgx.Tx, sub row) error {
-	if remoteID(sub) == "" {
+	if !knownAtGateway(sub) {
 		return nil
 	}
 	_, err := s.jobs.InsertTx(ctx, tx, endArgs{SubscriptionID: sub.ID}, &river.InsertOpts{Queue: jobs.QueueGateway})
@@ -120,9 +135,12 @@ func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a ans
 	}
 	latest := a.remote.LatestPayment
 	paid := latest != nil && latest.Status == payments.PaymentSettled
+	if a.waits {
+		return nil
+	}
 	waits := sub.Gateway == string(payments.GWA) && a.source == BySubscribe
 	switch {
-	case sub.TrialDays > 0 && Status(sub.Status) == Pending && !(paid && latest.Amount > 0):
+	case startsFree(*sub) && Status(sub.Status) == Pending && !(paid && latest.Amount > 0):
 		_, err := s.moveTx(ctx, tx, sub, change{action: TrialStarts, source: a.source, edit: func(r *row) {
 			if due := s.firstDue(*r).UTC(); r.Gateway == string(payments.GWA) {
 				r.NextBillingDate = &due // its answer already tells the charge after the first
@@ -138,12 +156,20 @@ func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a ans
 	return nil
 }
 
+// startsFree reports whether the first charge lies ahead: a trial, or a promo code
+// that gives the first month away.
+func startsFree(sub row) bool {
+	return sub.TrialDays > 0 || sub.FirstAmountCents != nil && *sub.FirstAmountCents == 0
+}
+
 // payment is settled money on its way into a subscription.
 type payment struct {
 	payments.Payment
 	source Source
 	event  *string
-	recurs bool // the gateway will go on charging by itself
+	recurs bool       // it will be charged again without the payer's doing
+	first  bool       // the one-off that began it, charged apart from the recurrence
+	cycle  *time.Time // of a debit of automatic PIX: the beginning of the period that it pays
 }
 
 // settlePaymentTx is where every payment of a subscription ends, keyed by the
@@ -162,6 +188,11 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	}
 	if !first && Status(sub.Status) != Pending {
 		return nil
+	}
+	if sub.PixAutomatic && !p.first {
+		if p.cycle, err = s.cycleOfTx(ctx, tx, *sub, p.ID); err != nil {
+			return err
+		}
 	}
 	if Status(sub.Status).Ended() {
 		return s.lateMoneyTx(ctx, tx, sub, p)
@@ -194,14 +225,27 @@ func (s *Service) pay(r *row, p payment) {
 	if p.SettledAt != nil {
 		settledAt = *p.SettledAt
 	}
-	closeIntent(r)
+	if !p.first || r.PixAutomatic || r.GwaSubscriptionID != nil { // else the recurrence has still to be made
+		closeIntent(r)
+	}
 	r.LastPaymentAt, r.PaymentFailures = &now, 0
+	if p.recurs && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil {
+		r.ExpiresAt = nil // set by an admin's extension
+	}
 	learn(&r.LastPaidInvoiceID, p.InvoiceID)
 	switch {
+	case r.PixAutomatic && p.recurs:
+		s.payAutomatic(r, p, settledAt)
 	case r.PaymentMethod == string(payments.MethodPix):
-		r.ExpiresAt = s.periodFrom(latestOf(settledAt, r.ExpiresAt), r)
+		if r.PixPaymentID == nil && !r.PixAutomatic {
+			r.PixPaymentID = &p.ID
+		}
+		r.ExpiresAt, r.NextBillingDate = s.periodFrom(latestOf(settledAt, r.ExpiresAt), r), nil
 	case !p.recurs:
 		r.ExpiresAt, r.NextBillingDate = s.periodFrom(settledAt, r), nil
+	case p.first:
+		next := s.firstDue(*r).UTC()
+		r.NextBillingDate = &next
 	case r.Gateway == string(payments.GWA):
 		due := startOfDay(settledAt, s.cfg.Zone)
 		if p.DueDate != nil {
@@ -212,6 +256,21 @@ func (s *Service) pay(r *row, p payment) {
 	case r.NextBillingDate == nil:
 		r.NextBillingDate = s.periodFrom(settledAt, r)
 	}
+}
+
+// payAutomatic moves the date of the next debit. The first code pays the period
+// from its payment on; a debit that of its cycle, whenever it is taken.
+func (s *Service) payAutomatic(r *row, p payment, settledAt time.Time) {
+	from := settledAt
+	switch {
+	case p.first:
+	case p.cycle != nil:
+		from = *p.cycle
+	case p.DueDate != nil:
+		from = *p.DueDate
+	}
+	next := latestOf(AddMonths(from, int(r.PeriodMonths), s.cfg.Zone), r.NextBillingDate)
+	r.NextBillingDate, r.ExpiresAt = &next, nil
 }
 
 func (s *Service) periodFrom(t time.Time, r *row) *time.Time {
@@ -288,4 +347,6 @@ func remoteID(sub row) string {
 	return text(sub.GwbSubscriptionID)
 }
 
-func knownAtGateway(sub row) bool { return remoteID(sub) != "" || sub.PixPaymentID != nil }
+func knownAtGateway(sub row) bool {
+	return remoteID(sub) != "" || sub.PixPaymentID != nil || sub.GwaPixAuthID != nil
+}

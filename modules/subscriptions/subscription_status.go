@@ -20,17 +20,13 @@ var statusActions = map[payments.RemoteStatus]Action{
 	payments.RemoteIncompleteExpired: GatewaySaysExpired,
 }
 
-// applyStatusTx: customer.subscription.created and .updated; gateway A's
-// SUBSCRIPTION_UPDATED, which tells the next due date alone.
+// applyStatusTx: customer.subscription.created and .updated.
 func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Subscription == nil {
 		return "no subscription in the event", nil
 	}
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, nil
-	}
-	if e.Gateway == payments.GWA {
-		return "", s.editTx(ctx, tx, sub, func(r *row) { learnRemote(r, e.Subscription) })
 	}
 	action, known := statusActions[e.Subscription.Status]
 	if !known {

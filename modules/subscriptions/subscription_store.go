@@ -29,6 +29,7 @@ const (
 	ByJob       Source = "job"
 	ByCustomer  Source = "customer"
 	ByAdmin     Source = "admin"
+	ByReconcile Source = "reconciliation"
 )
 
 // change is one action on a subscription: the move that the table gives it, and
@@ -86,17 +87,20 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 		closeIntent(&after)
 	}
 	if !to.Ended() {
-		after.EndedAt = nil
+		after.EndedAt, after.GatewayEndedAt = nil, nil
 	}
 	if c.edit != nil {
 		c.edit(&after)
 	}
-	reason := reasonFor(c.action, *sub)
+	reason, before := reasonFor(c.action, *sub), *sub
 	saved, err := s.saveTx(ctx, tx, from, after)
 	if err != nil {
 		return false, err
 	}
 	*sub = saved
+	if err := s.movePromoTx(ctx, tx, before, saved); err != nil {
+		return false, err
+	}
 	if to == from {
 		return true, nil
 	}
@@ -149,13 +153,13 @@ func (s *Service) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub
 // ask for.
 func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, from Status, r row) (row, error) {
 	saved, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
-		ID: r.ID, FromStatus: string(from), Status: r.Status, Now: s.clock.Now(),
+		ID: r.ID, FromStatus: string(from), Status: r.Status, Now: s.clock.Now(), PlanID: r.PlanID, PriceCents: r.PriceCents,
 		GwaSubscriptionID: r.GwaSubscriptionID, GwaCustomerID: r.GwaCustomerID, GwaPixAuthID: r.GwaPixAuthID,
 		GwbSubscriptionID: r.GwbSubscriptionID, GwbCustomerID: r.GwbCustomerID, GwbPriceID: r.GwbPriceID,
-		PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
+		PixConciliationID: r.PixConciliationID, PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
 		StartedAt: r.StartedAt, NextBillingDate: r.NextBillingDate, LastPaymentAt: r.LastPaymentAt,
-		ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt, GatewayDeletedAt: r.GatewayDeletedAt,
-		CancelAtPeriodEnd: r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback,
+		ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt, GatewayDeletedAt: r.GatewayDeletedAt, GatewayEndedAt: r.GatewayEndedAt,
+		CancelAtPeriodEnd: r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback, TotalRefundedCents: r.TotalRefundedCents,
 		IntentOpen: r.IntentOpen, RecoveryTries: r.RecoveryTries, RecoveryAt: r.RecoveryAt,
 		LastEventAt: r.LastEventAt, LastEventID: r.LastEventID, LastPaidInvoiceID: r.LastPaidInvoiceID,
 	})
@@ -184,9 +188,12 @@ func (s *Service) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	switch {
 	case sub.IntentOpen:
 		return at(*sub.RecoveryAt, recoverArgs{SubscriptionID: sub.ID, At: *sub.RecoveryAt}, jobs.QueueGateway)
-	case status == Pending && sub.PixPaymentID != nil:
+	case status == Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
 		due := s.pixDue(sub)
 		return at(due, dropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
+	case status == Active && sub.PixAutomatic && sub.NextBillingDate != nil:
+		due := s.debitAt(*sub.NextBillingDate)
+		return at(due, debitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
 	case sub.ExpiresAt != nil && (status == Active || status == Suspended):
 		return at(*sub.ExpiresAt, expireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault)
 	}

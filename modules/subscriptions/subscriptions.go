@@ -74,6 +74,7 @@ type Deps struct {
 	Accounts *accounts.Service
 	Payments *payments.Service
 	Settings Settings
+	Promos   PromoCodes // nil: there are none
 	Config   Config
 }
 
@@ -86,6 +87,7 @@ type Service struct {
 	accounts *accounts.Service
 	payments *payments.Service
 	settings Settings
+	promos   PromoCodes
 	cfg      Config
 	db       *subscriptionsdb.Queries
 }
@@ -95,7 +97,10 @@ type Service struct {
 func New(d Deps) *Service {
 	s := &Service{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments,
-		settings: d.Settings, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
+		settings: d.Settings, promos: d.Promos, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
+	}
+	if s.promos == nil {
+		s.promos = noPromoCodes{}
 	}
 	d.Payments.Register(s)
 	return s

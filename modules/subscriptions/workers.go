@@ -24,6 +24,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dropPixArgs]) error {
 		return s.DropPix(ctx, job.Args.SubscriptionID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debitArgs]) error {
+		return s.Debit(ctx, job.Args.SubscriptionID)
+	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
 		return s.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))

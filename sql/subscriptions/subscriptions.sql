@@ -8,11 +8,17 @@ SELECT * FROM subscriptions.subscriptions WHERE id = @id;
 -- name: GetSubscriptionByAuthorization :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = @gwa_pix_auth_id;
 
+-- name: GetSubscriptionByConciliation :one
+SELECT * FROM subscriptions.subscriptions WHERE pix_conciliation_id = @pix_conciliation_id;
+
 -- name: GetSubscriptionByGWAID :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_subscription_id = @gwa_subscription_id;
 
 -- name: GetSubscriptionByGWBID :one
 SELECT * FROM subscriptions.subscriptions WHERE gwb_subscription_id = @gwb_subscription_id;
+
+-- name: GetSubscriptionByPixPayment :one
+SELECT * FROM subscriptions.subscriptions WHERE gateway = @gateway AND pix_payment_id = @pix_payment_id;
 
 -- name: GetSubscriptionForUpdate :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
@@ -20,13 +26,24 @@ SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
 -- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, intent_open, recovery_at,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     @id, @customer_id, @plan_id, @gateway, @payment_method, 'pending', @price_cents, @period_months, @trial_days,
-    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, true, @recovery_at,
+    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, true, @recovery_at,
     @customer_id, @now, @now
 ) RETURNING *;
+
+-- name: ListDueDebits :many
+-- Automatic PIX whose next cycle begins before the horizon and for which nobody
+-- has begun a debit: what was begun, its own job repeats.
+SELECT s.id FROM subscriptions.subscriptions s
+WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL AND s.next_billing_date <= @horizon
+  AND NOT EXISTS (
+    SELECT 1 FROM subscriptions.debits d
+    WHERE d.subscription_id = s.id
+      AND d.cycle = (s.next_billing_date AT TIME ZONE @zone::text)::date)
+ORDER BY s.next_billing_date LIMIT 500;
 
 -- name: ListDueExpirations :many
 SELECT id FROM subscriptions.subscriptions
@@ -40,22 +57,38 @@ WHERE status = 'pending' AND payment_method = 'pix' AND NOT intent_open
   AND (pix_expires_at <= @now OR register_date <= @pending_since)
 ORDER BY register_date LIMIT 500;
 
+-- name: ListDueEnds :many
+-- Ended subscriptions of which the gateway has not confirmed that nothing runs.
+SELECT id FROM subscriptions.subscriptions
+WHERE status IN ('cancelled', 'expired') AND gateway_ended_at IS NULL AND ended_at BETWEEN @since AND @before
+  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL)
+ORDER BY ended_at LIMIT 500;
+
 -- name: ListDueRecoveries :many
 SELECT id FROM subscriptions.subscriptions
 WHERE intent_open AND recovery_at <= @now
 ORDER BY recovery_at LIMIT 500;
 
+-- name: ListOverdueRecurrences :many
+-- Live recurrences whose period has ended without news: what the webhooks may
+-- have missed.
+SELECT * FROM subscriptions.subscriptions
+WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN @since AND @before
+  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL)
+ORDER BY next_billing_date LIMIT @most;
+
 -- name: UpdateSubscription :one
 -- Writes what may change, if the status is still the one that was read. No row
 -- means that somebody else moved it.
 UPDATE subscriptions.subscriptions SET
-    status = @status,
+    status = @status, plan_id = @plan_id, price_cents = @price_cents,
     gwa_subscription_id = @gwa_subscription_id, gwa_customer_id = @gwa_customer_id, gwa_pix_auth_id = @gwa_pix_auth_id,
     gwb_subscription_id = @gwb_subscription_id, gwb_customer_id = @gwb_customer_id, gwb_price_id = @gwb_price_id,
+    pix_conciliation_id = @pix_conciliation_id,
     pix_payment_id = @pix_payment_id, pix_payload = @pix_payload, pix_image = @pix_image, pix_expires_at = @pix_expires_at,
     started_at = @started_at, next_billing_date = @next_billing_date, last_payment_at = @last_payment_at,
-    expires_at = @expires_at, ended_at = @ended_at, gateway_deleted_at = @gateway_deleted_at,
-    cancel_at_period_end = @cancel_at_period_end, payment_failures = @payment_failures, has_chargeback = @has_chargeback,
+    expires_at = @expires_at, ended_at = @ended_at, gateway_deleted_at = @gateway_deleted_at, gateway_ended_at = @gateway_ended_at,
+    cancel_at_period_end = @cancel_at_period_end, payment_failures = @payment_failures, has_chargeback = @has_chargeback, total_refunded_cents = @total_refunded_cents,
     intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at,
     last_event_at = @last_event_at, last_event_id = @last_event_id, last_paid_invoice_id = @last_paid_invoice_id,
     register_update_date = @now

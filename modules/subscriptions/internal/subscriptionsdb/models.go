@@ -7,6 +7,7 @@ package subscriptionsdb
 import (
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
 	"marquee/platform/objectid"
 )
 
@@ -88,6 +89,30 @@ type Subscription struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+	// The payer authorizes debits: a job makes each one.
+	PixAutomatic bool
+	// Id of the first code of an automatic PIX: the only thing by which its payment is known.
+	PixConciliationID *string
+	// The code that lowers the first payment.
+	PromoCode *string
+	// What the first payment costs when a promo code lowers it; null without one.
+	FirstAmountCents *int64
+	// When the gateway confirmed that nothing of an ended subscription runs there.
+	GatewayEndedAt *time.Time
+}
+
+// Debits of automatic PIX, one a cycle, written before the gateway is asked for it.
+type SubscriptionsDebit struct {
+	SubscriptionID objectid.ID
+	// The day, in REPORT_TZ, on which the period begins that the debit pays.
+	Cycle pgtype.Date
+	// The day on which it is to be taken.
+	DueDate          pgtype.Date
+	AmountCents      int64
+	GatewayPaymentID *string
+	RegisterDate     time.Time
+	// When the gateway took the order; null while its answer is not known.
+	OrderedAt *time.Time
 }
 
 // Every change of a subscription's status, append-only; churn is counted from here.

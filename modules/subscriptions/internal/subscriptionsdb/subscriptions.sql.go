@@ -13,7 +13,7 @@ import (
 )
 
 const getLiveSubscription = `-- name: GetLiveSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')
 `
 
@@ -59,12 +59,17 @@ func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID o
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
 }
 
 const getSubscription = `-- name: GetSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date FROM subscriptions.subscriptions WHERE id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE id = $1
 `
 
 func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -109,12 +114,17 @@ func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByAuthorization = `-- name: GetSubscriptionByAuthorization :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
 `
 
 func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
@@ -159,12 +169,72 @@ func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, g
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+	)
+	return i, err
+}
+
+const getSubscriptionByConciliation = `-- name: GetSubscriptionByConciliation :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
+`
+
+func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, getSubscriptionByConciliation, pixConciliationID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWAID = `-- name: GetSubscriptionByGWAID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
@@ -209,12 +279,17 @@ func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscr
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWBID = `-- name: GetSubscriptionByGWBID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
@@ -259,12 +334,77 @@ func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscr
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+	)
+	return i, err
+}
+
+const getSubscriptionByPixPayment = `-- name: GetSubscriptionByPixPayment :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+`
+
+type GetSubscriptionByPixPaymentParams struct {
+	Gateway      string
+	PixPaymentID *string
+}
+
+func (q *Queries) GetSubscriptionByPixPayment(ctx context.Context, db DBTX, arg GetSubscriptionByPixPaymentParams) (Subscription, error) {
+	row := db.QueryRow(ctx, getSubscriptionByPixPayment, arg.Gateway, arg.PixPaymentID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
 }
 
 const getSubscriptionForUpdate = `-- name: GetSubscriptionForUpdate :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -309,6 +449,11 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
 }
@@ -316,29 +461,32 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 const insertSubscription = `-- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, intent_open, recovery_at,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     $1, $2, $3, $4, $5, 'pending', $6, $7, $8,
-    $9, $10, $11, true, $12,
-    $2, $13, $13
-) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date
+    $9, $10, $11, $12, $13, $14, true, $15,
+    $2, $16, $16
+) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at
 `
 
 type InsertSubscriptionParams struct {
-	ID            objectid.ID
-	CustomerID    objectid.ID
-	PlanID        string
-	Gateway       string
-	PaymentMethod string
-	PriceCents    int64
-	PeriodMonths  int32
-	TrialDays     int32
-	GwaCustomerID *string
-	GwbCustomerID *string
-	GwbPriceID    *string
-	RecoveryAt    *time.Time
-	Now           time.Time
+	ID               objectid.ID
+	CustomerID       objectid.ID
+	PlanID           string
+	Gateway          string
+	PaymentMethod    string
+	PriceCents       int64
+	PeriodMonths     int32
+	TrialDays        int32
+	GwaCustomerID    *string
+	GwbCustomerID    *string
+	GwbPriceID       *string
+	PixAutomatic     bool
+	PromoCode        *string
+	FirstAmountCents *int64
+	RecoveryAt       *time.Time
+	Now              time.Time
 }
 
 func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSubscriptionParams) (Subscription, error) {
@@ -354,6 +502,9 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		arg.GwaCustomerID,
 		arg.GwbCustomerID,
 		arg.GwbPriceID,
+		arg.PixAutomatic,
+		arg.PromoCode,
+		arg.FirstAmountCents,
 		arg.RecoveryAt,
 		arg.Now,
 	)
@@ -397,8 +548,83 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
+}
+
+const listDueDebits = `-- name: ListDueDebits :many
+SELECT s.id FROM subscriptions.subscriptions s
+WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL AND s.next_billing_date <= $1
+  AND NOT EXISTS (
+    SELECT 1 FROM subscriptions.debits d
+    WHERE d.subscription_id = s.id
+      AND d.cycle = (s.next_billing_date AT TIME ZONE $2::text)::date)
+ORDER BY s.next_billing_date LIMIT 500
+`
+
+type ListDueDebitsParams struct {
+	Horizon *time.Time
+	Zone    string
+}
+
+// Automatic PIX whose next cycle begins before the horizon and for which nobody
+// has begun a debit: what was begun, its own job repeats.
+func (q *Queries) ListDueDebits(ctx context.Context, db DBTX, arg ListDueDebitsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, listDueDebits, arg.Horizon, arg.Zone)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listDueEnds = `-- name: ListDueEnds :many
+SELECT id FROM subscriptions.subscriptions
+WHERE status IN ('cancelled', 'expired') AND gateway_ended_at IS NULL AND ended_at BETWEEN $1 AND $2
+  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL)
+ORDER BY ended_at LIMIT 500
+`
+
+type ListDueEndsParams struct {
+	Since  *time.Time
+	Before *time.Time
+}
+
+// Ended subscriptions of which the gateway has not confirmed that nothing runs.
+func (q *Queries) ListDueEnds(ctx context.Context, db DBTX, arg ListDueEndsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, listDueEnds, arg.Since, arg.Before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const listDueExpirations = `-- name: ListDueExpirations :many
@@ -486,52 +712,137 @@ func (q *Queries) ListDueRecoveries(ctx context.Context, db DBTX, now *time.Time
 	return items, nil
 }
 
+const listOverdueRecurrences = `-- name: ListOverdueRecurrences :many
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions
+WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2
+  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL)
+ORDER BY next_billing_date LIMIT $3
+`
+
+type ListOverdueRecurrencesParams struct {
+	Since  *time.Time
+	Before *time.Time
+	Most   int32
+}
+
+// Live recurrences whose period has ended without news: what the webhooks may
+// have missed.
+func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListOverdueRecurrencesParams) ([]Subscription, error) {
+	rows, err := db.Query(ctx, listOverdueRecurrences, arg.Since, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.CustomerID,
+			&i.PlanID,
+			&i.Gateway,
+			&i.PaymentMethod,
+			&i.Status,
+			&i.PriceCents,
+			&i.PeriodMonths,
+			&i.TrialDays,
+			&i.GwaSubscriptionID,
+			&i.GwaCustomerID,
+			&i.GwaPixAuthID,
+			&i.GwbSubscriptionID,
+			&i.GwbCustomerID,
+			&i.GwbPriceID,
+			&i.PixPaymentID,
+			&i.PixPayload,
+			&i.PixImage,
+			&i.PixExpiresAt,
+			&i.StartedAt,
+			&i.NextBillingDate,
+			&i.LastPaymentAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.GatewayDeletedAt,
+			&i.CancelAtPeriodEnd,
+			&i.PaymentFailures,
+			&i.TotalRefundedCents,
+			&i.HasChargeback,
+			&i.IntentOpen,
+			&i.RecoveryTries,
+			&i.RecoveryAt,
+			&i.LastEventAt,
+			&i.LastEventID,
+			&i.LastPaidInvoiceID,
+			&i.DocumentCreatedByID,
+			&i.RegisterDate,
+			&i.RegisterUpdateDate,
+			&i.PixAutomatic,
+			&i.PixConciliationID,
+			&i.PromoCode,
+			&i.FirstAmountCents,
+			&i.GatewayEndedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updateSubscription = `-- name: UpdateSubscription :one
 UPDATE subscriptions.subscriptions SET
-    status = $1,
-    gwa_subscription_id = $2, gwa_customer_id = $3, gwa_pix_auth_id = $4,
-    gwb_subscription_id = $5, gwb_customer_id = $6, gwb_price_id = $7,
-    pix_payment_id = $8, pix_payload = $9, pix_image = $10, pix_expires_at = $11,
-    started_at = $12, next_billing_date = $13, last_payment_at = $14,
-    expires_at = $15, ended_at = $16, gateway_deleted_at = $17,
-    cancel_at_period_end = $18, payment_failures = $19, has_chargeback = $20,
-    intent_open = $21, recovery_tries = $22, recovery_at = $23,
-    last_event_at = $24, last_event_id = $25, last_paid_invoice_id = $26,
-    register_update_date = $27
-WHERE id = $28 AND status = $29
-RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date
+    status = $1, plan_id = $2, price_cents = $3,
+    gwa_subscription_id = $4, gwa_customer_id = $5, gwa_pix_auth_id = $6,
+    gwb_subscription_id = $7, gwb_customer_id = $8, gwb_price_id = $9,
+    pix_conciliation_id = $10,
+    pix_payment_id = $11, pix_payload = $12, pix_image = $13, pix_expires_at = $14,
+    started_at = $15, next_billing_date = $16, last_payment_at = $17,
+    expires_at = $18, ended_at = $19, gateway_deleted_at = $20, gateway_ended_at = $21,
+    cancel_at_period_end = $22, payment_failures = $23, has_chargeback = $24, total_refunded_cents = $25,
+    intent_open = $26, recovery_tries = $27, recovery_at = $28,
+    last_event_at = $29, last_event_id = $30, last_paid_invoice_id = $31,
+    register_update_date = $32
+WHERE id = $33 AND status = $34
+RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at
 `
 
 type UpdateSubscriptionParams struct {
-	Status            string
-	GwaSubscriptionID *string
-	GwaCustomerID     *string
-	GwaPixAuthID      *string
-	GwbSubscriptionID *string
-	GwbCustomerID     *string
-	GwbPriceID        *string
-	PixPaymentID      *string
-	PixPayload        *string
-	PixImage          *string
-	PixExpiresAt      *time.Time
-	StartedAt         *time.Time
-	NextBillingDate   *time.Time
-	LastPaymentAt     *time.Time
-	ExpiresAt         *time.Time
-	EndedAt           *time.Time
-	GatewayDeletedAt  *time.Time
-	CancelAtPeriodEnd bool
-	PaymentFailures   int32
-	HasChargeback     bool
-	IntentOpen        bool
-	RecoveryTries     int32
-	RecoveryAt        *time.Time
-	LastEventAt       *time.Time
-	LastEventID       *string
-	LastPaidInvoiceID *string
-	Now               time.Time
-	ID                objectid.ID
-	FromStatus        string
+	Status             string
+	PlanID             string
+	PriceCents         int64
+	GwaSubscriptionID  *string
+	GwaCustomerID      *string
+	GwaPixAuthID       *string
+	GwbSubscriptionID  *string
+	GwbCustomerID      *string
+	GwbPriceID         *string
+	PixConciliationID  *string
+	PixPaymentID       *string
+	PixPayload         *string
+	PixImage           *string
+	PixExpiresAt       *time.Time
+	StartedAt          *time.Time
+	NextBillingDate    *time.Time
+	LastPaymentAt      *time.Time
+	ExpiresAt          *time.Time
+	EndedAt            *time.Time
+	GatewayDeletedAt   *time.Time
+	GatewayEndedAt     *time.Time
+	CancelAtPeriodEnd  bool
+	PaymentFailures    int32
+	HasChargeback      bool
+	TotalRefundedCents int64
+	IntentOpen         bool
+	RecoveryTries      int32
+	RecoveryAt         *time.Time
+	LastEventAt        *time.Time
+	LastEventID        *string
+	LastPaidInvoiceID  *string
+	Now                time.Time
+	ID                 objectid.ID
+	FromStatus         string
 }
 
 // Writes what may change, if the status is still the one that was read. No row
@@ -539,12 +850,15 @@ type UpdateSubscriptionParams struct {
 func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSubscriptionParams) (Subscription, error) {
 	row := db.QueryRow(ctx, updateSubscription,
 		arg.Status,
+		arg.PlanID,
+		arg.PriceCents,
 		arg.GwaSubscriptionID,
 		arg.GwaCustomerID,
 		arg.GwaPixAuthID,
 		arg.GwbSubscriptionID,
 		arg.GwbCustomerID,
 		arg.GwbPriceID,
+		arg.PixConciliationID,
 		arg.PixPaymentID,
 		arg.PixPayload,
 		arg.PixImage,
@@ -555,9 +869,11 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 		arg.ExpiresAt,
 		arg.EndedAt,
 		arg.GatewayDeletedAt,
+		arg.GatewayEndedAt,
 		arg.CancelAtPeriodEnd,
 		arg.PaymentFailures,
 		arg.HasChargeback,
+		arg.TotalRefundedCents,
 		arg.IntentOpen,
 		arg.RecoveryTries,
 		arg.RecoveryAt,
@@ -608,6 +924,11 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
 	)
 	return i, err
 }

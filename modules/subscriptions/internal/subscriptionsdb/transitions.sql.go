@@ -12,6 +12,18 @@ import (
 	"marquee/platform/objectid"
 )
 
+const getLastReason = `-- name: GetLastReason :one
+SELECT reason FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1
+`
+
+// Why the subscription is in its present state.
+func (q *Queries) GetLastReason(ctx context.Context, db DBTX, subscriptionID objectid.ID) (string, error) {
+	row := db.QueryRow(ctx, getLastReason, subscriptionID)
+	var reason string
+	err := row.Scan(&reason)
+	return reason, err
+}
+
 const insertTransition = `-- name: InsertTransition :exec
 INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

@@ -1,0 +1,170 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const (
+	// debitLead is how many business days before its cycle a debit is ordered: the
+	// gateway takes 2 to 10 (gateway A, section 8).
+	debitLead = 5
+	// debitNotice is the fewest business days that a debit is due ahead.
+	debitNotice = 2
+	// debitGrace is how long an order may be on its way before it is looked for.
+	debitGrace = 2 * time.Minute
+)
+
+// errDebitUnderWay has the job look again when the order must have ended.
+var errDebitUnderWay = errors.New("the debit is being ordered")
+
+// Debit orders the debit of the next cycle of an automatic PIX, once a
+// (subscription, cycle): nobody else makes it (gateway A, section 8). The row
+// that stands for it is committed before the gateway is asked, and what an
+// earlier try may have made is looked for before another is made.
+func (s *Service) Debit(ctx context.Context, id objectid.ID) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil || !s.debitDue(sub) {
+		return err
+	}
+	debit, isNew, err := s.intendDebit(ctx, sub)
+	if err != nil || debit.GatewayPaymentID != nil || debit.SubscriptionID == "" {
+		return err
+	}
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return err
+	}
+	terms, err := s.debitTerms(ctx, sub, debit)
+	if err != nil {
+		return err
+	}
+	if !isNew {
+		if s.clock.Now().Sub(debit.RegisterDate) < debitGrace {
+			return errDebitUnderWay
+		}
+		made, found, err := gateway.FindPixDebit(ctx, terms)
+		if err != nil {
+			return fmt.Errorf("find debit of %s: %w", id, err)
+		}
+		if found {
+			return s.keepDebit(ctx, sub, debit, made)
+		}
+	}
+	made, err := gateway.DebitPix(ctx, terms)
+	faultpoint.Hit("debit.after_call")
+	if err != nil {
+		s.log.WarnContext(ctx, "debit not ordered", slog.String("subscription_id", id.String()), slog.Any("error", err))
+		return fmt.Errorf("order debit of %s: %w", id, err)
+	}
+	return s.keepDebit(ctx, sub, debit, made)
+}
+
+func (s *Service) debitDue(sub row) bool {
+	ready := sub.PixAutomatic && Status(sub.Status) == Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
+	return ready && !s.debitAt(*sub.NextBillingDate).After(s.clock.Now())
+}
+
+// intendDebit commits the row of the cycle; the debit is empty when the
+// subscription has moved on since.
+func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*sub.NextBillingDate) {
+			return err
+		}
+		cycle := s.dateOf(*locked.NextBillingDate)
+		n, err := s.db.InsertDebit(ctx, tx, subscriptionsdb.InsertDebitParams{
+			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.dateOf(s.debitDueDate(*locked.NextBillingDate)),
+			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: s.clock.Now(),
+		})
+		if err != nil {
+			return fmt.Errorf("insert debit: %w", err)
+		}
+		isNew = n == 1
+		debit, err = s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: cycle})
+		return err
+	})
+	return debit, isNew, err
+}
+
+// debitDueDate is the day of the cycle, or the earliest that the gateway takes
+// when that one is too near.
+func (s *Service) debitDueDate(cycle time.Time) time.Time {
+	earliest := businessDays(s.clock.Now(), debitNotice, s.cfg.Zone)
+	return latestOf(startOfDay(cycle, s.cfg.Zone), &earliest)
+}
+
+func (s *Service) debitTerms(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
+	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
+	if err != nil {
+		return payments.DebitTerms{}, fmt.Errorf("read plan: %w", err)
+	}
+	return payments.DebitTerms{
+		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.payerOfRow(ctx, sub),
+		Cycle: s.dayOf(d.Cycle), DueDate: latestOf(s.dayOf(d.DueDate), new(s.debitDueDate(s.dayOf(d.Cycle)))),
+		Amount: money.Cents(d.AmountCents), Description: plan.Name,
+	}, nil
+}
+
+func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		now := s.clock.Now()
+		err := s.db.SetDebitOrdered(ctx, tx, subscriptionsdb.SetDebitOrderedParams{
+			SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: &made.ID, Now: &now,
+		})
+		if err != nil {
+			return fmt.Errorf("keep debit: %w", err)
+		}
+		return s.payments.ReplayWaitingTx(ctx, tx, payments.GWA, made.ID)
+	})
+}
+
+// cycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
+// debit of the subscription.
+func (s *Service) cycleOfTx(ctx context.Context, tx pgx.Tx, sub row, paymentID string) (*time.Time, error) {
+	d, err := s.db.GetDebitByPayment(ctx, tx, &paymentID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
+		return nil, nil //nolint:nilnil // nil is the answer: no debit
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read debit: %w", err)
+	}
+	return new(s.dayOf(d.Cycle)), nil
+}
+
+// debitAt is when the debit of a cycle is ordered.
+func (s *Service) debitAt(cycle time.Time) time.Time {
+	return businessDays(cycle, -debitLead, s.cfg.Zone)
+}
+
+// dateOf is the day, in the zone, to which t belongs.
+func (s *Service) dateOf(t time.Time) pgtype.Date {
+	year, month, day := t.In(s.cfg.Zone).Date()
+	return pgtype.Date{Time: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), Valid: true}
+}
+
+// dayOf is the day's first instant in the zone.
+func (s *Service) dayOf(d pgtype.Date) time.Time {
+	year, month, day := d.Time.Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, s.cfg.Zone)
+}
+
+// dueDebitParams looks a little further than the lead, since weekends vary it.
+func (s *Service) dueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
+	horizon := businessDays(now, debitLead, s.cfg.Zone)
+	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String()}
+}

@@ -1,0 +1,144 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/money"
+)
+
+// discountedDays is how long after the discounted first month the recurrence
+// charges first (specification, Promo codes).
+const discountedDays = 30
+
+// chargesFirstMonth reports whether the first month is a payment of its own: a
+// card at gateway A with a promo code.
+func (*Service) chargesFirstMonth(sub row) bool {
+	return sub.FirstAmountCents != nil && sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard)
+}
+
+// subscribeDiscounted charges the discounted first month by itself and then makes
+// the recurrence at the full price. The intent stays open until both are there:
+// when the second call fails, the recovery makes it with the card that the first
+// one left at the gateway, and charges nothing again.
+func (s *Service) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) (cardOutcome, error) {
+	sub, err := s.intend(ctx, w)
+	if err != nil {
+		return cardOutcome{}, err
+	}
+	terms := s.firstMonthOf(sub, w.plan, w.payer)
+	terms.Instrument = o.instrument
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	charge, err := w.gateway.ChargeCard(call, terms)
+	faultpoint.Hit("subscribe.after_first_month")
+	var declined *payments.Declined
+	switch {
+	case errors.As(err, &declined):
+		if _, err := s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote}); err != nil {
+			return cardOutcome{}, err
+		}
+		return cardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
+	case errors.Is(err, payments.ErrOutcomeUnknown):
+		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
+	case err != nil:
+		return cardOutcome{}, s.giveUp(ctx, sub, err)
+	}
+	out := cardOutcome{sub: sub, paymentStatus: charge.Payment.NativeStatus}
+	if charge.Payment.Status != payments.PaymentSettled {
+		return out, nil // the gateway looks at the risk first: the recurrence waits for its word
+	}
+	out.sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.instrument.RemoteIP}, BySubscribe)
+	return out, err
+}
+
+// startRecurrence makes what charges from the second month on. Without it the
+// month that was paid stays paid; nobody is told of a failure that the recovery
+// will mend.
+func (s *Service) startRecurrence(ctx context.Context, sub row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source Source) (row, error) {
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return sub, err
+	}
+	terms := s.termsOf(sub, plan, payer)
+	terms.Instrument = card
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	remote, err := gateway.Subscribe(call, terms)
+	faultpoint.Hit("subscribe.after_call")
+	if err != nil {
+		s.log.WarnContext(ctx, "recurrence not made yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		return sub, nil
+	}
+	return s.settle(ctx, sub, answer{source: source, remote: &remote})
+}
+
+func (s *Service) firstMonthOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
+	return payments.CardTerms{
+		Reference: sub.ID, Kind: payments.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,
+	}
+}
+
+// askFirstMonth looks for the charge of the first month and for the recurrence,
+// and makes the latter when only the former is there.
+func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub row, plan subscriptionsdb.Plan, payer payments.Payer) (answer, error) {
+	charge, ok, err := gateway.FindCardCharge(ctx, s.firstMonthOf(sub, plan, payer))
+	if err != nil || !ok {
+		return answer{source: ByRecovery, nothing: true}, err
+	}
+	a := answer{source: ByRecovery, charge: &charge}
+	switch charge.Payment.Status {
+	case payments.PaymentPending:
+		a.open = true
+		return a, nil
+	case payments.PaymentSettled:
+	default:
+		a.declined = true
+		return a, nil
+	}
+	remote, ok, err := gateway.FindSubscription(ctx, s.termsOf(sub, plan, payer))
+	if err != nil {
+		return answer{}, err
+	}
+	if !ok {
+		if charge.CardToken.Empty() {
+			return a, nil
+		}
+		terms := s.termsOf(sub, plan, payer)
+		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: noAddress}
+		remote, err = gateway.Subscribe(ctx, terms)
+		var declined *payments.Declined
+		if errors.As(err, &declined) {
+			return a, nil // the month is paid, and the last
+		}
+		if err != nil {
+			return answer{}, err
+		}
+	}
+	a.remote = &remote
+	return a, nil
+}
+
+// noAddress is told where no payer is on the line: the recovery has none.
+const noAddress = "127.0.0.1"
+
+// settleFirstMonthTx writes what the recovery found: the first month is paid,
+// with a recurrence behind it or not.
+func (s *Service) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+	if a.charge.Payment.Status != payments.PaymentSettled {
+		return nil
+	}
+	recurs := a.remote != nil
+	err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.charge.Payment, source: a.source, recurs: recurs, first: recurs})
+	if err != nil || recurs || Status(sub.Status) != Active || sub.ExpiresAt != nil {
+		return err
+	}
+	return s.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = s.periodFrom(*r.StartedAt, r), nil })
+}

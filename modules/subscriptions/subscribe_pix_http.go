@@ -1,0 +1,127 @@
+package subscriptions
+
+import (
+	"context"
+
+	"marquee/modules/payments"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+type subscribePixInput struct {
+	Body struct {
+		PlanID    string `json:"plan_id" minLength:"1" maxLength:"50"`
+		PromoCode string `json:"promo_code" required:"false" maxLength:"50"`
+	}
+}
+
+type pixInfo struct {
+	Message   string      `json:"message"`
+	Amount    money.Reais `json:"amount" doc:"Reais"`
+	Months    int32       `json:"months"`
+	PaymentID *string     `json:"payment_id"`
+	Pix       pixCodeInfo `json:"pix"`
+	// AuthorizationID is there for automatic PIX alone.
+	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
+}
+
+type pixCodeInfo struct {
+	Payload        *string       `json:"payload" doc:"Copy-and-paste text"`
+	EncodedImage   *string       `json:"encoded_image" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date"`
+}
+
+func (h handlers) subscribePixGWA(ctx context.Context, in *subscribePixInput) (*envelope, error) {
+	return h.orderPixGWA(ctx, in, false)
+}
+
+func (h handlers) subscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*envelope, error) {
+	return h.orderPixGWA(ctx, in, true)
+}
+
+func (h handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*envelope, error) {
+	sub, _, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: in.Body.PromoCode, automatic: automatic,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), pixInfo{
+		Message: payPix, Amount: pixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
+		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID,
+	}), nil
+}
+
+const payPix = "Pay the PIX to start your subscription."
+
+func codeOf(sub row) pixCodeInfo {
+	return pixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)}
+}
+
+type subscribePixGWBInput struct {
+	Body struct {
+		PlanID string `json:"plan_id" minLength:"1" maxLength:"50"`
+	}
+}
+
+type pixGWBInfo struct {
+	Message         string      `json:"message"`
+	Amount          int64       `json:"amount" doc:"Cents"`
+	Months          int32       `json:"months"`
+	PaymentIntentID *string     `json:"payment_intent_id"`
+	ClientSecret    *string     `json:"client_secret"`
+	Pix             pixCodeInfo `json:"pix"`
+}
+
+func (h handlers) subscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*envelope, error) {
+	sub, clientSecret, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), pixGWBInfo{
+		Message: payPix, Amount: int64(pixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
+		ClientSecret: filled(clientSecret.Reveal()), Pix: codeOf(sub),
+	}), nil
+}
+
+type pixQRBody struct {
+	SubscriptionID objectid.ID `json:"subscription_id"`
+	Status         string      `json:"status"`
+	Gateway        string      `json:"gateway"`
+	Pix            pixQR       `json:"pix"`
+	Message        string      `json:"message"`
+}
+
+type pixQR struct {
+	Gateway        string        `json:"gateway"`
+	PaymentID      *string       `json:"payment_id"`
+	QRCode         *string       `json:"qr_code" doc:"Copy-and-paste text"`
+	QRCodeImage    *string       `json:"qr_code_image" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date"`
+}
+
+// pixQR shows the code of the customer's pending PIX at either gateway; an
+// automatic one has no payment yet, and shows its authorization.
+func (h handlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
+	sub, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(pixQRBody{
+		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: payPix,
+		Pix: pixQR{
+			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
+			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
+		},
+	})
+}
+
+func firstOf(ids ...*string) *string {
+	for _, id := range ids {
+		if id != nil {
+			return id
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package subscriptions
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+)
+
+// applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
+// before or after the payment of the first code: whichever is first opens.
+func (s *Service) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	if Status(sub.Status).Ended() {
+		return ignoredEnded, s.endAtGatewayTx(ctx, tx, *sub) // or its debits would go on
+	}
+	return "", s.authorizeTx(ctx, tx, sub, change{action: AuthorizationActivated, source: ByWebhook, event: &e.ID}, e.Authorization)
+}
+
+func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change, a *payments.PixAuthorization) error {
+	now := s.clock.Now()
+	c.edit = func(r *row) {
+		closeIntent(r)
+		learnAuthorization(r, a)
+		if r.NextBillingDate == nil {
+			r.NextBillingDate = s.periodFrom(now, r)
+		}
+	}
+	if sub.HasChargeback && Status(sub.Status) == Suspended {
+		return s.editTx(ctx, tx, sub, c.edit)
+	}
+	_, err := s.moveTx(ctx, tx, sub, c)
+	return err
+}
+
+// applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
+// the specification says, also within a period that is paid.
+func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	now := s.clock.Now()
+	action := AuthorizationCancelled
+	if e.Kind == payments.AuthorizationHasExpired {
+		action = AuthorizationExpired
+	}
+	if Status(sub.Status).Ended() {
+		return ignoredEnded, nil
+	}
+	_, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) {
+		learnAuthorization(r, e.Authorization)
+		r.GatewayEndedAt = &now
+	}})
+	return "", err
+}
+
+func learnAuthorization(r *row, a *payments.PixAuthorization) {
+	if a == nil {
+		return
+	}
+	learn(&r.GwaPixAuthID, a.ID)
+	learn(&r.GwaCustomerID, a.CustomerID)
+	learn(&r.PixConciliationID, a.ConciliationID)
+	learn(&r.PixPayload, a.Payload)
+	learn(&r.PixImage, a.EncodedImage)
+	if a.ExpiresAt != nil {
+		r.PixExpiresAt = a.ExpiresAt
+	}
+}
+
+// cycleAfterTx is the beginning of the cycle after the one whose debit failed; nil
+// when the payment is no debit. Without it the debits would stop at the first
+// that nobody paid.
+func (s *Service) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (*time.Time, error) {
+	if !sub.PixAutomatic || e.Payment == nil {
+		return nil, nil //nolint:nilnil // nil is the answer: no debit
+	}
+	cycle, err := s.cycleOfTx(ctx, tx, sub, e.Payment.ID)
+	if err != nil || cycle == nil {
+		return nil, err
+	}
+	next := latestOf(AddMonths(*cycle, int(sub.PeriodMonths), s.cfg.Zone), sub.NextBillingDate)
+	return &next, nil
+}

@@ -1,0 +1,149 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// cancelOwn ends the customer's subscription at once and frees him for another:
+// DELETE /customers/me/subscription, also for a PIX that he does not want to pay.
+// 404 when there is none; 409 while the gateway is being asked about it, or when
+// the PIX has just been paid.
+func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, error) {
+	sub, err := s.currentAt(ctx, customerID, only)
+	if err != nil {
+		return row{}, err
+	}
+	if sub.IntentOpen && Status(sub.Status) == Pending {
+		return row{}, conflictWith(sub)
+	}
+	if Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix) {
+		return s.cancelPix(ctx, sub)
+	}
+	return s.cancelNow(ctx, sub, change{action: CustomerCancels, source: ByCustomer, actor: &customerID})
+}
+
+// currentAt is the customer's live subscription: 404 without one, 400 when it is
+// with the other gateway; "" stands for either.
+func (s *Service) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, error) {
+	sub, err := s.current(ctx, customerID)
+	if err == nil && only != "" && sub.Gateway != string(only) {
+		return row{}, fault.Bad("Your subscription is not with this gateway.")
+	}
+	return sub, err
+}
+
+// cancelPix drops an unpaid PIX: its code first, so that nobody pays it after.
+func (s *Service) cancelPix(ctx context.Context, sub row) (row, error) {
+	if err := s.dropPix(ctx, sub, CustomerCancels, ByCustomer); err != nil {
+		return row{}, s.refused(ctx, "cancel PIX", err)
+	}
+	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
+	if err == nil && Status(after.Status) == Active {
+		return row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+	}
+	return after, err
+}
+
+// endRetry is when the job ends at the gateway what the request could not.
+const endRetry = time.Minute
+
+// cancelNow ends a subscription here, and then at its gateway: the job for that
+// is in the same commit, so that no crash leaves a recurrence running. The
+// gateway is asked at once too; when it does not answer, the job goes on.
+func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, error) {
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		moved, err := s.moveTx(ctx, tx, &locked, c)
+		if err != nil {
+			return err
+		}
+		if !moved {
+			return fault.Conflict("The subscription is %s already.", locked.Status)
+		}
+		sub = locked
+		if !knownAtGateway(sub) {
+			return nil
+		}
+		_, err = s.jobs.InsertTx(ctx, tx, endArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
+		})
+		return err
+	})
+	if err != nil {
+		return row{}, err
+	}
+	return s.endNow(ctx, sub)
+}
+
+// endNow tries what the job would do, and answers the row as it is after.
+func (s *Service) endNow(ctx context.Context, sub row) (row, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	if err := s.EndAtGateway(ctx, sub.ID); err != nil {
+		s.log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+			slog.String("gateway", sub.Gateway), slog.Any("error", err))
+	}
+	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+}
+
+// cancelAtPeriodEnd stops the renewals of a gateway B subscription: access goes on
+// until the paid period ends. What gives no access is ended at once.
+func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID) (row, error) {
+	sub, err := s.currentAt(ctx, customerID, payments.GWB)
+	if err != nil {
+		return row{}, err
+	}
+	if Status(sub.Status) != Active {
+		return s.cancelOwn(ctx, customerID, payments.GWB)
+	}
+	end := sub.ExpiresAt
+	if sub.GwbSubscriptionID != nil {
+		if end, err = s.stopRenewing(ctx, sub); errors.Is(err, payments.ErrGatewayMissing) {
+			return s.cancelNow(ctx, sub, change{action: CustomerCancels, source: ByCustomer, actor: &customerID})
+		}
+		if err != nil {
+			return row{}, s.refused(ctx, "cancel at period end", err)
+		}
+	}
+	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if sub = locked; Status(sub.Status).Ended() {
+			return nil // the gateway's event was faster
+		}
+		return s.editTx(ctx, tx, &sub, func(r *row) { r.CancelAtPeriodEnd, r.ExpiresAt = true, end })
+	})
+	return sub, err
+}
+
+func (s *Service) stopRenewing(ctx context.Context, sub row) (*time.Time, error) {
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return nil, err
+	}
+	remote, err := gateway.SetCancelAtPeriodEnd(ctx, *sub.GwbSubscriptionID, true)
+	if err != nil {
+		return nil, err
+	}
+	if remote.NextBilling == nil {
+		return sub.NextBillingDate, nil
+	}
+	return remote.NextBilling, nil
+}

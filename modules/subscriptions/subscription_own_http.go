@@ -1,0 +1,128 @@
+package subscriptions
+
+import (
+	"context"
+
+	"marquee/modules/payments"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+type messageInfo struct {
+	Message string `json:"message"`
+}
+
+type cancelledBody struct {
+	Message        string      `json:"message"`
+	SubscriptionID objectid.ID `json:"subscription_id"`
+	Status         string      `json:"status"`
+}
+
+func (h handlers) cancelMine(ctx context.Context, _ *struct{}) (*httpapi.Output[cancelledBody], error) {
+	sub, err := h.service.cancelOwn(ctx, httpapi.CallerOf(ctx).ID, "")
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(cancelledBody{Message: statusMessages[Status(sub.Status)], SubscriptionID: sub.ID, Status: sub.Status})
+}
+
+type renewInput struct {
+	Body struct {
+		CreditCard      creditCard      `json:"credit_card" required:"false"`
+		Holder          cardHolderInfo  `json:"credit_card_holder_info" required:"false"`
+		PaymentMethodID paymentMethodID `json:"payment_method_id" required:"false"`
+	}
+}
+
+type renewedBody struct {
+	Subscription renewedDoc `json:"subscription"`
+	Message      string     `json:"message"`
+}
+
+type renewedDoc struct {
+	ID            objectid.ID   `json:"id"`
+	PlanID        string        `json:"plan_id"`
+	Gateway       string        `json:"gateway" enum:"gwa,gwb"`
+	Status        string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
+	PaymentMethod string        `json:"payment_method" enum:"credit_card,pix,boleto"`
+	StartedAt     *httpapi.Time `json:"started_at"`
+}
+
+func (h handlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
+	out, err := h.service.renew(ctx, httpapi.CallerOf(ctx).ID, renewal{
+		card: in.Body.CreditCard, holder: in.Body.Holder, token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx),
+	})
+	if err != nil {
+		return nil, err
+	}
+	sub, message := out.sub, out.message
+	if message == "" {
+		message = statusMessages[Status(sub.Status)]
+	}
+	return httpapi.OK(renewedBody{Message: message, Subscription: renewedDoc{
+		ID: sub.ID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status, PaymentMethod: sub.PaymentMethod,
+		StartedAt: httpapi.TimePtr(sub.StartedAt),
+	}})
+}
+
+func (h handlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
+	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), messageInfo{statusMessages[Status(sub.Status)]}), nil
+}
+
+func (h handlers) cancelGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
+	sub, err := h.service.cancelOwn(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), messageInfo{statusMessages[Status(sub.Status)]}), nil
+}
+
+func (h handlers) cancelGWB(ctx context.Context, _ *struct{}) (*envelope, error) {
+	sub, err := h.service.cancelAtPeriodEnd(ctx, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	message := statusMessages[Status(sub.Status)]
+	if sub.CancelAtPeriodEnd && Status(sub.Status) == Active {
+		message = "The subscription ends with the paid period."
+	}
+	return httpapi.One(ctx, shown(sub), messageInfo{message}), nil
+}
+
+type cardGWAInput struct {
+	Body struct {
+		CreditCard creditCard     `json:"credit_card" required:"false"`
+		Holder     cardHolderInfo `json:"credit_card_holder_info" required:"false"`
+	}
+}
+
+func (h handlers) changeCardGWA(ctx context.Context, in *cardGWAInput) (*envelope, error) {
+	r := renewal{card: in.Body.CreditCard, holder: in.Body.Holder, remoteIP: httpapi.ClientIP(ctx)}
+	return h.changeCard(ctx, payments.GWA, r)
+}
+
+type cardGWBInput struct {
+	Body struct {
+		PaymentMethodID paymentMethodID `json:"payment_method_id" required:"false"`
+	}
+}
+
+func (h handlers) changeCardGWB(ctx context.Context, in *cardGWBInput) (*envelope, error) {
+	return h.changeCard(ctx, payments.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
+}
+
+func (h handlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*envelope, error) {
+	card, err := r.instrument(name)
+	if err != nil {
+		return nil, err
+	}
+	sub, message, err := h.service.changeCard(ctx, httpapi.CallerOf(ctx).ID, name, card)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), messageInfo{message}), nil
+}

@@ -1,0 +1,78 @@
+package subscriptions
+
+import (
+	"context"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+)
+
+// renewal is what a customer renews with: a card for gateway A, or a card's token
+// for gateway B.
+type renewal struct {
+	card     creditCard
+	holder   cardHolderInfo
+	token    paymentMethodID
+	remoteIP string
+}
+
+// renew replaces the customer's subscription by a new one of the same plan at the
+// same gateway, by card (specification, Billing, gateway B, Renew). The old one
+// ends in the commit that begins the new one, and at its gateway by that call or
+// by job.
+func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) (cardOutcome, error) {
+	old, err := s.current(ctx, customerID)
+	if err != nil {
+		return cardOutcome{}, err
+	}
+	if status := Status(old.Status); status != Active && status != Pending {
+		return cardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
+	}
+	o := cardOrder{customerID: customerID, planID: old.PlanID, renews: &old}
+	if o.instrument, err = r.instrument(payments.GatewayName(old.Gateway)); err != nil {
+		return cardOutcome{}, err
+	}
+	if old.IntentOpen {
+		return cardOutcome{}, conflictWith(old)
+	}
+	if _, err := s.sellablePlan(ctx, old.PlanID); err != nil {
+		return cardOutcome{}, err
+	}
+	if Status(old.Status) == Pending && old.PaymentMethod == string(payments.MethodPix) {
+		if err := s.dropForRenewal(ctx, old); err != nil {
+			return cardOutcome{}, err
+		}
+	}
+	if old.Gateway == string(payments.GWA) {
+		return s.subscribeGWA(ctx, o)
+	}
+	return s.subscribeGWB(ctx, o)
+}
+
+// dropForRenewal makes an open PIX unpayable before its row is replaced; one that
+// has just been paid stays.
+func (s *Service) dropForRenewal(ctx context.Context, old row) error {
+	if err := s.dropPix(ctx, old, Replaced, ByCustomer); err != nil {
+		return s.refused(ctx, "cancel PIX", err)
+	}
+	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
+	if err == nil && Status(after.Status) == Active {
+		return fault.Conflict("Your PIX has just been paid: the subscription is active.")
+	}
+	return err
+}
+
+func (r renewal) instrument(gateway payments.GatewayName) (payments.Instrument, error) {
+	i := payments.Instrument{RemoteIP: r.remoteIP}
+	var err error
+	if gateway == payments.GWB {
+		i.PaymentMethodID, err = r.token.read()
+		return i, err
+	}
+	if i.Card, err = r.card.read(); err != nil {
+		return i, err
+	}
+	i.Holder, err = r.holder.read()
+	return i, err
+}
