@@ -46,7 +46,7 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 		return RefundChange{}, err
 	}
 	before, target := doneSum(rows), refundedTotal(lines)
-	for _, row := range settleRefunds(rows, r.Report, target) {
+	for _, row := range settleRefunds(rows, r.Report, lines) {
 		if err := s.storeRefundTx(ctx, tx, r, row); err != nil {
 			return RefundChange{}, err
 		}

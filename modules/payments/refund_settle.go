@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"slices"
 	"time"
 
 	"marquee/platform/money"
@@ -120,13 +121,17 @@ type Refund struct {
 }
 
 // settleRefunds brings the rows of one payment, oldest first, in line with a
-// report: the done rows add up to target. Rows are changed in place, new ones
-// are appended.
-func settleRefunds(rows []*Refund, r RefundReport, target money.Cents) []*Refund {
+// report, which is the last of all lines: the done rows add up to what the lines
+// say. Rows are changed in place, new ones are appended.
+func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine) []*Refund {
 	pending := map[*Refund]bool{}
 	for _, single := range r.Singles {
+		if failedBefore(lines, single.ID) {
+			single.Status = RefundFailed // the news that it was made comes late
+		}
 		rows = settleSingle(rows, r, single, pending)
 	}
+	target := refundedTotal(lines)
 	missing := target - doneSum(rows)
 	for _, row := range rows {
 		open := row.ByAdmin && (row.Status == RefundRequested || row.Status == RefundPending) && row.GatewayRefundID == ""
@@ -135,13 +140,17 @@ func settleRefunds(rows []*Refund, r RefundReport, target money.Cents) []*Refund
 			missing -= row.Amount
 		}
 	}
-	if missing > 0 {
-		return append(rows, &Refund{
+	takeBack(rows, doneSum(rows)-target)
+	if missing = target - doneSum(rows); missing > 0 {
+		rows = append(rows, &Refund{
 			Amount: missing, Status: RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
 		})
 	}
-	takeBack(rows, -missing)
 	return rows
+}
+
+func failedBefore(lines []reportLine, refundID string) bool {
+	return slices.ContainsFunc(lines, func(l reportLine) bool { return l.kind == reportFailed && l.refundID == refundID })
 }
 
 // settleSingle finds the row of a refund that the gateway names, or makes it.
@@ -163,7 +172,7 @@ func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending m
 	switch {
 	case single.Status == RefundFailed:
 		row.fail("The gateway reports that the refund failed.")
-	case single.Status == RefundDone && row.Status != RefundDone && !(row.Status == RefundFailed && single.ID != ""):
+	case single.Status == RefundDone && row.Status != RefundDone:
 		row.finish(single.At)
 	case single.Status == RefundPending:
 		pending[row] = true
