@@ -1,0 +1,171 @@
+package tickets
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/secret"
+)
+
+// What is missing or malformed in card data is 400 VALIDATION_ERROR with the
+// field, unlike other request validation, which is 422 (open-shapes, section 4,
+// number 6). So these parts of a body take any JSON, and are read here. No error
+// quotes what was sent.
+
+// texts are the members of an object of texts, hidden from printing.
+type texts struct {
+	given     bool
+	malformed bool
+	members   map[string]secret.Text
+	wrong     string // a member that is no text
+}
+
+// UnmarshalJSON reads the object and never fails: read tells what is wrong.
+func (t *texts) UnmarshalJSON(b []byte) error {
+	t.given = !bytes.Equal(b, []byte("null"))
+	var raw map[string]json.RawMessage
+	if json.Unmarshal(b, &raw) != nil {
+		t.malformed = true
+		return nil
+	}
+	t.members = map[string]secret.Text{}
+	for name, value := range raw {
+		var s string
+		if json.Unmarshal(value, &s) != nil {
+			t.wrong = name
+			continue
+		}
+		t.members[name] = secret.NewText(s)
+	}
+	return nil
+}
+
+// part is one member: its name and what it has to look like.
+type part struct {
+	name string
+	form *regexp.Regexp
+	doc  string
+}
+
+// check looks for all parts in the object under the field's name, and for none
+// but them.
+func (t texts) check(field string, parts []part) error {
+	if !t.given {
+		return fault.Bad("%s is required.", field).WithField(field)
+	}
+	if t.malformed {
+		return fault.Bad("%s has to be an object.", field).WithField(field)
+	}
+	for _, p := range parts {
+		path := field + "." + p.name
+		value, ok := t.members[p.name]
+		switch {
+		case t.wrong == p.name:
+			return fault.Bad("%s has to be a text.", path).WithField(path)
+		case !ok || value.Empty():
+			return fault.Bad("%s is required.", path).WithField(path)
+		case !p.form.MatchString(value.Reveal()):
+			return fault.Bad("%s has to be %s.", path, p.doc).WithField(path)
+		}
+	}
+	if len(t.members) != len(parts) || t.wrong != "" {
+		return fault.Bad("%s has fields that are not known.", field).WithField(field)
+	}
+	return nil
+}
+
+func (t texts) text(name string) secret.Text { return t.members[name] }
+func (t texts) plain(name string) string     { return t.members[name].Reveal() }
+
+// schemaOf documents the object. It has no type, so that the request's
+// validation leaves it to check.
+func schemaOf(parts []part) *huma.Schema {
+	s := &huma.Schema{Properties: map[string]*huma.Schema{}, Description: "An object of texts."}
+	for _, p := range parts {
+		s.Properties[p.name] = &huma.Schema{Type: huma.TypeString, Description: p.doc}
+		s.Required = append(s.Required, p.name)
+	}
+	return s
+}
+
+// creditCard is the specification's credit_card.
+type creditCard struct{ texts }
+
+var cardParts = []part{
+	{"holderName", regexp.MustCompile(`^\S.{0,99}$`), "the name on the card"},
+	{"number", regexp.MustCompile(`^[0-9]{12,19}$`), "12 to 19 digits"},
+	{"expiryMonth", regexp.MustCompile(`^(0[1-9]|1[0-2])$`), "2 digits, 01 to 12"},
+	{"expiryYear", regexp.MustCompile(`^20[0-9]{2}$`), "4 digits"},
+	{"ccv", regexp.MustCompile(`^[0-9]{3,4}$`), "3 or 4 digits"},
+}
+
+// Schema documents the object.
+func (creditCard) Schema(huma.Registry) *huma.Schema { return schemaOf(cardParts) }
+
+func (c creditCard) read() (*payments.Card, error) {
+	if err := c.check("credit_card", cardParts); err != nil {
+		return nil, err
+	}
+	return &payments.Card{
+		HolderName: c.text("holderName"), Number: c.text("number"), ExpiryMonth: c.text("expiryMonth"),
+		ExpiryYear: c.text("expiryYear"), CCV: c.text("ccv"),
+	}, nil
+}
+
+// cardHolderInfo is the specification's credit_card_holder_info.
+type cardHolderInfo struct{ texts }
+
+var holderParts = []part{
+	{"name", regexp.MustCompile(`^\S.{0,199}$`), "the holder's name"},
+	{"email", regexp.MustCompile(`^[^\s@]+@[^\s@]+\.[^\s@]+$`), "an e-mail address"},
+	{"cpfCnpj", regexp.MustCompile(`^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$`), "11 or 14 digits"},
+	{"postalCode", regexp.MustCompile(`^[0-9]{8}$`), "8 digits"},
+	{"addressNumber", regexp.MustCompile(`^\S.{0,19}$`), "the number of the house"},
+	{"phone", regexp.MustCompile(`^\+?[0-9]{8,15}$`), "8 to 15 digits"},
+}
+
+// Schema documents the object.
+func (cardHolderInfo) Schema(huma.Registry) *huma.Schema { return schemaOf(holderParts) }
+
+func (c cardHolderInfo) read() (*payments.CardHolder, error) {
+	if err := c.check("credit_card_holder_info", holderParts); err != nil {
+		return nil, err
+	}
+	return &payments.CardHolder{
+		Name: c.plain("name"), Email: c.plain("email"), TaxID: c.plain("cpfCnpj"),
+		PostalCode: c.plain("postalCode"), AddressNumber: c.plain("addressNumber"), Phone: c.plain("phone"),
+	}, nil
+}
+
+// paymentMethodID is a card's token, made by gateway B's client library.
+type paymentMethodID struct{ value json.RawMessage }
+
+var paymentMethodForm = regexp.MustCompile(`^[A-Za-z0-9_]{3,255}$`)
+
+// UnmarshalJSON keeps what was sent for read.
+func (p *paymentMethodID) UnmarshalJSON(b []byte) error {
+	p.value = bytes.Clone(b)
+	return nil
+}
+
+// Schema documents the token.
+func (paymentMethodID) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Description: "The card's token at gateway B, a text such as pm_…"}
+}
+
+func (p paymentMethodID) read() (string, error) {
+	const field = "payment_method_id"
+	if len(p.value) == 0 || bytes.Equal(p.value, []byte("null")) || bytes.Equal(p.value, []byte(`""`)) {
+		return "", fault.Bad("%s is required.", field).WithField(field)
+	}
+	var id string
+	if json.Unmarshal(p.value, &id) != nil || !paymentMethodForm.MatchString(id) {
+		return "", fault.Bad("%s has to be a payment method of the gateway, such as pm_card_visa.", field).WithField(field)
+	}
+	return id, nil
+}

@@ -1,0 +1,32 @@
+// Package tickets owns events, the tickets to them, the ticket store and the
+// check-in at the door.
+//
+// It owns the schema tickets: events, orders, tickets, the append-only history
+// transitions, declines. It does not own payments (gateways, ledger and webhooks
+// are of the module payments, which hands it the events of orders), users, files
+// (event images are files of purpose event_image), or promo codes, which issue
+// tickets through IssueTx.
+//
+// # Words
+//
+// An event is over by the end rule, the SQL function tickets.ends_at: its end,
+// else three hours after its start. A ticket holds a place while it counts in
+// tickets_issued: always, unless it expired unpaid. An order is a purchase; its
+// state tells what holds here (reserved, paid, released, refund_due, refunded),
+// while the specification's status is always pending and payment_status is the
+// gateway's word. A reservation holds places for an order whose money is open,
+// until hold_until. A buyer is a guest of the checkout routes.
+//
+// # What always holds
+//
+// Constraints and triggers keep it, whoever writes: tickets_issued equals the
+// tickets that hold a place; none is issued beyond the capacity
+// (events_capacity_respected); every move of a ticket is in its history. Whoever
+// changes places locks order, event, tickets, in this order.
+//
+// # Timestamps
+//
+// hold_until is when unpaid places are given back; paid_at is when the money
+// counted here; consumed_at is the instant at the door, for scans uploaded later
+// the device's.
+package tickets

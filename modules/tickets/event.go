@@ -1,0 +1,84 @@
+package tickets
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/query"
+)
+
+// Constraints that people can run into.
+const (
+	constraintCapacity    = "events_capacity_respected"
+	constraintTicketEvent = "tickets_event_known"
+	constraintOrderEvent  = "orders_event_known"
+)
+
+// EventTypes are the values of event_type.
+var EventTypes = []string{"movie_premiere", "lecture", "screening", "other"}
+
+// maxCents bounds a ticket's price: a million reais.
+const maxCents = 100_000_000
+
+// Events is the collection of the specification's Event.
+var Events = collection.New(collection.Definition{
+	Name: "events", Singular: "Event", Table: "tickets.events",
+	Fields: []collection.Field{
+		{Name: "code", Kind: query.String, Nullable: true, Doc: "Unique, kept in upper case", Rule: collection.Rule{
+			MinLength: 1, MaxLength: 50, Pattern: `^[A-Za-z0-9]+([ ._-][A-Za-z0-9]+)*$`, Means: "letters and digits with single hyphens, dots, underscores or spaces between them",
+		}},
+		{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
+		{Name: "description", Kind: query.String, Rule: collection.Rule{Default: "", MaxLength: 1000}},
+		{Name: "event_type", Kind: query.String, Rule: collection.Rule{Default: "other", Enum: EventTypes}},
+		{Name: "event_date", Kind: query.Date, Rule: collection.Rule{Required: true}, Doc: "Start"},
+		{Name: "event_end_date", Kind: query.Date, Nullable: true, Doc: "End; null means three hours after the start"},
+		{Name: "location", Kind: query.String, Rule: collection.Rule{Default: "", MaxLength: 500}},
+		{Name: "capacity", Kind: query.Int, Nullable: true, Rule: collection.Rule{Min: collection.Limit(0)}, Doc: "Null is unlimited"},
+		{Name: "tickets_issued", Kind: query.Int, Write: collection.Kept, Doc: "Tickets that hold a place"},
+		{Name: "ticket_value", Column: "ticket_value_cents", Kind: query.Cents, Nullable: true, Rule: collection.Rule{Min: collection.Limit(0), Max: collection.Limit(maxCents)}, Doc: "Reais a ticket; null is free"},
+		{Name: "is_sale_box_office", Kind: query.Bool, Rule: collection.Rule{Default: false}, Doc: "Buyable in the store"},
+		{Name: "image_id", Kind: query.OID, Nullable: true, Doc: "File id"},
+		{Name: "is_active", Kind: query.Bool, Rule: collection.Rule{Default: true}},
+		{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
+		{Name: "updated_at", Expr: "t.register_update_date", Kind: query.Date},
+	},
+	Constraints: map[string]collection.Violation{
+		"events_code_unique":     {Field: "code", Message: "is already taken"},
+		"events_end_after_start": {Kind: fault.Invalid, Field: "event_end_date", Message: "has to be after event_date"},
+		constraintTicketEvent:    {Message: "The event has tickets and cannot be deleted."},
+		constraintOrderEvent:     {Message: "The event has been sold and cannot be deleted."},
+	},
+	Hooks: collection.Hooks{BeforeCreate: foldCodes, BeforeUpdate: foldCodes, BeforeDelete: dropUnsold},
+})
+
+// foldCodes brings codes into upper case.
+func foldCodes(_ context.Context, _ pgx.Tx, records []*collection.Record) error {
+	for _, rec := range records {
+		if code, ok := rec.Value("code"); ok {
+			if text, ok := code.(string); ok {
+				rec.Set("code", strings.ToUpper(text))
+			}
+		}
+	}
+	return nil
+}
+
+// dropUnsold takes away places that were given back unpaid; everything else that
+// an event has keeps it from being deleted (open-shapes, Event deletion).
+func dropUnsold(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	db := ticketsdb.New()
+	if err := db.EventDropUnheldTickets(ctx, tx, texts); err != nil {
+		return err
+	}
+	return db.EventDropUnpaidOrders(ctx, tx, texts)
+}

@@ -1,0 +1,76 @@
+package tickets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// listEvents answers GET /events: a page to any user, a record by _id to admins
+// (specification, Events and tickets).
+func (s *Service) listEvents(ctx context.Context, in *collection.GetInput) (*collection.Answer, error) {
+	if httpapi.RequestURL(ctx).Query().Has("_id") && !httpapi.CallerOf(ctx).IsAdmin() {
+		return nil, fault.Denied("One event by its id is for administrators. Filter the list, or see /store/events.")
+	}
+	return s.crud.List(Events.View)(ctx, in)
+}
+
+// updateEvents answers PUT /events. A capacity below what is issued is taken: it
+// stops the sale, and info warns of it.
+func (s *Service) updateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+	answer, err := s.crud.Update(Events)(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return withWarnings(answer)
+}
+
+// warning is one entry of info.warnings.
+type warning struct {
+	ID      objectid.ID `json:"_id"`
+	Field   string      `json:"field"`
+	Message string      `json:"message"`
+}
+
+// withWarnings fills info when an event in the answer has less capacity than
+// tickets issued.
+func withWarnings(answer *collection.Answer) (*collection.Answer, error) {
+	var body httpapi.Envelope[json.RawMessage]
+	if err := json.Unmarshal(answer.Body, &body); err != nil {
+		return nil, fmt.Errorf("read own answer: %w", err)
+	}
+	var warnings []warning
+	for _, doc := range body.Docs {
+		var e struct {
+			ID            objectid.ID `json:"_id"`
+			Capacity      *int        `json:"capacity"`
+			TicketsIssued int         `json:"tickets_issued"`
+		}
+		if err := json.Unmarshal(doc, &e); err != nil {
+			return nil, fmt.Errorf("read own document: %w", err)
+		}
+		if e.Capacity != nil && *e.Capacity < e.TicketsIssued {
+			warnings = append(warnings, warning{ID: e.ID, Field: "capacity", Message: fmt.Sprintf(
+				"%d tickets are issued already, more than the capacity of %d. They stay good; no more are issued.", e.TicketsIssued, *e.Capacity)})
+		}
+	}
+	if len(warnings) == 0 {
+		return answer, nil
+	}
+	body.Info = map[string]any{"warnings": warnings}
+	return render(body)
+}
+
+// render writes an envelope whose documents Postgres made.
+func render(body httpapi.Envelope[json.RawMessage]) (*collection.Answer, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("write answer: %w", err)
+	}
+	return &collection.Answer{ContentType: "application/json", Body: raw}, nil
+}

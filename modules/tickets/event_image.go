@@ -1,0 +1,62 @@
+package tickets
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/files"
+	"marquee/platform/objectid"
+)
+
+// eventImages tells the module files about the images of events: an admin
+// uploads one for the event's id and then names it in image_id.
+type eventImages struct{ s *Service }
+
+// FileKind names the records.
+func (eventImages) FileKind() string { return "event" }
+
+// FilePlace makes uploads for an event its public image.
+func (i eventImages) FilePlace(ctx context.Context, id objectid.ID) (files.Place, bool, error) {
+	n, err := i.s.db.EventExists(ctx, i.s.pool, id)
+	return files.Place{Purpose: files.EventImage}, n, err
+}
+
+// AbandonedFiles are images of events that are gone or show another one, unless
+// another event shows them.
+func (i eventImages) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]objectid.ID, error) {
+	ids := make([]string, len(refs))
+	for n, ref := range refs {
+		ids[n] = ref.FileID.String()
+	}
+	shown, err := i.s.db.EventListImages(ctx, i.s.pool, ids)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[objectid.ID]bool{}
+	for _, id := range shown {
+		kept[id] = true
+	}
+	var gone []objectid.ID
+	for _, ref := range refs {
+		if !kept[ref.FileID] {
+			gone = append(gone, ref.FileID)
+		}
+	}
+	return gone, nil
+}
+
+var _ files.Records = eventImages{}
+
+// ForgetCustomerTx takes a deleted customer out of what is kept here: tickets not
+// yet used go, orders and used tickets stay without his name (open-shapes,
+// Customer deletion). It belongs into the transaction that deletes him.
+func (s *Service) ForgetCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	if _, err := s.db.TicketLockEventsOf(ctx, tx, customerID); err != nil {
+		return err
+	}
+	if err := s.db.TicketDeleteUnusedOf(ctx, tx, customerID); err != nil {
+		return err
+	}
+	return s.forgetNamesTx(ctx, tx, customerID)
+}

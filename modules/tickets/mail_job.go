@@ -1,0 +1,123 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// Templates of web/mail.
+const (
+	mailConfirmation = "ticket-confirmation"
+	mailRefund       = "ticket-refund"
+)
+
+// mailArgs is the job that writes to the buyer of an order. It names the order;
+// the codes of its tickets are signed when the mail is written.
+type mailArgs struct {
+	OrderID  objectid.ID `json:"order_id"`
+	Template string      `json:"template"`
+}
+
+// Kind names the job.
+func (mailArgs) Kind() string { return "tickets_mail" }
+
+func (s *Service) mailLaterTx(ctx context.Context, tx pgx.Tx, orderID objectid.ID, template string) error {
+	_, err := s.jobs.InsertTx(ctx, tx, mailArgs{OrderID: orderID, Template: template}, &river.InsertOpts{Queue: jobs.QueueMail})
+	if err != nil {
+		return fmt.Errorf("queue mail: %w", err)
+	}
+	return nil
+}
+
+// orderMail is what the templates show.
+type orderMail struct {
+	Event    string
+	Date     string // in REPORT_TZ
+	Location string
+	Total    string // reais
+	Tickets  []mailTicket
+}
+
+type mailTicket struct {
+	Number int
+	CID    string // of the picture
+	Code   string
+}
+
+// sendMail writes to the buyer. Who has deleted his account gets nothing.
+func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
+	o, err := s.db.OrderGet(ctx, s.pool, args.OrderID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read order: %w", err)
+	}
+	buyer, err := s.accounts.CustomerByID(ctx, s.pool, o.CustomerID)
+	if fault.Is(err, fault.Missing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	if err != nil {
+		return fmt.Errorf("read event: %w", err)
+	}
+	data := orderMail{Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.cfg.Zone)), Location: e.Location, Total: money.Cents(o.TotalCents).String()}
+	var pictures []mail.Inline
+	if args.Template == mailConfirmation {
+		if data.Tickets, pictures, err = s.drawTickets(ctx, o); err != nil || len(data.Tickets) == 0 {
+			return err
+		}
+	}
+	message, err := s.templates.Render(args.Template, buyer.Language, buyer.Email, data)
+	if err != nil {
+		return fmt.Errorf("write mail: %w", err)
+	}
+	message.Inline = pictures
+	return s.mail.Send(ctx, message)
+}
+
+// drawTickets draws the codes of an order's tickets that are good.
+func (s *Service) drawTickets(ctx context.Context, o order) ([]mailTicket, []mail.Inline, error) {
+	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read tickets: %w", err)
+	}
+	var shown []mailTicket
+	var pictures []mail.Inline
+	for _, t := range tickets {
+		if Status(t.Status) != Available {
+			continue
+		}
+		code := s.codeOf(t)
+		png, err := qrPNG(code)
+		if err != nil {
+			return nil, nil, fmt.Errorf("draw code: %w", err)
+		}
+		n := len(shown) + 1
+		cid := fmt.Sprintf("ticket%d.%s", n, t.ID)
+		shown = append(shown, mailTicket{Number: n, CID: cid, Code: code})
+		pictures = append(pictures, mail.Inline{ID: cid, Name: fmt.Sprintf("ticket-%d.png", n), ContentType: "image/png", Data: png})
+	}
+	return shown, pictures, nil
+}
+
+func dateIn(language string, t time.Time) string {
+	if language == "en" {
+		return t.Format("January 2, 2006, 15:04")
+	}
+	return t.Format("02/01/2006, 15:04")
+}

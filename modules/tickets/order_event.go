@@ -1,0 +1,206 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/objectid"
+)
+
+// appliers say what each kind of event does to the order it is about, which is
+// locked. The text is why it did nothing, "" when it did.
+var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (ignored string, err error){
+	payments.PaymentWasSettled:  (*Service).applyPaymentTx,
+	payments.PaymentHasFailed:   (*Service).applyFailureTx,
+	payments.PaymentWasLost:     (*Service).applyLossTx,
+	payments.PaymentWasDeleted:  (*Service).applyLossTx,
+	payments.PaymentWasRefunded: (*Service).applyRefundTx,
+	payments.RefundHasFailed:    (*Service).applyRefundTx,
+	payments.RefundIsPending:    (*Service).applyRefundTx,
+	payments.DisputeWasOpened:   (*Service).applyDisputeTx,
+	payments.DisputeWasClosed:   (*Service).applyDisputeTx,
+}
+
+// ApplyEventTx applies a gateway's event to the order that it is about
+// (specification, Events). It answers Unclaimed when there is none.
+func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
+	apply, known := appliers[e.Kind]
+	if !known || e.SubscriptionID != "" || e.AuthorizationID != "" {
+		return unclaimed, nil
+	}
+	o, err := s.locate(ctx, tx, e)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return unclaimed, nil
+	}
+	if err != nil {
+		return payments.Result{}, err
+	}
+	// Refunds and disputes lock their ledger first, as the answer to a refund does.
+	if err := s.recordTx(ctx, tx, o, e); err != nil {
+		return payments.Result{}, err
+	}
+	if o, err = s.db.OrderLock(ctx, tx, o.ID); err != nil {
+		return payments.Result{}, fmt.Errorf("lock order: %w", err)
+	}
+	ignored, err := apply(s, ctx, tx, &o, e)
+	if err != nil {
+		return payments.Result{}, err
+	}
+	r := payments.Result{Status: payments.ResultApplied, NewStatus: &o.PaymentStatus, Reason: ignored}
+	if ignored != "" {
+		r.Status = payments.ResultIgnored
+	}
+	return r, nil
+}
+
+// locate finds the order: by the ledger's row, by the gateway's payment, by the
+// local id that the gateway was told, which also finds events that overtook our
+// own commit.
+func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (order, error) {
+	if e.Known != nil {
+		if e.Known.Purpose != payments.ForOrder {
+			return order{}, pgx.ErrNoRows
+		}
+		return s.db.OrderGet(ctx, tx, e.Known.LocalID)
+	}
+	for _, paymentID := range paymentIDs(e) {
+		gateway := string(e.Gateway)
+		o, err := s.db.OrderGetByPayment(ctx, tx, ticketsdb.OrderGetByPaymentParams{Gateway: &gateway, GatewayPaymentID: &paymentID})
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return o, err
+		}
+	}
+	if e.Purpose == payments.ForSubscription || !objectid.Valid(e.Reference.String()) {
+		return order{}, pgx.ErrNoRows
+	}
+	o, err := s.db.OrderGet(ctx, tx, e.Reference)
+	if err == nil && text(o.Gateway) != string(e.Gateway) {
+		return order{}, pgx.ErrNoRows
+	}
+	return o, err
+}
+
+func paymentIDs(e payments.Event) []string {
+	var ids []string
+	if e.Payment != nil && e.Payment.ID != "" {
+		ids = append(ids, e.Payment.ID)
+	}
+	if e.Refund != nil && e.Refund.PaymentID != "" {
+		ids = append(ids, e.Refund.PaymentID)
+	}
+	if e.Dispute != nil && e.Dispute.PaymentID != "" {
+		ids = append(ids, e.Dispute.PaymentID)
+	}
+	return ids
+}
+
+// applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.
+func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+	if e.Payment == nil {
+		return "no payment in the event", nil
+	}
+	return "", s.settleTx(ctx, tx, o, answer{payment: e.Payment})
+}
+
+// applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
+// still be paid until its places are given back; it only gets the gateway's word.
+func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+	if e.Payment == nil || State(o.State) != Reserved {
+		return "the order waits for no payment", nil
+	}
+	if e.Payment.Status == payments.PaymentFailed {
+		return "", s.giveBackTx(ctx, tx, o, true)
+	}
+	return "", s.saveTx(ctx, tx, o, func(o *order) { o.PaymentStatus = statusOverdue })
+}
+
+// applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
+// declined card is told by the answer to the buyer, too; whichever comes first
+// gives the places back.
+func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+	if State(o.State) != Reserved {
+		return "the order waits for no payment", nil
+	}
+	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
+		return "another payment of the order", nil
+	}
+	return "", s.giveBackTx(ctx, tx, o, text(o.PaymentMethod) == string(payments.MethodCard))
+}
+
+// recordTx takes what an event says of refunds and disputes into the ledgers.
+func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o order, e payments.Event) error {
+	if e.Refund != nil {
+		_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
+			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund,
+		})
+		if err != nil {
+			return fmt.Errorf("record refund: %w", err)
+		}
+	}
+	if e.Dispute != nil {
+		_, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Dispute,
+		})
+		if err != nil {
+			return fmt.Errorf("record dispute: %w", err)
+		}
+	}
+	return nil
+}
+
+// applyRefundTx: an order whose money is all back loses its unused tickets and
+// leaves the revenue.
+func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+	if e.Refund == nil {
+		return "no refund in the event", nil
+	}
+	return "", s.returnedTx(ctx, tx, o)
+}
+
+// returnedTx looks whether all money of the order is back.
+func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
+	if _, ok := Next(State(o.State), MoneyReturned); !ok {
+		return nil
+	}
+	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForOrder, o.ID)
+	if err != nil {
+		return fmt.Errorf("read payments: %w", err)
+	}
+	var sum int64
+	for _, p := range paid {
+		sum += int64(p.Payment.Amount)
+	}
+	back, err := s.payments.RefundedTotal(ctx, tx, payments.ForOrder, o.ID)
+	if err != nil {
+		return fmt.Errorf("read refunds: %w", err)
+	}
+	if sum == 0 || int64(back) < sum {
+		return nil
+	}
+	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	if err := s.db.TicketExpireRefunded(ctx, tx, ticketsdb.TicketExpireRefundedParams{OrderID: &o.ID, Now: s.clock.Now()}); err != nil {
+		return fmt.Errorf("void tickets: %w", err)
+	}
+	due := State(o.State) == RefundDue
+	err = s.moveTx(ctx, tx, o, MoneyReturned, func(o *order) {
+		o.PaymentStatus = refundedStatus(payments.GatewayName(text(o.Gateway)))
+	})
+	if err != nil || !due {
+		return err
+	}
+	return s.mailLaterTx(ctx, tx, o.ID, mailRefund)
+}
+
+// applyDisputeTx changes nothing: the ledger has the dispute, and what becomes of
+// the tickets is for people to decide.
+func (*Service) applyDisputeTx(context.Context, pgx.Tx, *order, payments.Event) (string, error) {
+	return "", nil
+}

@@ -1,0 +1,131 @@
+package tickets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+type ordersBody struct {
+	Orders []orderBody `json:"orders"`
+}
+
+// listOrders answers GET /me/ticket-orders, newest first. What a guest bought for
+// the address is hidden until it is verified.
+func (s *Service) listOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
+	me, err := s.accounts.CustomerByID(ctx, s.pool, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.ordersOf(ctx, me.ID, me.EmailVerified)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(ordersBody{Orders: rows})
+}
+
+type orderInput struct {
+	OrderID string `path:"order_id"`
+}
+
+type orderDetail struct {
+	Order   orderBody         `json:"order"`
+	Tickets []json.RawMessage `json:"tickets"`
+}
+
+// getOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
+// 404.
+func (s *Service) getOrder(ctx context.Context, in *orderInput) (*collection.Answer, error) {
+	id, err := objectid.Parse(in.OrderID)
+	if err != nil {
+		return nil, fault.InvalidAt(err.Error(), "path", "order_id")
+	}
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil && !postgres.IsNoRows(err) {
+		return nil, fmt.Errorf("read order: %w", err)
+	}
+	me := httpapi.CallerOf(ctx).ID
+	if err != nil || o.CustomerID != me {
+		return nil, fault.NotFound("Order")
+	}
+	if o.WithoutLogin {
+		c, err := s.accounts.CustomerByID(ctx, s.pool, me)
+		if err != nil {
+			return nil, err
+		}
+		if !c.EmailVerified {
+			return nil, fault.NotFound("Order")
+		}
+	}
+	return s.orderAnswer(ctx, o)
+}
+
+func (s *Service) ordersOf(ctx context.Context, customerID objectid.ID, withHidden bool) ([]orderBody, error) {
+	rows, err := s.db.OrderListOf(ctx, s.pool, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
+	if err != nil {
+		return nil, fmt.Errorf("list orders: %w", err)
+	}
+	ids := make([]objectid.ID, len(rows))
+	for i, o := range rows {
+		ids[i] = o.ID
+	}
+	tickets, err := s.ticketIDsOf(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([]orderBody, len(rows))
+	for i, o := range rows {
+		bodies[i] = orderBodyOf(o, tickets[o.ID])
+	}
+	return bodies, nil
+}
+
+// ticketIDsOf are the tickets of orders, by order.
+func (s *Service) ticketIDsOf(ctx context.Context, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
+	rows, err := s.db.TicketListIDsOfOrders(ctx, s.pool, textsOf(orders))
+	if err != nil {
+		return nil, fmt.Errorf("list tickets of orders: %w", err)
+	}
+	all := map[objectid.ID][]objectid.ID{}
+	for _, row := range rows {
+		all[*row.OrderID] = append(all[*row.OrderID], row.ID)
+	}
+	return all, nil
+}
+
+func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer, error) {
+	tickets, err := s.ticketIDsOf(ctx, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	docs, _, err := Tickets.DocsTx(ctx, s.pool, tickets[o.ID])
+	if err != nil {
+		return nil, err
+	}
+	body := orderDetail{Order: orderBodyOf(o, tickets[o.ID])}
+	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &body.Tickets); err != nil {
+		return nil, fmt.Errorf("read own documents: %w", err)
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("write answer: %w", err)
+	}
+	return &collection.Answer{ContentType: "application/json", Body: raw}, nil
+}
+
+// orderDetailSchema documents what Postgres and orderBody make together.
+func orderDetailSchema() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets"}, Properties: map[string]*huma.Schema{
+		"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
+		"tickets": {Type: huma.TypeArray, Items: Tickets.DocumentSchema()},
+	}}
+}

@@ -1,0 +1,278 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"golang.org/x/sync/errgroup"
+
+	"marquee/modules/payments"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// sweepArgs is the periodic job that follows up what is due: open intents, places
+// held too long, refunds that are due, tickets of ended events.
+type sweepArgs struct{}
+
+// Kind names the job.
+func (sweepArgs) Kind() string { return "tickets_sweep" }
+
+// refundArgs gives back money for which there is no place.
+type refundArgs struct {
+	OrderID   objectid.ID `json:"order_id"`
+	PaymentID string      `json:"payment_id"`
+}
+
+// Kind names the job.
+func (refundArgs) Kind() string { return "tickets_refund" }
+
+const (
+	// sweepWidth is how many gateway calls a sweep makes at once.
+	sweepWidth = 8
+	// maxRecoveryDelay bounds the doubling of the waits.
+	maxRecoveryDelay = time.Hour
+	// keepDeclines is how long declines are kept beyond the window in which they count.
+	keepDeclines = 24 * time.Hour
+)
+
+// Sweep does what is due.
+func (s *Service) Sweep(ctx context.Context) error {
+	now := s.clock.Now()
+	var failed error
+	each := func(ids []objectid.ID, err error, step func(context.Context, objectid.ID) error) {
+		failed = errors.Join(failed, err, s.each(ctx, ids, step))
+	}
+	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.pool, &now)
+	each(recoveries, err, s.Recover)
+	held, err := s.db.OrderListHeldTooLong(ctx, s.pool, &now)
+	each(held, err, s.GiveBackUnpaid)
+	refunds, err := s.db.OrderListRefundsDue(ctx, s.pool)
+	each(refunds, err, s.refundOrder)
+	_, err = s.db.DeclineDeleteOld(ctx, s.pool, now.Add(-s.cfg.DeclineWindow-keepDeclines))
+	return errors.Join(failed, err, s.ExpireEnded(ctx))
+}
+
+// each runs a step for all ids, some at a time. One that fails is tried again by
+// the next sweep and keeps no other waiting.
+func (s *Service) each(ctx context.Context, ids []objectid.ID, step func(context.Context, objectid.ID) error) error {
+	var group errgroup.Group
+	group.SetLimit(sweepWidth)
+	failures := make([]error, len(ids))
+	for i, id := range ids {
+		group.Go(func() error {
+			failures[i] = step(ctx, id)
+			return nil
+		})
+	}
+	_ = group.Wait() // never fails
+	return errors.Join(failures...)
+}
+
+// Recover asks the gateway about an order whose payment's outcome is unknown, and
+// finishes or gives it back (open-shapes, Card money moves once). An order that is
+// not open is left alone.
+func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil || !o.IntentOpen {
+		return err
+	}
+	a, found, err := s.ask(ctx, o)
+	switch {
+	case err != nil:
+		s.log.WarnContext(ctx, "recovery could not ask the gateway", slog.String("order_id", id.String()), slog.String("gateway", text(o.Gateway)), slog.Any("error", err))
+		return s.postpone(ctx, id, false)
+	case !found && int(o.RecoveryTries)+1 < s.recoveryTries(o):
+		return s.postpone(ctx, id, true)
+	case !found:
+		a = answer{declined: true}
+	}
+	if _, err = s.settle(ctx, id, a); err != nil {
+		return err
+	}
+	if a.open {
+		return s.postpone(ctx, id, false)
+	}
+	if a.pix != nil && a.pix.Payment.Status == payments.PaymentPending {
+		// The buyer never saw this code: the request that asked for it has failed.
+		return s.giveBack(ctx, id)
+	}
+	return nil
+}
+
+// recoveryTries without finding anything prove that nothing was made. Gateway
+// A's search may lag; gateway B's needs no more than the call under way to end.
+func (s *Service) recoveryTries(o order) int {
+	if text(o.Gateway) == string(payments.GWB) {
+		return min(2, s.cfg.RecoveryTries)
+	}
+	return s.cfg.RecoveryTries
+}
+
+// ask looks at the gateway for what the order's call may have made.
+func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err error) {
+	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
+	if err != nil {
+		return a, false, err
+	}
+	payer := payments.Payer{CustomerID: o.CustomerID, GatewayID: text(o.GatewayCustomerID)}
+	if text(o.PaymentMethod) == string(payments.MethodPix) {
+		charge, ok, err := gateway.FindPix(ctx, s.pixTerms(o, payer, ""))
+		return answer{pix: &charge}, ok, err
+	}
+	var p payments.Payment
+	found = true
+	if o.GatewayPaymentID != nil {
+		p, err = gateway.ReadPayment(ctx, *o.GatewayPaymentID)
+	} else {
+		var charge payments.CardCharge
+		charge, found, err = gateway.FindCardCharge(ctx, cardTerms(o, payer, "", payments.Instrument{}))
+		p = charge.Payment
+	}
+	return answer{payment: &p, open: p.Status == payments.PaymentPending}, found, err
+}
+
+func (s *Service) pixTerms(o order, payer payments.Payer, description string) payments.PixTerms {
+	terms := payments.PixTerms{
+		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
+		DueDate: o.CreatedAt.In(s.cfg.Zone), ExpiresIn: s.cfg.PixTTL,
+	}
+	if o.HoldUntil != nil {
+		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
+	}
+	return terms
+}
+
+func cardTerms(o order, payer payments.Payer, description string, instrument payments.Instrument) payments.CardTerms {
+	return payments.CardTerms{
+		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
+	}
+}
+
+// postpone sets the next look at the gateway; a try counts only when the gateway
+// answered that there is nothing.
+func (s *Service) postpone(ctx context.Context, id objectid.ID, counts bool) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, id)
+		if err != nil || !o.IntentOpen {
+			return err
+		}
+		return s.saveTx(ctx, tx, &o, func(o *order) {
+			if counts {
+				o.RecoveryTries++
+			}
+			delay := min(s.cfg.RecoveryDelay<<min(o.RecoveryTries, 16), maxRecoveryDelay)
+			o.RecoveryAt = new(s.clock.Now().Add(delay))
+		})
+	})
+}
+
+// GiveBackUnpaid frees the places of an order that nobody paid before its code
+// ran out or its event ended.
+func (s *Service) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil || State(o.State) != Reserved || o.IntentOpen {
+		return err
+	}
+	return s.giveBack(ctx, id)
+}
+
+// giveBack makes the charge unpayable at the gateway first, so that nobody pays
+// an old code, and frees the places after. When it has just been paid, the
+// payment is settled instead.
+func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	if o.GatewayPaymentID != nil {
+		gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
+		if err != nil {
+			return err
+		}
+		err = gateway.CancelPix(ctx, *o.GatewayPaymentID)
+		if errors.Is(err, payments.ErrAlreadyPaid) {
+			charge, err := gateway.ReadPix(ctx, *o.GatewayPaymentID)
+			if err != nil {
+				return fmt.Errorf("read paid charge: %w", err)
+			}
+			_, err = s.settle(ctx, id, answer{pix: &charge})
+			return err
+		}
+		if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+			return fmt.Errorf("cancel charge: %w", err)
+		}
+	}
+	_, err = s.settle(ctx, id, answer{ranOut: true})
+	return err
+}
+
+// refundLaterTx has a payment given back once the transaction is committed.
+func (s *Service) refundLaterTx(ctx context.Context, tx pgx.Tx, o order, paymentID string) error {
+	_, err := s.jobs.InsertTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: paymentID}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
+	})
+	if err != nil {
+		return fmt.Errorf("queue refund: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) refundOrder(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil || State(o.State) != RefundDue {
+		return err
+	}
+	return s.Refund(ctx, id, text(o.GatewayPaymentID))
+}
+
+// Refund gives a payment of an order back in full, and tells the buyer. What has
+// been given back, or is on its way, is not given again: the ledger of refunds
+// knows.
+func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(text(o.Gateway)), paymentID)
+	if err != nil || paid == nil {
+		return err
+	}
+	_, err = s.payments.RefundPayment(ctx, payments.RefundWish{Payment: *paid, Reason: "No place was left when the payment arrived."},
+		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error { return s.refundedTx(ctx, tx, id) })
+	switch {
+	case errors.Is(err, payments.ErrRefundTooMuch): // given back before
+		return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+			o, err := s.db.OrderLock(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			return s.returnedTx(ctx, tx, &o)
+		})
+	case errors.Is(err, payments.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
+		return nil
+	case err != nil:
+		return fmt.Errorf("refund order %s: %w", id, err)
+	}
+	return nil
+}
+
+// refundedTx follows a refund that the gateway took on. One of a second payment
+// leaves the order as it is.
+func (s *Service) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	o, err := s.db.OrderLock(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if State(o.State) == RefundDue {
+		return s.returnedTx(ctx, tx, &o)
+	}
+	return s.mailLaterTx(ctx, tx, id, mailRefund)
+}

@@ -1,0 +1,309 @@
+package tickets
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// wish is a purchase before anything is written.
+type wish struct {
+	event        event
+	customer     accounts.Customer
+	payer        payments.Payer   // with GatewayID; empty for a free event
+	gateway      payments.Gateway // nil for a free event
+	method       payments.Method
+	quantity     int
+	withoutLogin bool
+}
+
+// reservation is an order that was written with its tickets, or why not.
+type reservation struct {
+	order   order
+	tickets []objectid.ID
+	err     error
+}
+
+// sellable says why an event is not for sale: 400 not for sale, 400 over
+// (specification, Purchase errors); nil when it is.
+func sellable(e event, now time.Time) error {
+	if !e.IsSaleBoxOffice || !e.IsActive {
+		return fault.Bad("The event is not for sale.").WithField("event_id")
+	}
+	if !e.EndsAt.After(now) {
+		return errEnded().WithField("event_id")
+	}
+	return nil
+}
+
+// reserve holds the places of a purchase in a short transaction of its own, alone
+// or together with others that wait for the same event.
+func (s *Service) reserve(ctx context.Context, w wish) (order, []objectid.ID, error) {
+	r := s.gate.enter(ctx, w)
+	if r.err != nil {
+		return order{}, nil, r.err
+	}
+	faultpoint.Hit("purchase.reserved")
+	return r.order, r.tickets, nil
+}
+
+// reserveMany reserves for purchases of one event in the order of arrival, in one
+// transaction, and tells each how it went. When the transaction fails, each is
+// tried alone, so that nobody pays for another's fault.
+func (s *Service) reserveMany(ctx context.Context, wishes []wish) []reservation {
+	results, err := s.reserveTogether(ctx, wishes)
+	if err == nil {
+		return results
+	}
+	if len(wishes) == 1 {
+		return []reservation{{err: reserveFault(err)}}
+	}
+	all := make([]reservation, 0, len(wishes))
+	for i := range wishes {
+		all = append(all, s.reserveMany(ctx, wishes[i:i+1])...)
+	}
+	return all
+}
+
+func reserveFault(err error) error {
+	switch {
+	case postgres.Constraint(err) == constraintCapacity:
+		return errSoldOut()
+	case postgres.IsNoRows(err):
+		return fault.NotFound("Event")
+	}
+	return fmt.Errorf("reserve places: %w", err)
+}
+
+func (s *Service) reserveTogether(ctx context.Context, wishes []wish) ([]reservation, error) {
+	var results []reservation
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.keepBuyersTx(ctx, tx, wishes); err != nil {
+			return err
+		}
+		e, err := s.lockEvent(ctx, tx, wishes[0].event)
+		if err != nil {
+			return err
+		}
+		results = s.seat(e, wishes)
+		return s.writeTx(ctx, tx, e, wishes, results)
+	})
+	return results, err
+}
+
+func (s *Service) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) error {
+	buyers := map[objectid.ID]accounts.Customer{}
+	for _, w := range wishes {
+		buyers[w.customer.ID] = w.customer
+	}
+	var p ticketsdb.CustomerKeepManyParams
+	for _, id := range slices.Sorted(maps.Keys(buyers)) {
+		p.Ids, p.Names, p.Emails = append(p.Ids, id.String()), append(p.Names, nameOf(buyers[id])), append(p.Emails, buyers[id].Email)
+	}
+	return s.db.CustomerKeepMany(ctx, tx, p)
+}
+
+// seat gives places as long as there are any: an order that is too large for what
+// is left is refused, a smaller one behind it is not.
+func (s *Service) seat(e event, wishes []wish) []reservation {
+	now := s.clock.Now()
+	taken := int(e.TicketsIssued)
+	results := make([]reservation, len(wishes))
+	for i, w := range wishes {
+		err := sellable(e, now)
+		if err == nil && e.Capacity != nil && taken+w.quantity > int(*e.Capacity) {
+			err = errSoldOut()
+		}
+		if err == nil && (w.gateway == nil) != (priceOf(e) == 0) {
+			err = fault.Conflict("The price of the event has just changed. Look again, please.")
+		}
+		if err != nil {
+			results[i].err = err
+			continue
+		}
+		taken += w.quantity
+		results[i].order = s.newOrder(e, w, now)
+	}
+	return results
+}
+
+func priceOf(e event) int64 {
+	if e.TicketValueCents == nil {
+		return 0
+	}
+	return *e.TicketValueCents
+}
+
+func (s *Service) newOrder(e event, w wish, now time.Time) order {
+	o := order{
+		ID: objectid.At(now), CustomerID: w.customer.ID, EventID: e.ID, Quantity: int32(w.quantity), //nolint:gosec // at most MaxQuantity
+		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin, CreatedAt: now, UpdatedAt: now,
+	}
+	if w.gateway == nil {
+		o.State, o.PaymentStatus, o.PaidAt = string(Paid), statusConfirmed, &now
+		return o
+	}
+	o.State, o.PaymentStatus, o.IntentOpen = string(Reserved), openStatus(w.gateway.Name()), true
+	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(string(w.gateway.Name())), new(string(w.method)), filled(w.payer.GatewayID)
+	o.RecoveryAt = new(now.Add(s.cfg.RecoveryDelay))
+	o.HoldUntil = new(s.holdUntil(e, w.method, now))
+	return o
+}
+
+// holdUntil is when unpaid places are given back: never later than the event.
+func (s *Service) holdUntil(e event, method payments.Method, now time.Time) time.Time {
+	until := now.Add(s.cfg.PixTTL)
+	if method == payments.MethodCard {
+		until = now.Add(s.cfg.CardTTL)
+	}
+	if e.EndsAt.Before(until) {
+		return e.EndsAt
+	}
+	return until
+}
+
+// writeTx inserts the orders that have places, with their tickets.
+func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish, results []reservation) error {
+	p := ticketsdb.OrderReserveParams{EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.clock.Now()}
+	if e.ImageID != nil {
+		p.ImageID = new(e.ImageID.String())
+	}
+	byID := map[string]*reservation{}
+	for i := range results {
+		r := &results[i]
+		if r.err != nil {
+			continue
+		}
+		o := r.order
+		byID[o.ID.String()] = r
+		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()), append(p.Quantities, o.Quantity)
+		p.Gateways, p.Methods = append(p.Gateways, text(o.Gateway)), append(p.Methods, text(o.PaymentMethod))
+		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
+		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
+		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)), append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
+	}
+	if len(p.Ids) == 0 {
+		return nil
+	}
+	rows, err := s.db.OrderReserve(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		r := byID[row.OrderID]
+		for _, id := range row.TicketIds {
+			r.tickets = append(r.tickets, objectid.ID(id))
+		}
+		if err := s.paidTx(ctx, tx, r.order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orNow(t *time.Time, now time.Time) time.Time {
+	if t == nil {
+		return now
+	}
+	return *t
+}
+
+// gate gathers purchases of one event that come while an earlier transaction of
+// the same event is being committed, and passes them on together: one lock and one
+// flush for all of them, instead of one each (design page performance, point 4).
+// A purchase that comes alone waits for nobody. The database's own conditions
+// stay the truth, so any number of processes may each have a gate.
+type gate struct {
+	reserve func(ctx context.Context, wishes []wish) []reservation
+	mu      sync.Mutex
+	busy    map[objectid.ID]bool
+	waiting map[objectid.ID][]*visitor
+}
+
+type visitor struct {
+	wish wish
+	done chan reservation // holds one
+}
+
+// maxTogether bounds one transaction.
+const maxTogether = 64
+
+// reserveTime bounds one transaction of the gate, which belongs to no request.
+const reserveTime = 15 * time.Second
+
+func newGate(reserve func(context.Context, []wish) []reservation) *gate {
+	return &gate{reserve: reserve, busy: map[objectid.ID]bool{}, waiting: map[objectid.ID][]*visitor{}}
+}
+
+// enter reserves. It waits for the outcome also when the client goes away: what
+// is reserved has to be followed up.
+func (g *gate) enter(ctx context.Context, w wish) reservation {
+	v := &visitor{wish: w, done: make(chan reservation, 1)}
+	id := w.event.ID
+	g.mu.Lock()
+	g.waiting[id] = append(g.waiting[id], v)
+	lead := !g.busy[id]
+	g.busy[id] = true
+	g.mu.Unlock()
+	if lead {
+		go g.lead(context.WithoutCancel(ctx), id)
+	}
+	return <-v.done
+}
+
+// lead serves the event until nobody waits.
+func (g *gate) lead(ctx context.Context, id objectid.ID) {
+	for {
+		g.mu.Lock()
+		n := min(len(g.waiting[id]), maxTogether)
+		if n == 0 {
+			delete(g.waiting, id)
+			delete(g.busy, id)
+			g.mu.Unlock()
+			return
+		}
+		visitors := g.waiting[id][:n:n]
+		g.waiting[id] = g.waiting[id][n:]
+		g.mu.Unlock()
+		g.serve(ctx, visitors)
+	}
+}
+
+func (g *gate) serve(ctx context.Context, visitors []*visitor) {
+	ctx, cancel := context.WithTimeout(ctx, reserveTime)
+	defer cancel()
+	wishes := make([]wish, len(visitors))
+	for i, v := range visitors {
+		wishes[i] = v.wish
+	}
+	for i, r := range g.reserveSafely(ctx, wishes) {
+		visitors[i].done <- r
+	}
+}
+
+// reserveSafely answers everybody also when reserving panics: nobody else would.
+func (g *gate) reserveSafely(ctx context.Context, wishes []wish) (results []reservation) {
+	defer func() {
+		if p := recover(); p != nil {
+			results = make([]reservation, len(wishes))
+			for i := range results {
+				results[i].err = fmt.Errorf("panic while reserving: %v\n%s", p, debug.Stack())
+			}
+		}
+	}()
+	return g.reserve(ctx, wishes)
+}

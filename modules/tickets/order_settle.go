@@ -1,0 +1,300 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Gateway words of payment_status that are set here.
+const (
+	statusConfirmed = "CONFIRMED" // gateway A's, and of free orders
+	statusReceived  = "RECEIVED"
+	statusPending   = "PENDING"
+	statusOverdue   = "OVERDUE"
+	statusRefunded  = "REFUNDED"
+	statusSucceeded = "succeeded" // gateway B's
+	statusAction    = "requires_action"
+	statusCanceled  = "canceled"
+	statusReturned  = "refunded"
+)
+
+// openStatus is the gateway's word for a payment that is awaited.
+func openStatus(gateway payments.GatewayName) string {
+	if gateway == payments.GWB {
+		return statusAction
+	}
+	return statusPending
+}
+
+// endStatus is its word for one that nobody will make.
+func endStatus(gateway payments.GatewayName) string {
+	if gateway == payments.GWB {
+		return statusCanceled
+	}
+	return statusOverdue
+}
+
+func refundedStatus(gateway payments.GatewayName) string {
+	if gateway == payments.GWB {
+		return statusReturned
+	}
+	return statusRefunded
+}
+
+// answer is what a gateway says of an order's payment, whoever asked: the request
+// itself, a webhook, the recovery job.
+type answer struct {
+	payment  *payments.Payment
+	pix      *payments.PixCharge
+	declined bool // refused, or nothing was made and nothing will be: the purchase never came about
+	ranOut   bool // nobody paid in time
+	open     bool // the outcome is still not known: ask again later
+}
+
+// errMoved says that somebody else moved the order since it was read.
+var errMoved = errors.New("order was moved by somebody else")
+
+// settle writes a gateway's answer: the one way in which an order learns of its
+// money.
+func (s *Service) settle(ctx context.Context, id objectid.ID, a answer) (order, error) {
+	// The money has moved or not by now: a client that went away must not keep
+	// that from being written.
+	ctx = context.WithoutCancel(ctx)
+	var o order
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if o, err = s.db.OrderLock(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := s.settleTx(ctx, tx, &o, a); err != nil {
+			return err
+		}
+		faultpoint.Hit("purchase.before_commit")
+		return nil
+	})
+	if err != nil {
+		return order{}, fmt.Errorf("settle order %s: %w", id, err)
+	}
+	return o, nil
+}
+
+// settleTx works on a locked order.
+func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) error {
+	if a.declined || a.ranOut {
+		return s.giveBackTx(ctx, tx, o, a.declined)
+	}
+	p := a.payment
+	if a.pix != nil {
+		p = &a.pix.Payment
+	}
+	if p == nil {
+		return nil
+	}
+	firstSight := o.GatewayPaymentID == nil
+	err := s.saveTx(ctx, tx, o, func(o *order) {
+		if firstSight {
+			o.GatewayPaymentID = &p.ID
+		}
+		if a.pix != nil && State(o.State) == Reserved {
+			learnPix(o, a.pix)
+		}
+		if !a.open {
+			closeIntent(o)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if firstSight {
+		// Events may have overtaken the id by which they are found.
+		if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(text(o.Gateway)), o.ID.String(), p.ID); err != nil {
+			return err
+		}
+	}
+	switch p.Status {
+	case payments.PaymentSettled:
+		return s.settlePaymentTx(ctx, tx, o, *p)
+	case payments.PaymentFailed, payments.PaymentGone:
+		return s.giveBackTx(ctx, tx, o, text(o.PaymentMethod) == string(payments.MethodCard))
+	}
+	return nil
+}
+
+func learnPix(o *order, c *payments.PixCharge) {
+	if c.Payload != "" {
+		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage
+	}
+	if c.ExpiresAt != nil && o.HoldUntil != nil && c.ExpiresAt.Before(*o.HoldUntil) {
+		o.HoldUntil = c.ExpiresAt
+	}
+}
+
+// closeIntent notes that the gateway's answer stands in the row.
+func closeIntent(o *order) { o.IntentOpen, o.RecoveryAt = false, nil }
+
+// settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
+// never in neither and never in both. Repetitions change nothing.
+func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p payments.Payment) error {
+	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: payments.GatewayName(text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+	})
+	if err != nil {
+		return fmt.Errorf("record payment: %w", err)
+	}
+	if text(o.GatewayPaymentID) != p.ID {
+		if !first {
+			return nil
+		}
+		return s.refundLaterTx(ctx, tx, *o, p.ID) // a second payment of one order
+	}
+	err = s.saveTx(ctx, tx, o, func(o *order) {
+		o.PaymentStatus = later(o.PaymentStatus, p.NativeStatus)
+		closeIntent(o)
+	})
+	if err != nil {
+		return err
+	}
+	if _, ok := Next(State(o.State), PaymentSeated); !ok {
+		return nil
+	}
+	seated, err := s.seatTx(ctx, tx, *o)
+	if err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	if !seated {
+		if err := s.moveTx(ctx, tx, o, PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
+			return err
+		}
+		return s.refundLaterTx(ctx, tx, *o, p.ID)
+	}
+	if err := s.moveTx(ctx, tx, o, PaymentSeated, func(o *order) { o.PaidAt = &now }); err != nil {
+		return err
+	}
+	return s.paidTx(ctx, tx, *o)
+}
+
+// later keeps a payment's word from going back: a card is CONFIRMED first and
+// RECEIVED 32 days later.
+func later(now, told string) string {
+	if told == "" || now == statusReceived && told == statusConfirmed || now == statusRefunded || now == statusReturned {
+		return now
+	}
+	return told
+}
+
+// paidTx does what follows from an order being paid: a guest gets his tickets by
+// mail.
+func (s *Service) paidTx(ctx context.Context, tx pgx.Tx, o order) error {
+	if State(o.State) != Paid || !o.WithoutLogin {
+		return nil
+	}
+	return s.mailLaterTx(ctx, tx, o.ID, mailConfirmation)
+}
+
+// seatTx makes an order's tickets good, and gives back their places to those that
+// have lost them, as long as there are any. Seated is false, and nothing is
+// changed, when there are too few or the event is over.
+func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, err error) {
+	e, err := s.lockEvent(ctx, tx, event{ID: o.EventID})
+	if err != nil {
+		return false, fmt.Errorf("lock event: %w", err)
+	}
+	now := s.clock.Now()
+	if !e.EndsAt.After(now) {
+		return false, nil
+	}
+	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
+	if err != nil {
+		return false, fmt.Errorf("read tickets: %w", err)
+	}
+	held := 0
+	for _, t := range tickets {
+		if t.HoldsPlace {
+			held++
+		}
+	}
+	missing := int(o.Quantity) - held
+	if e.Capacity != nil && missing > 0 && int(e.TicketsIssued)+missing > int(*e.Capacity) {
+		return false, nil
+	}
+	reason := "paid"
+	if State(o.State) == Released {
+		reason = "paid_late"
+	}
+	if _, err = s.db.TicketSeatOfOrder(ctx, tx, ticketsdb.TicketSeatOfOrderParams{OrderID: &o.ID, Reason: reason, Now: now}); err != nil {
+		return false, fmt.Errorf("seat tickets: %w", err)
+	}
+	if more := int(o.Quantity) - len(tickets); more > 0 {
+		err = s.db.TicketSeatMore(ctx, tx, ticketsdb.TicketSeatMoreParams{OrderID: o.ID, Reason: reason, Now: now, Quantity: int32(more)}) //nolint:gosec // at most MaxQuantity
+		if err != nil {
+			return false, fmt.Errorf("seat tickets anew: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// giveBackTx frees the places of an unpaid order. A purchase that never came
+// about leaves no tickets; of one that nobody paid in time they expire.
+func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, declined bool) error {
+	if _, ok := Next(State(o.State), GiveBack); !ok {
+		return s.saveTx(ctx, tx, o, closeIntent)
+	}
+	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	var err error
+	if declined {
+		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
+	} else {
+		err = s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.clock.Now()})
+	}
+	if err != nil {
+		return fmt.Errorf("give places back: %w", err)
+	}
+	return s.moveTx(ctx, tx, o, GiveBack, func(o *order) {
+		o.PaymentStatus = endStatus(payments.GatewayName(text(o.Gateway)))
+		o.PixPayload, o.PixImage = nil, nil
+		closeIntent(o)
+	})
+}
+
+// moveTx takes a locked order where the action leads and is the only way in which
+// its state changes. An action that the state holds against is a mistake of ours.
+func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, o *order, by Action, edit func(*order)) error {
+	to, ok := Next(State(o.State), by)
+	if !ok {
+		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
+	}
+	return s.saveTx(ctx, tx, o, func(o *order) {
+		o.State = string(to)
+		edit(o)
+	})
+}
+
+// saveTx changes fields of a locked order by compare-and-set on its state.
+func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, o *order, edit func(*order)) error {
+	from, after := o.State, *o
+	edit(&after)
+	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
+		ID: o.ID, FromState: from, State: after.State, GatewayPaymentID: after.GatewayPaymentID, GatewayCustomerID: after.GatewayCustomerID,
+		PaymentStatus: after.PaymentStatus, PixPayload: after.PixPayload, PixImage: after.PixImage, HoldUntil: after.HoldUntil, PaidAt: after.PaidAt,
+		IntentOpen: after.IntentOpen, RecoveryTries: after.RecoveryTries, RecoveryAt: after.RecoveryAt, Now: s.clock.Now(),
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("order %s is no longer %s: %w", o.ID, from, errMoved)
+	}
+	if err != nil {
+		return fmt.Errorf("write order: %w", err)
+	}
+	*o = saved
+	return nil
+}

@@ -1,0 +1,51 @@
+package tickets
+
+// State is what holds here of an order; the specification's status is always
+// pending, and payment_status is the gateway's word.
+type State string
+
+// The states.
+const (
+	None      State = ""           // before the row is written
+	Reserved  State = "reserved"   // places are held, the money is open
+	Paid      State = "paid"       // the tickets are good
+	Released  State = "released"   // unpaid, the places are given back
+	RefundDue State = "refund_due" // money came and there was no place any more
+	Refunded  State = "refunded"
+)
+
+// States are all states of a row.
+var States = []State{Reserved, Paid, Released, RefundDue, Refunded}
+
+// Action is what happens to an order.
+type Action string
+
+// The actions.
+const (
+	Reserve        Action = "reserve"          // a purchase with a price
+	IssueFree      Action = "issue_free"       // a purchase of a free event
+	PaymentSeated  Action = "payment_seated"   // the money counts and there is a place
+	PaymentTooLate Action = "payment_too_late" // the money counts and there is none
+	GiveBack       Action = "give_back"        // declined, nothing made, or not paid in time
+	MoneyReturned  Action = "money_returned"   // refunded in full
+)
+
+// Actions are all actions, in the order of the table.
+var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned}
+
+// transitions is the one table of permitted moves.
+var transitions = map[Action]map[State]State{
+	Reserve:        {None: Reserved},
+	IssueFree:      {None: Paid},
+	PaymentSeated:  {Reserved: Paid, Released: Paid},
+	PaymentTooLate: {Reserved: RefundDue, Released: RefundDue},
+	GiveBack:       {Reserved: Released},
+	MoneyReturned:  {Paid: Refunded, RefundDue: Refunded},
+}
+
+// Next answers where an action takes an order; ok is false when its state holds
+// against the action.
+func Next(from State, by Action) (to State, ok bool) {
+	to, ok = transitions[by][from]
+	return to, ok
+}

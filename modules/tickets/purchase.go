@@ -1,0 +1,249 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/taxid"
+)
+
+const (
+	// callTime bounds a gateway call that moves money: gateway A may take a minute
+	// for a card, and a request that ends earlier leaves charges nobody knows of.
+	callTime = 75 * time.Second
+	// minPixGWA is gateway A's smallest PIX charge (gateway A, section 5).
+	minPixGWA = money.Cents(500)
+)
+
+// purchase is a request to buy, of a customer or a guest.
+type purchase struct {
+	gateway    payments.GatewayName
+	method     payments.Method
+	eventID    objectid.ID
+	quantity   int
+	customerID objectid.ID                         // of a customer
+	buyer      *Buyer                              // of a guest
+	instrument func() (payments.Instrument, error) // reads the card; nil for PIX
+}
+
+// receipt is what became of a purchase.
+type receipt struct {
+	order   order
+	tickets []objectid.ID
+	pix     *payments.PixCharge
+}
+
+// buy checks everything that can be checked without the gateway, holds the
+// places, asks the gateway, and settles its answer (specification, Ticket store;
+// open-shapes, Card money moves once). Errors: 404 and 400 for the event, 409 sold
+// out, 400 for the card, 422 for the buyer, 429 after too many declines.
+func (s *Service) buy(ctx context.Context, p purchase) (receipt, error) {
+	w, instrument, err := s.prepare(ctx, p)
+	if err != nil {
+		return receipt{}, err
+	}
+	o, tickets, err := s.reserve(ctx, w)
+	if err != nil {
+		return receipt{}, err
+	}
+	r := receipt{order: o, tickets: tickets}
+	if w.gateway == nil {
+		return r, nil
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	if p.method == payments.MethodPix {
+		return s.payByPix(call, w, r)
+	}
+	return s.payByCard(call, w, r, instrument)
+}
+
+func (s *Service) prepare(ctx context.Context, p purchase) (w wish, instrument payments.Instrument, err error) {
+	if p.quantity > s.cfg.MaxQuantity {
+		return w, instrument, fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.cfg.MaxQuantity), "body", "quantity")
+	}
+	e, err := s.db.EventGet(ctx, s.pool, p.eventID)
+	if postgres.IsNoRows(err) {
+		return w, instrument, fault.NotFound("Event").WithField("event_id")
+	}
+	if err != nil {
+		return w, instrument, fmt.Errorf("read event: %w", err)
+	}
+	if err := sellable(e, s.clock.Now()); err != nil {
+		return w, instrument, err
+	}
+	if e.Capacity != nil && int(e.TicketsIssued)+p.quantity > int(*e.Capacity) {
+		return w, instrument, errSoldOut()
+	}
+	w = wish{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil}
+	free := priceOf(e) == 0
+	if !free {
+		if instrument, err = instrumentOf(p, priceOf(e)*int64(p.quantity)); err != nil {
+			return w, instrument, err
+		}
+	}
+	if p.buyer != nil && !free && p.method == payments.MethodCard {
+		// Before an account is made: whoever tests cards gets none, and nobody mails.
+		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, p.buyer.Email)); err != nil {
+			return w, instrument, err
+		}
+	}
+	if w.customer, err = s.customerOf(ctx, p, free); err != nil || free {
+		return w, instrument, err
+	}
+	if p.buyer == nil && p.method == payments.MethodCard {
+		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, w.customer.Email)); err != nil {
+			return w, instrument, err
+		}
+	}
+	if w.gateway, err = s.payments.Gateway(p.gateway); err != nil {
+		return w, instrument, gatewayFault(err)
+	}
+	w.payer, err = s.payerAt(ctx, w.gateway, w.customer, p.buyer)
+	return w, instrument, err
+}
+
+// instrumentOf reads the card.
+func instrumentOf(p purchase, total int64) (payments.Instrument, error) {
+	if p.instrument == nil {
+		if p.gateway == payments.GWA && money.Cents(total) < minPixGWA {
+			return payments.Instrument{}, fault.Bad("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", minPixGWA).WithField("quantity")
+		}
+		return payments.Instrument{}, nil
+	}
+	return p.instrument()
+}
+
+// customerOf is the account that the purchase is for; money moves only for one
+// with a tax id.
+func (s *Service) customerOf(ctx context.Context, p purchase, free bool) (accounts.Customer, error) {
+	if p.buyer != nil {
+		if !taxid.Valid(p.buyer.TaxID, s.cfg.AlphanumericTaxIDs) {
+			return accounts.Customer{}, fault.InvalidAt("has to be a CPF or CNPJ with valid check digits", "body", "buyer", "tax_id")
+		}
+		return s.accounts.CheckoutCustomer(ctx, accounts.Buyer(*p.buyer))
+	}
+	c, err := s.accounts.CustomerByID(ctx, s.pool, p.customerID)
+	if err != nil {
+		return c, err
+	}
+	if !free && !taxid.Valid(c.TaxID, s.cfg.AlphanumericTaxIDs) {
+		return c, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+	}
+	return c, nil
+}
+
+// payerAt makes the buyer known to the gateway and keeps his id there. Making
+// him twice moves no money. What a guest says of himself is not written into an
+// account that was there before; the gateway gets it where the account has none.
+func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer, b *Buyer) (payments.Payer, error) {
+	p := payments.Payer{
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gateway.Name())], Name: nameOf(c), Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+	}
+	if b != nil {
+		if p.TaxID == "" {
+			p.TaxID = b.TaxID
+		}
+		if p.Phone == "" {
+			p.Phone = b.Phone
+		}
+	}
+	if p.GatewayID != "" {
+		return p, nil
+	}
+	id, err := gateway.EnsureCustomer(ctx, p)
+	if err != nil {
+		return p, s.refused(ctx, "make customer", err)
+	}
+	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gateway.Name()), id)
+	return p, err
+}
+
+func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, error) {
+	charge, err := w.gateway.CreatePix(ctx, s.pixTerms(r.order, w.payer, w.event.Title))
+	faultpoint.Hit("purchase.after_call")
+	if errors.Is(err, payments.ErrOutcomeUnknown) {
+		return r, (&fault.Error{
+			Kind: fault.Unavailable, RetryAfter: 30 * time.Second,
+			Message: "The payment gateway did not answer in time. Nothing was charged, and your places will be free again in a moment. Try again.",
+		}).WithCause(err)
+	}
+	if err != nil {
+		return r, s.giveUp(ctx, r.order, err)
+	}
+	if r.order, err = s.settle(ctx, r.order.ID, answer{pix: &charge}); err != nil {
+		return r, err
+	}
+	r.pix = &charge
+	return r, nil
+}
+
+func (s *Service) payByCard(ctx context.Context, w wish, r receipt, instrument payments.Instrument) (receipt, error) {
+	charge, err := w.gateway.ChargeCard(ctx, cardTerms(r.order, w.payer, w.event.Title, instrument))
+	faultpoint.Hit("purchase.after_call")
+	var declined *payments.Declined
+	var rejected *payments.Rejected
+	switch {
+	case errors.Is(err, payments.ErrOutcomeUnknown):
+		s.log.WarnContext(ctx, "outcome of a card payment unknown", slog.String("order_id", r.order.ID.String()), slog.Any("error", err))
+		return r, nil // pending; the recovery job asks
+	case errors.As(err, &declined), errors.As(err, &rejected):
+		return r, errors.Join(s.giveUp(ctx, r.order, err), s.noteDecline(ctx, s.subjects(ctx, instrument, w.customer.Email)))
+	case err != nil:
+		return r, s.giveUp(ctx, r.order, err)
+	}
+	r.order, err = s.settle(ctx, r.order.ID, answer{payment: &charge.Payment, open: charge.Payment.Status == payments.PaymentPending})
+	return r, err
+}
+
+// giveUp frees the places of a purchase that certainly came to nothing, in the
+// same request, and words why.
+func (s *Service) giveUp(ctx context.Context, o order, why error) error {
+	if _, err := s.settle(ctx, o.ID, answer{declined: true}); err != nil {
+		return errors.Join(err, why)
+	}
+	var declined *payments.Declined
+	if errors.As(why, &declined) {
+		field := "credit_card"
+		if text(o.Gateway) == string(payments.GWB) {
+			field = "payment_method_id"
+		}
+		message := declined.Message
+		if message == "" {
+			message = "The card was declined."
+		}
+		return fault.Bad("%s", message).WithField(field).WithCause(why)
+	}
+	return s.refused(ctx, "pay order", why)
+}
+
+// refused logs why a gateway did not do what was asked, and words it for people.
+// The gateway's text names internals, so it stays in the log.
+func (s *Service) refused(ctx context.Context, what string, err error) error {
+	s.log.WarnContext(ctx, "gateway call failed", slog.String("call", what), slog.String("request_id", httpapi.RequestID(ctx)), slog.Any("error", err))
+	return gatewayFault(fmt.Errorf("%s: %w", what, err))
+}
+
+// gatewayFault words an error of a gateway for people; what is no gateway's
+// error passes as it is.
+func gatewayFault(err error) error {
+	var rejected *payments.Rejected
+	switch {
+	case errors.As(err, &rejected):
+		return fault.Bad("The payment gateway did not accept these data. Check the card, name, tax id, phone and address.").WithCause(err)
+	case errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrOutcomeUnknown):
+		return (&fault.Error{Kind: fault.Unavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
+	}
+	return err
+}

@@ -1,0 +1,254 @@
+package tickets
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/modules/payments"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// orderBody is the specification's Ticket order; money in reais.
+type orderBody struct {
+	ID               objectid.ID   `json:"_id"`
+	CustomerID       objectid.ID   `json:"customer_id"`
+	EventID          objectid.ID   `json:"event_id"`
+	Quantity         int32         `json:"quantity"`
+	UnitPrice        reais         `json:"unit_price"`
+	Total            reais         `json:"total"`
+	Gateway          *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
+	PaymentMethod    *string       `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
+	GatewayPaymentID *string       `json:"gateway_payment_id" nullable:"true"`
+	PaymentStatus    string        `json:"payment_status" doc:"The gateway's own word"`
+	Status           string        `json:"status" enum:"pending"`
+	TicketIDs        []objectid.ID `json:"ticket_ids"`
+	CreatedAt        httpapi.Time  `json:"created_at"`
+	UpdatedAt        httpapi.Time  `json:"updated_at"`
+	WithoutLogin     bool          `json:"without_login,omitempty"`
+}
+
+func orderBodyOf(o order, tickets []objectid.ID) orderBody {
+	return orderBody{
+		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: reais(o.UnitPriceCents), Total: reais(o.TotalCents),
+		Gateway: o.Gateway, PaymentMethod: o.PaymentMethod, GatewayPaymentID: o.GatewayPaymentID, PaymentStatus: o.PaymentStatus, Status: "pending",
+		TicketIDs: append([]objectid.ID{}, tickets...), CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), WithoutLogin: o.WithoutLogin,
+	}
+}
+
+// orderPaymentBody is payment of the purchase response (open-shapes, section 4, 16).
+type orderPaymentBody struct {
+	ID          *string `json:"id"`
+	Status      string  `json:"status"`
+	BillingType string  `json:"billing_type"`
+}
+
+// Schema is the object, or null for a free event; in place, since a reference
+// cannot be null.
+func (orderPaymentBody) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Nullable: true, Required: []string{"id", "status", "billing_type"}, Properties: map[string]*huma.Schema{
+		"id":           {Type: huma.TypeString, Nullable: true, Description: "The gateway's; null while its answer is awaited"},
+		"status":       {Type: huma.TypeString, Enum: []any{statusConfirmed, statusPending}},
+		"billing_type": {Type: huma.TypeString, Enum: []any{"CREDIT_CARD", "PIX"}},
+	}}
+}
+
+type orderPixBody struct {
+	Payload        string        `json:"payload" doc:"Copy-and-paste text"`
+	EncodedImage   string        `json:"encoded_image" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true" doc:"Until then the places are held"`
+}
+
+type purchaseBody struct {
+	Order   orderBody         `json:"order"`
+	Payment *orderPaymentBody `json:"payment" doc:"Null for a free event"`
+	Pix     *orderPixBody     `json:"pix,omitempty"`
+}
+
+// ticketCodeBody is a guest's ticket in the checkout response.
+type ticketCodeBody struct {
+	TicketID objectid.ID `json:"ticket_id"`
+	DataURI  string      `json:"qr_data_uri" doc:"PNG"`
+}
+
+type checkoutBody struct {
+	Order   orderBody         `json:"order"`
+	Payment *orderPaymentBody `json:"payment" doc:"Null for a free event"`
+	Pix     *orderPixBody     `json:"pix,omitempty"`
+	Tickets *[]ticketCodeBody `json:"tickets" nullable:"true" doc:"Null unless confirmed at once; then they also come by mail"`
+}
+
+func purchaseBodyOf(r receipt) purchaseBody {
+	body := purchaseBody{Order: orderBodyOf(r.order, r.tickets)}
+	if r.order.Gateway == nil {
+		return body
+	}
+	body.Payment = &orderPaymentBody{ID: r.order.GatewayPaymentID, Status: statusPending, BillingType: "CREDIT_CARD"}
+	if State(r.order.State) == Paid {
+		body.Payment.Status = statusConfirmed
+	}
+	if text(r.order.PaymentMethod) == string(payments.MethodPix) {
+		body.Payment.BillingType = "PIX"
+	}
+	if r.pix != nil {
+		body.Pix = &orderPixBody{Payload: r.pix.Payload, EncodedImage: r.pix.EncodedImage, ExpirationDate: httpapi.TimePtr(r.order.HoldUntil)}
+	}
+	return body
+}
+
+func (s *Service) checkoutBodyOf(r receipt) (checkoutBody, error) {
+	p := purchaseBodyOf(r)
+	body := checkoutBody{Order: p.Order, Payment: p.Payment, Pix: p.Pix}
+	if State(r.order.State) != Paid {
+		return body, nil
+	}
+	codes := make([]ticketCodeBody, len(r.tickets))
+	for i, id := range r.tickets {
+		image, err := qrDataURI(s.codes.sign(codeContent{TicketID: id, EventID: r.order.EventID}))
+		if err != nil {
+			return body, fmt.Errorf("draw code: %w", err)
+		}
+		codes[i] = ticketCodeBody{TicketID: id, DataURI: image}
+	}
+	body.Tickets = &codes
+	return body, nil
+}
+
+// TicketPurchase is what is bought; the whole body for PIX.
+type TicketPurchase struct {
+	EventID  objectid.ID `json:"event_id" pattern:"^[0-9a-fA-F]{24}$"`
+	Quantity int         `json:"quantity" minimum:"1" maximum:"1000" doc:"At most MAX_TICKETS_PER_ORDER"`
+}
+
+// CardPurchaseA is a purchase by a card of gateway A.
+type CardPurchaseA struct {
+	TicketPurchase
+	Card   creditCard     `json:"credit_card" required:"false"`
+	Holder cardHolderInfo `json:"credit_card_holder_info" required:"false"`
+}
+
+// CardPurchaseB is a purchase by a card token of gateway B.
+type CardPurchaseB struct {
+	TicketPurchase
+	Method paymentMethodID `json:"payment_method_id" required:"false"`
+}
+
+func (w TicketPurchase) purchase(gateway payments.GatewayName, method payments.Method) purchase {
+	id, _ := objectid.Parse(w.EventID.String())
+	return purchase{gateway: gateway, method: method, eventID: id, quantity: w.Quantity}
+}
+
+func (b CardPurchaseA) purchase(ctx context.Context) purchase {
+	p := b.TicketPurchase.purchase(payments.GWA, payments.MethodCard)
+	p.instrument = func() (payments.Instrument, error) {
+		card, err := b.Card.read()
+		if err != nil {
+			return payments.Instrument{}, err
+		}
+		holder, err := b.Holder.read()
+		return payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)}, err
+	}
+	return p
+}
+
+func (b CardPurchaseB) purchase(context.Context) purchase {
+	p := b.TicketPurchase.purchase(payments.GWB, payments.MethodCard)
+	p.instrument = func() (payments.Instrument, error) {
+		id, err := b.Method.read()
+		return payments.Instrument{PaymentMethodID: id}, err
+	}
+	return p
+}
+
+type (
+	buyCardAInput struct{ Body CardPurchaseA }
+	buyCardBInput struct{ Body CardPurchaseB }
+	buyPixInput   struct{ Body TicketPurchase }
+)
+
+func (s *Service) buyCardA(ctx context.Context, in *buyCardAInput) (*httpapi.Output[purchaseBody], error) {
+	return s.buyAs(ctx, in.Body.purchase(ctx))
+}
+
+func (s *Service) buyCardB(ctx context.Context, in *buyCardBInput) (*httpapi.Output[purchaseBody], error) {
+	return s.buyAs(ctx, in.Body.purchase(ctx))
+}
+
+func (s *Service) buyPixA(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
+	return s.buyAs(ctx, in.Body.purchase(payments.GWA, payments.MethodPix))
+}
+
+func (s *Service) buyPixB(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
+	return s.buyAs(ctx, in.Body.purchase(payments.GWB, payments.MethodPix))
+}
+
+// buyAs buys for the customer who calls.
+func (s *Service) buyAs(ctx context.Context, p purchase) (*httpapi.Output[purchaseBody], error) {
+	p.customerID = httpapi.CallerOf(ctx).ID
+	r, err := s.buy(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(purchaseBodyOf(r))
+}
+
+// Buyer is a guest (specification, Ticket store).
+type Buyer struct {
+	FullName string `json:"full_name" minLength:"3" maxLength:"200"`
+	Email    string `json:"email" minLength:"3" maxLength:"254"`
+	TaxID    string `json:"tax_id" pattern:"^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$" patternDescription:"11 digits (CPF) or 14 (CNPJ)"`
+	Phone    string `json:"phone" required:"false" pattern:"^(\\+?[0-9]{10,15})?$" patternDescription:"10 to 15 digits, with or without a plus sign"`
+}
+
+type (
+	guestCardAInput struct {
+		Body struct {
+			CardPurchaseA
+			Buyer Buyer `json:"buyer"`
+		}
+	}
+	guestCardBInput struct {
+		Body struct {
+			CardPurchaseB
+			Buyer Buyer `json:"buyer"`
+		}
+	}
+	guestPixInput struct {
+		Body struct {
+			TicketPurchase
+			Buyer Buyer `json:"buyer"`
+		}
+	}
+)
+
+func (s *Service) checkoutCardA(ctx context.Context, in *guestCardAInput) (*httpapi.Output[checkoutBody], error) {
+	return s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseA.purchase(ctx))
+}
+
+func (s *Service) checkoutCardB(ctx context.Context, in *guestCardBInput) (*httpapi.Output[checkoutBody], error) {
+	return s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseB.purchase(ctx))
+}
+
+func (s *Service) checkoutPixA(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
+	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(payments.GWA, payments.MethodPix))
+}
+
+func (s *Service) checkoutPixB(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
+	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(payments.GWB, payments.MethodPix))
+}
+
+// buyFor buys for a guest.
+func (s *Service) buyFor(ctx context.Context, b Buyer, p purchase) (*httpapi.Output[checkoutBody], error) {
+	p.buyer = &b
+	r, err := s.buy(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.checkoutBodyOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(body)
+}

@@ -1,0 +1,44 @@
+package tickets
+
+import (
+	"net/http"
+
+	"marquee/platform/httpapi"
+)
+
+// Routes registers the module's operations.
+func (s *Service) Routes(api *httpapi.API) {
+	httpapi.Route(api, http.MethodGet, "/events", "event_list", httpapi.SignedIn, s.listEvents, Events.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/events", "event_create", httpapi.Admin, s.crud.Create(Events), Events.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/events", "event_update", httpapi.Admin, s.updateEvents, Events.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/events", "event_delete", httpapi.Admin, s.crud.Delete(Events), Events.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/events/{id}/checkin-bundle", "event_checkin_bundle", httpapi.Admin, s.checkinBundle,
+		httpapi.Summary("What a door device needs to check codes without network"))
+
+	envelope := httpapi.ResponseSchema(Tickets.EnvelopeSchema())
+	httpapi.Route(api, http.MethodGet, "/tickets", "ticket_list", httpapi.Admin, s.crud.List(Tickets.View), Tickets.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/tickets", "ticket_create", httpapi.Admin, s.createTicket, httpapi.Summary("Give a customer a ticket"), envelope)
+	httpapi.Route(api, http.MethodPut, "/tickets", "ticket_update", httpapi.Admin, s.updateTickets, Tickets.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/tickets", "ticket_delete", httpapi.Admin, s.crud.Delete(Tickets), Tickets.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPut, "/tickets/{ticket_id}/consume", "ticket_consume", httpapi.CustomerOrAdmin, s.consumeTicket, httpapi.Summary("Use a ticket"), envelope)
+	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr", "ticket_consume_qr", httpapi.Admin, s.consumeCode, httpapi.Summary("Use a ticket by its code"), envelope)
+	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr/batch", "ticket_consume_qr_batch", httpapi.Admin, s.consumeBatch, httpapi.Summary("Upload scans made without network"))
+
+	httpapi.Route(api, http.MethodGet, "/me/tickets", "me_ticket_list", httpapi.Customer, s.listOwnTickets, Tickets.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer, s.ticketCode, httpapi.Summary("A ticket's code"))
+	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, s.listOrders, httpapi.Summary("Own orders, newest first"))
+	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer, s.getOrder,
+		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orderDetailSchema()))
+
+	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.listStore, httpapi.Summary("Events on sale"))
+	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public, s.getStoreEvent, httpapi.Summary("An event on sale"))
+	limit := httpapi.PerMinute(s.cfg.PerMinute)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/card", "store_purchase_gwa_card", httpapi.Customer, s.buyCardA, limit)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/pix", "store_purchase_gwa_pix", httpapi.Customer, s.buyPixA, limit)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/card", "store_purchase_gwb_card", httpapi.Customer, s.buyCardB, limit)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/pix", "store_purchase_gwb_pix", httpapi.Customer, s.buyPixB, limit)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/card", "store_checkout_gwa_card", httpapi.Public, s.checkoutCardA, limit)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/pix", "store_checkout_gwa_pix", httpapi.Public, s.checkoutPixA, limit)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/card", "store_checkout_gwb_card", httpapi.Public, s.checkoutCardB, limit)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/pix", "store_checkout_gwb_pix", httpapi.Public, s.checkoutPixB, limit)
+}

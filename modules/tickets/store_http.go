@@ -1,0 +1,99 @@
+package tickets
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// reais is an amount that the API shows as decimal reais.
+type reais money.Cents
+
+// MarshalJSON writes two decimals.
+func (r reais) MarshalJSON() ([]byte, error) { return json.Marshal(money.Reais(r)) }
+
+// Schema is a number.
+func (reais) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais"}
+}
+
+// storeEvent is an event as the store shows it (specification, Ticket store).
+type storeEvent struct {
+	ID               objectid.ID   `json:"_id"`
+	Title            string        `json:"title"`
+	Description      string        `json:"description"`
+	EventType        string        `json:"event_type"`
+	EventDate        httpapi.Time  `json:"event_date"`
+	EventEndDate     *httpapi.Time `json:"event_end_date" nullable:"true"`
+	Location         string        `json:"location"`
+	TicketValue      *reais        `json:"ticket_value" nullable:"true" doc:"Reais; null is free"`
+	ImageID          *objectid.ID  `json:"image_id" nullable:"true"`
+	ImageURL         *string       `json:"image_url" nullable:"true" doc:"Public"`
+	Capacity         *int32        `json:"capacity" nullable:"true"`
+	TicketsIssued    int32         `json:"tickets_issued"`
+	AvailableTickets *int32        `json:"available_tickets" nullable:"true" doc:"Null is unlimited"`
+	IsSaleBoxOffice  bool          `json:"is_sale_box_office"`
+}
+
+func (s *Service) storeEventOf(e event) storeEvent {
+	out := storeEvent{
+		ID: e.ID, Title: e.Title, Description: e.Description, EventType: e.EventType, EventDate: httpapi.Time(e.EventDate),
+		EventEndDate: httpapi.TimePtr(e.EventEndDate), Location: e.Location, ImageID: e.ImageID, Capacity: e.Capacity,
+		TicketsIssued: e.TicketsIssued, IsSaleBoxOffice: e.IsSaleBoxOffice,
+	}
+	if e.TicketValueCents != nil {
+		out.TicketValue = new(reais(*e.TicketValueCents))
+	}
+	if e.ImageID != nil {
+		out.ImageURL = new(s.files.PublicURL(*e.ImageID))
+	}
+	if e.Capacity != nil {
+		out.AvailableTickets = new(max(*e.Capacity-e.TicketsIssued, 0))
+	}
+	return out
+}
+
+type storeBody struct {
+	Events []storeEvent `json:"events"`
+}
+
+// listStore answers GET /store/events, the next event first.
+func (s *Service) listStore(ctx context.Context, _ *struct{}) (*httpapi.Output[storeBody], error) {
+	rows, err := s.db.EventListOnSale(ctx, s.lists, s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	body := storeBody{Events: make([]storeEvent, len(rows))}
+	for i, e := range rows {
+		body.Events[i] = s.storeEventOf(e)
+	}
+	return httpapi.OK(body)
+}
+
+type storeEventInput struct {
+	EventID string `path:"event_id"`
+}
+
+// getStoreEvent answers GET /store/events/{event_id}; 404 for one that the list
+// does not show.
+func (s *Service) getStoreEvent(ctx context.Context, in *storeEventInput) (*httpapi.Output[storeEvent], error) {
+	id, err := objectid.Parse(in.EventID)
+	if err != nil {
+		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
+	}
+	e, err := s.db.EventGet(ctx, s.lists, id)
+	if postgres.IsNoRows(err) || err == nil && sellable(e, s.clock.Now()) != nil {
+		return nil, fault.NotFound("Event")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(s.storeEventOf(e))
+}

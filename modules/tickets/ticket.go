@@ -1,0 +1,203 @@
+package tickets
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/query"
+)
+
+// Status is a ticket's state (specification, Ticket status).
+type Status string
+
+// The states.
+const (
+	Pending   Status = "pending"
+	Available Status = "available"
+	Consumed  Status = "consumed"
+	Expired   Status = "expired"
+)
+
+// Tickets is the collection of the specification's Ticket.
+var Tickets = collection.New(collection.Definition{
+	Name: "tickets", Singular: "Ticket", Table: "tickets.tickets",
+	From: "tickets.tickets t JOIN tickets.events e ON e.id = t.event_id JOIN tickets.customers c ON c.id = t.customer_id",
+	Fields: []collection.Field{
+		{Name: "event_id", Kind: query.OID, Write: collection.Once, Rule: collection.Rule{Required: true}},
+		{Name: "customer_id", Kind: query.OID, Write: collection.Once, Rule: collection.Rule{Required: true}},
+		{Name: "ticket_order_id", Expr: "t.order_id", Kind: query.OID, Nullable: true, Doc: "Null when an admin or a promo code issued it"},
+		{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
+		{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 1000}},
+		{Name: "status", Kind: query.String, Rule: collection.Rule{Default: string(Available), Enum: []string{string(Pending), string(Available), string(Consumed), string(Expired)}}},
+		{Name: "promo_code_id", Kind: query.OID, Nullable: true, Write: collection.Kept},
+		{Name: "promo_code", Kind: query.String, Nullable: true, Write: collection.Kept},
+		{Name: "consumed_at", Kind: query.Date, Nullable: true, Write: collection.Kept},
+		{Name: "image_id", Kind: query.OID, Nullable: true},
+		{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
+		{Name: "updated_at", Expr: "t.register_update_date", Kind: query.Date},
+		{Name: "customer_name", Expr: "c.name", Kind: query.String},
+		{Name: "customer_email", Expr: "c.email", Kind: query.String},
+		{Name: "event_title", Expr: "e.title", Kind: query.String},
+		{Name: "event_date", Expr: "e.event_date", Kind: query.Date},
+		{Name: "event_location", Expr: "e.location", Kind: query.String},
+	},
+	Constraints: map[string]collection.Violation{
+		constraintCapacity: {Message: "The event is sold out: the ticket cannot take a place again."},
+	},
+	Hooks: collection.Hooks{BeforeUpdate: noteEdits, BeforeDelete: lockEventsOfTickets},
+})
+
+// ownTickets is what a customer sees of his tickets: all, or, while his address
+// is not verified, those that he bought himself (open-shapes, Unverified accounts
+// and guest checkout).
+var ownTickets = map[bool]*collection.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
+
+// noteEdits gives the history its reason and actor.
+func noteEdits(ctx context.Context, _ pgx.Tx, records []*collection.Record) error {
+	for _, rec := range records {
+		if _, ok := rec.Value("status"); ok {
+			rec.Set("reason", "edited")
+			rec.Set("actor_id", httpapi.CallerOf(ctx).ID.String())
+		}
+	}
+	return nil
+}
+
+func lockEventsOfTickets(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	_, err := ticketsdb.New().TicketLockEvents(ctx, tx, textsOf(ids))
+	return err
+}
+
+func textsOf(ids []objectid.ID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return texts
+}
+
+// Issue is tickets to be issued without an order: by an admin, or by a promo
+// code.
+type Issue struct {
+	EventID     objectid.ID
+	CustomerIDs []objectid.ID // one ticket each; the same customer may stand there more than once
+	Title       string        // default: the event's
+	Description string
+	ImageID     *objectid.ID
+	PromoCodeID *objectid.ID
+	PromoCode   string
+	ActorID     *objectid.ID // the admin; nil for the customer himself
+	Reason      string       // for the history, such as "admin", "promo_code", "redeemed"
+}
+
+// IssueTx issues tickets, good at once, and returns their ids. Errors: 404 for an
+// unknown event or customer, 400 when the event is over, 409 when there are fewer
+// places than tickets.
+func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID, error) {
+	e, err := s.lockEvent(ctx, tx, event{ID: in.EventID})
+	if postgres.IsNoRows(err) {
+		return nil, fault.NotFound("Event")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock event: %w", err)
+	}
+	now := s.clock.Now()
+	if !e.EndsAt.After(now) {
+		return nil, errEnded()
+	}
+	if err := s.keepCustomersTx(ctx, tx, in.CustomerIDs); err != nil {
+		return nil, err
+	}
+	if in.Title == "" {
+		in.Title = e.Title
+	}
+	if in.ImageID == nil {
+		in.ImageID = e.ImageID
+	}
+	ids, err := s.db.TicketInsert(ctx, tx, ticketsdb.TicketInsertParams{
+		EventID: e.ID, Title: in.Title, Description: filled(in.Description), Reason: in.Reason, ActorID: in.ActorID,
+		PromoCodeID: in.PromoCodeID, PromoCode: filled(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: textsOf(in.CustomerIDs),
+	})
+	if postgres.Constraint(err) == constraintCapacity {
+		return nil, errSoldOut()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("issue tickets: %w", err)
+	}
+	return ids, nil
+}
+
+// keepCustomersTx keeps the names of customers who are about to have tickets; 404
+// for one who is not there.
+func (s *Service) keepCustomersTx(ctx context.Context, db postgres.DB, ids []objectid.ID) error {
+	seen := map[objectid.ID]bool{}
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		c, err := s.accounts.CustomerByID(ctx, db, id)
+		if err != nil {
+			return err
+		}
+		if err := s.keepCustomer(ctx, db, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) keepCustomer(ctx context.Context, db postgres.DB, c accounts.Customer) error {
+	err := s.db.CustomerKeep(ctx, db, ticketsdb.CustomerKeepParams{ID: c.ID, Name: nameOf(c), Email: c.Email})
+	if err != nil {
+		return fmt.Errorf("keep customer's name: %w", err)
+	}
+	return nil
+}
+
+func nameOf(c accounts.Customer) string {
+	if c.FullName != "" {
+		return c.FullName
+	}
+	return c.Username
+}
+
+// CustomerChangedTx takes a new name or e-mail of a customer to his tickets. It
+// belongs into the transaction that changes them.
+func (s *Service) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.Customer) error {
+	return s.db.CustomerUpdate(ctx, tx, ticketsdb.CustomerUpdateParams{ID: c.ID, Name: nameOf(c), Email: c.Email})
+}
+
+func (s *Service) forgetNamesTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{CustomerID: customerID, Now: s.clock.Now()}); err != nil {
+		return err
+	}
+	return s.db.CustomerForget(ctx, tx, customerID)
+}
+
+func errSoldOut() *fault.Error { return fault.Conflict("The event is sold out.") }
+func errEnded() *fault.Error   { return fault.Bad("The event is over: tickets are no longer sold.") }
+
+// filled is nil for "".
+func filled(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,149 @@
+package tickets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// consumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
+// else's ticket, 409 for one that is not available (open-shapes, section 4, 21).
+func (s *Service) consumeTicket(ctx context.Context, in *ticketInput) (*collection.Answer, error) {
+	caller := httpapi.CallerOf(ctx)
+	var t ticket
+	var err error
+	if caller.IsAdmin() {
+		t, err = s.ticketByPath(ctx, in.TicketID)
+	} else {
+		t, err = s.ownTicket(ctx, caller.ID, in.TicketID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.consume(ctx, s.pool, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
+		return nil, err
+	}
+	return s.ticketAnswer(ctx, t.ID)
+}
+
+type consumeCodeInput struct {
+	Body struct {
+		Payload string      `json:"qr_payload" minLength:"1" maxLength:"500"`
+		EventID objectid.ID `json:"event_id" required:"false" pattern:"^[0-9a-fA-F]{24}$" doc:"The event at this door: codes of other events are refused"`
+		Nonce   string      `json:"nonce" required:"false" maxLength:"100" doc:"Chosen by the device for this scan: sent again with it, the answer is again 200"`
+	}
+}
+
+// codeAnswer is an envelope, or the refusal of a ticket that was used before,
+// which tells when beside the error.
+type codeAnswer struct {
+	Status      int
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// consumedBody is that refusal.
+type consumedBody struct {
+	Detail     string             `json:"detail"`
+	Coded      httpapi.ErrorCoded `json:"error"`
+	ConsumedAt httpapi.Time       `json:"consumed_at"`
+}
+
+// consumeCode answers POST /tickets/consume-qr: 400 for a forged code; 409 for one
+// of another event, or of a ticket that is pending, expired or consumed.
+func (s *Service) consumeCode(ctx context.Context, in *consumeCodeInput) (*codeAnswer, error) {
+	content, err := s.codes.verify(in.Body.Payload)
+	if err != nil {
+		return nil, fault.Bad("This code is forged or cannot be read.").WithField("qr_payload")
+	}
+	eventID, _ := objectid.Parse(in.Body.EventID.String())
+	if eventID != "" && eventID != content.EventID {
+		return nil, errOtherEvent()
+	}
+	_, err = s.consume(ctx, s.pool, content.TicketID, httpapi.CallerOf(ctx).ID, in.Body.Nonce, "scanned")
+	var before *AlreadyConsumed
+	if errors.As(err, &before) {
+		return s.refuseConsumed(err, before.At)
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.ticketAnswer(ctx, content.TicketID)
+	if err != nil {
+		return nil, err
+	}
+	return &codeAnswer{Status: http.StatusOK, ContentType: answer.ContentType, Body: answer.Body}, nil
+}
+
+func (s *Service) refuseConsumed(err error, at httpapi.Time) (*codeAnswer, error) {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return nil, err
+	}
+	raw, err := json.Marshal(consumedBody{
+		Detail: f.Message, ConsumedAt: at,
+		Coded: httpapi.ErrorCoded{Code: f.Code, Message: f.Message, Timestamp: httpapi.Time(s.clock.Now()).String(), Field: f.Field},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write answer: %w", err)
+	}
+	return &codeAnswer{Status: http.StatusConflict, ContentType: "application/json", Body: raw}, nil
+}
+
+func errOtherEvent() *fault.Error {
+	return fault.Conflict("This ticket is for another event.").WithField("event_id")
+}
+
+// consume uses a ticket once: of many at once, one is told that it was him. The
+// same nonce again is the same scan.
+func (s *Service) consume(ctx context.Context, db postgres.DB, id, actor objectid.ID, nonce, reason string) (ticket, error) {
+	now := s.clock.Now()
+	t, err := s.db.TicketConsume(ctx, db, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: filled(nonce), Reason: reason, ActorID: &actor})
+	if err == nil {
+		return t, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return t, fmt.Errorf("consume ticket: %w", err)
+	}
+	if t, err = s.db.TicketGet(ctx, db, id); errors.Is(err, pgx.ErrNoRows) {
+		return t, errNoTicket()
+	}
+	if err != nil {
+		return t, fmt.Errorf("read ticket: %w", err)
+	}
+	if Status(t.Status) == Consumed && nonce != "" && text(t.ConsumeNonce) == nonce {
+		return t, nil
+	}
+	return t, notAvailable(t)
+}
+
+// AlreadyConsumed is the 409 of a ticket that was used before; the answer tells
+// when.
+type AlreadyConsumed struct{ At httpapi.Time }
+
+func (e *AlreadyConsumed) Error() string { return "ticket consumed at " + e.At.String() }
+
+// notAvailable says why a ticket does not open the door. The event may be over
+// although the ticket has not expired yet.
+func notAvailable(t ticket) error {
+	switch Status(t.Status) {
+	case Consumed:
+		at := httpapi.Time(*t.ConsumedAt)
+		return fault.Conflict("This ticket was consumed at %s already.", at).WithField("consumed_at").WithCause(&AlreadyConsumed{At: at})
+	case Pending:
+		return fault.Conflict("This ticket is not paid yet: it is pending.").WithField("status")
+	default:
+		return fault.Conflict("This ticket has expired.").WithField("status")
+	}
+}

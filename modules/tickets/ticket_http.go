@@ -1,0 +1,189 @@
+package tickets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+type createTicketInput struct {
+	Body struct {
+		CustomerID  objectid.ID  `json:"customer_id" pattern:"^[0-9a-fA-F]{24}$"`
+		EventID     objectid.ID  `json:"event_id" pattern:"^[0-9a-fA-F]{24}$"`
+		Title       string       `json:"title" required:"false" maxLength:"200" doc:"Default: the event's title"`
+		Description string       `json:"description" required:"false" maxLength:"1000"`
+		ImageID     *objectid.ID `json:"image_id" required:"false" nullable:"true" pattern:"^[0-9a-fA-F]{24}$"`
+	}
+}
+
+// createTicket answers POST /tickets: an admin gives a customer a ticket.
+func (s *Service) createTicket(ctx context.Context, in *createTicketInput) (*collection.Answer, error) {
+	b := in.Body
+	eventID, _ := objectid.Parse(b.EventID.String())
+	customerID, _ := objectid.Parse(b.CustomerID.String())
+	admin := httpapi.CallerOf(ctx).ID
+	var ids []objectid.ID
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		ids, err = s.IssueTx(ctx, tx, Issue{
+			EventID: eventID, CustomerIDs: []objectid.ID{customerID}, Title: b.Title, Description: b.Description, ImageID: b.ImageID, ActorID: &admin, Reason: "admin",
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.ticketAnswer(ctx, ids[0])
+}
+
+// updateTickets answers PUT /tickets. The events are locked before the tickets,
+// as everywhere.
+func (s *Service) updateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	var docs []byte
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := lockEventsOfTickets(ctx, tx, idsIn(in.Body)); err != nil {
+			return err
+		}
+		ids, err := Tickets.UpdateTx(ctx, tx, by, in.Body)
+		if err != nil {
+			return err
+		}
+		docs, _, err = Tickets.DocsTx(ctx, tx, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return envelopeOf(ctx, docs, nil)
+}
+
+// idsIn reads the ids of a body as far as they can be read; the collection tells
+// what is wrong with it.
+func idsIn(body collection.RawJSON) []objectid.ID {
+	var objects []struct {
+		ID string `json:"_id"`
+	}
+	if json.Unmarshal(body, &objects) != nil {
+		return nil
+	}
+	var ids []objectid.ID
+	for _, o := range objects {
+		if id, err := objectid.Parse(o.ID); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// listOwnTickets answers GET /me/tickets with the parameters of any collection.
+func (s *Service) listOwnTickets(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
+	me, err := s.accounts.CustomerByID(ctx, s.pool, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return nil, err
+	}
+	view := ownTickets[me.EmailVerified]
+	params, err := view.ParseParams(httpapi.RequestURL(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := view.Prepare(params); err != nil {
+		return nil, err // with places as the client wrote them
+	}
+	params.Query = ofCustomer(me.ID, params)
+	params.ID = ""
+	list, err := view.Prepare(params)
+	if err != nil {
+		return nil, err
+	}
+	if err := list.Run(ctx, s.lists); err != nil {
+		return nil, collection.Report(ctx, s.log, err)
+	}
+	return list.Envelope(ctx), nil
+}
+
+// ofCustomer narrows a filter that has been found valid to a customer's tickets.
+func ofCustomer(id objectid.ID, p collection.Params) string {
+	filter := "{}"
+	switch {
+	case p.ID != "":
+		filter = fmt.Sprintf(`{"_id":%q}`, p.ID)
+	case p.Query != "":
+		filter = p.Query
+	}
+	return fmt.Sprintf(`{"$and":[{"customer_id":%q},%s]}`, id, filter)
+}
+
+type ticketInput struct {
+	TicketID string `path:"ticket_id"`
+}
+
+// ownTicket reads a ticket that the caller may see as his: 404 for somebody
+// else's, and for a guest's before the address is verified.
+func (s *Service) ownTicket(ctx context.Context, customerID objectid.ID, path string) (ticket, error) {
+	t, err := s.ticketByPath(ctx, path)
+	if err != nil {
+		return t, err
+	}
+	if t.CustomerID != customerID {
+		return ticket{}, errNoTicket()
+	}
+	if t.WithoutLogin {
+		me, err := s.accounts.CustomerByID(ctx, s.pool, customerID)
+		if err != nil {
+			return ticket{}, err
+		}
+		if !me.EmailVerified {
+			return ticket{}, errNoTicket()
+		}
+	}
+	return t, nil
+}
+
+func (s *Service) ticketByPath(ctx context.Context, path string) (ticket, error) {
+	id, err := objectid.Parse(path)
+	if err != nil {
+		return ticket{}, fault.InvalidAt(err.Error(), "path", "ticket_id")
+	}
+	t, err := s.db.TicketGet(ctx, s.pool, id)
+	if postgres.IsNoRows(err) {
+		return ticket{}, errNoTicket()
+	}
+	if err != nil {
+		return ticket{}, fmt.Errorf("read ticket: %w", err)
+	}
+	return t, nil
+}
+
+func errNoTicket() *fault.Error { return fault.NotFound("Ticket") }
+
+// ticketAnswer is the envelope with one ticket.
+func (s *Service) ticketAnswer(ctx context.Context, id objectid.ID) (*collection.Answer, error) {
+	docs, n, err := Tickets.DocsTx(ctx, s.pool, []objectid.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, errNoTicket()
+	}
+	return envelopeOf(ctx, docs, nil)
+}
+
+// envelopeOf wraps documents that Postgres made.
+func envelopeOf(ctx context.Context, docs []byte, info any) (*collection.Answer, error) {
+	all := []json.RawMessage{}
+	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &all); err != nil {
+		return nil, fmt.Errorf("read own documents: %w", err)
+	}
+	return render(httpapi.Envelope[json.RawMessage]{
+		Docs: all, Msg: "ok", Info: info, Links: []httpapi.Link{{LinkType: "GET", Rel: "self", Href: httpapi.SelfURL(ctx)}},
+		Pagination: httpapi.Pagination{QtyDocsPage: len(all), QtyOfPages: 1, QtyTotalDocs: len(all)},
+	})
+}

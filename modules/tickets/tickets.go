@@ -1,0 +1,145 @@
+package tickets
+
+import (
+	"context"
+	"crypto/ed25519"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/files"
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/platform/secret"
+)
+
+// Config holds the module's key and limits; the zero value of a limit means its
+// default.
+type Config struct {
+	// FileKey is FILE_KEY, the master key that the signing key of QR codes and the
+	// key of card fingerprints are derived from.
+	FileKey []byte
+	// OldFileKeys are former master keys whose QR codes still open doors.
+	OldFileKeys [][]byte
+	// MaxQuantity is how many tickets one order may have. Default 10.
+	MaxQuantity int
+	// PixTTL is how long an unpaid PIX holds its places. Default 30 min.
+	PixTTL time.Duration
+	// CardTTL is how long places wait for a card payment that the gateway is still
+	// thinking about. Default 24 h.
+	CardTTL time.Duration
+	// Zone is REPORT_TZ, in which a payment's due day is told. Default UTC.
+	Zone *time.Location
+	// RecoveryDelay is the first wait before the gateway is asked about a payment
+	// whose outcome is unknown; each further wait doubles. Default 1 min.
+	RecoveryDelay time.Duration
+	// RecoveryTries at gateway A without finding anything end the order; its search
+	// may lag behind. Gateway B's does not: 2 tries. Default 4.
+	RecoveryTries int
+	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
+	AlphanumericTaxIDs bool
+	// DeclineWindow is how far back declines count. Default 1 h.
+	DeclineWindow time.Duration
+	// DeclinesPerAddress, PerCard and PerBuyer refuse further cards. Defaults 20, 5, 5.
+	DeclinesPerAddress, DeclinesPerCard, DeclinesPerBuyer int
+	// PerMinute bounds purchases a minute and client address. Default 60.
+	PerMinute int
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.MaxQuantity, 10)
+	setDefault(&c.PixTTL, 30*time.Minute)
+	setDefault(&c.CardTTL, 24*time.Hour)
+	setDefault(&c.Zone, time.UTC)
+	setDefault(&c.RecoveryDelay, time.Minute)
+	setDefault(&c.RecoveryTries, 4)
+	setDefault(&c.DeclineWindow, time.Hour)
+	setDefault(&c.DeclinesPerAddress, 20)
+	setDefault(&c.DeclinesPerCard, 5)
+	setDefault(&c.DeclinesPerBuyer, 5)
+	setDefault(&c.PerMinute, 60)
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool *pgxpool.Pool
+	// Reads serves the lists, with collection.StatementTimeout; nil means Pool.
+	Reads     *pgxpool.Pool
+	Jobs      *jobs.Client
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Accounts  *accounts.Service
+	Payments  *payments.Service
+	Files     *files.Service
+	Mail      mail.Sender
+	Templates *mail.Templates
+	Config    Config
+}
+
+// Service is the module.
+type Service struct {
+	pool      *pgxpool.Pool
+	lists     *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	log       *slog.Logger
+	accounts  *accounts.Service
+	payments  *payments.Service
+	files     *files.Service
+	mail      mail.Sender
+	templates *mail.Templates
+	cfg       Config
+	db        *ticketsdb.Queries
+	crud      collection.Routes
+	codes     codeKeys
+	declines  []byte // key of the subjects of declines
+	gate      *gate
+
+	// lockEvent reads the event and keeps others from issuing tickets to it.
+	lockEvent func(ctx context.Context, tx pgx.Tx, id event) (event, error)
+}
+
+// New makes the module, and registers it with payments as the one that applies
+// events about orders and with files as the owner of event images.
+func New(d Deps) *Service {
+	s := &Service{
+		pool: d.Pool, lists: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, files: d.Files,
+		mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
+		codes: newCodeKeys(d.Config.FileKey, d.Config.OldFileKeys), declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
+	}
+	if s.lists == nil {
+		s.lists = d.Pool
+	}
+	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
+	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) { return s.db.EventLock(ctx, tx, e.ID) }
+	s.gate = newGate(s.reserveMany)
+	d.Payments.Register(s)
+	d.Files.Register(eventImages{s})
+	return s
+}
+
+// event, order and ticket are rows as the database holds them.
+type (
+	event  = ticketsdb.Event
+	order  = ticketsdb.Order
+	ticket = ticketsdb.Ticket
+)
+
+// DoorKeys are the public keys that check QR codes offline, the signing one
+// first.
+func (s *Service) DoorKeys() []ed25519.PublicKey { return s.codes.public() }

@@ -1,0 +1,29 @@
+package tickets
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
+)
+
+// sweepEvery is how soon what is due is done.
+const sweepEvery = 30 * time.Second
+
+// Workers adds the module's jobs.
+func (s *Service) Workers(w *river.Workers) {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error { return s.Sweep(ctx) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
+		return s.Refund(ctx, job.Args.OrderID, job.Args.PaymentID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[mailArgs]) error { return s.sendMail(ctx, job.Args) }))
+}
+
+// Periodic returns the jobs that run by the clock.
+func (s *Service) Periodic() []*river.PeriodicJob {
+	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
+		return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
+	}, &river.PeriodicJobOpts{ID: sweepArgs{}.Kind(), RunOnStart: true})}
+}

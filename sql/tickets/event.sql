@@ -1,0 +1,29 @@
+-- name: EventDropUnheldTickets :exec
+-- Places that were given back unpaid do not keep an event from being deleted.
+DELETE FROM tickets.tickets WHERE event_id = ANY(@ids::text[]) AND NOT holds_place;
+
+-- name: EventDropUnpaidOrders :exec
+DELETE FROM tickets.orders WHERE event_id = ANY(@ids::text[]) AND state = 'released' AND paid_at IS NULL AND NOT intent_open;
+
+-- name: EventExists :one
+SELECT EXISTS (SELECT 1 FROM tickets.events WHERE id = @id);
+
+-- name: EventGet :one
+SELECT * FROM tickets.events WHERE id = @id;
+
+-- name: EventLock :one
+-- Whoever changes how many places are taken locks the event first, tickets after.
+SELECT * FROM tickets.events WHERE id = @id FOR NO KEY UPDATE;
+
+-- name: EventListEnded :many
+-- Events that are over and have tickets that do not know it yet.
+SELECT e.id FROM tickets.events e
+WHERE e.ends_at <= @now AND EXISTS (
+    SELECT 1 FROM tickets.tickets t WHERE t.event_id = e.id AND t.status IN ('pending', 'available') AND (t.order_id IS NULL OR t.status = 'available'))
+ORDER BY e.ends_at LIMIT 200;
+
+-- name: EventListImages :many
+SELECT DISTINCT image_id::text::platform.object_id AS image_id FROM tickets.events WHERE image_id = ANY(@ids::text[]);
+
+-- name: EventListOnSale :many
+SELECT * FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > @now ORDER BY event_date, id LIMIT 1000;

@@ -1,0 +1,67 @@
+-- name: OrderGet :one
+SELECT * FROM tickets.orders WHERE id = @id;
+
+-- name: OrderGetByPayment :one
+SELECT * FROM tickets.orders WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
+
+-- name: OrderLock :one
+SELECT * FROM tickets.orders WHERE id = @id FOR NO KEY UPDATE;
+
+-- name: OrderListDueRecoveries :many
+SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= @now ORDER BY recovery_at LIMIT 500;
+
+-- name: OrderListHeldTooLong :many
+-- Unpaid places whose time is over, or whose event is.
+SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
+WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= @now OR e.ends_at <= @now)
+ORDER BY o.hold_until LIMIT 500;
+
+-- name: OrderListOf :many
+-- Orders of a customer, newest first; those that never came about are left out.
+SELECT * FROM tickets.orders
+WHERE customer_id = @customer_id AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND (@with_hidden::bool OR NOT without_login)
+ORDER BY created_at DESC, id DESC LIMIT 1000;
+
+-- name: OrderListRefundsDue :many
+SELECT id FROM tickets.orders WHERE state = 'refund_due' ORDER BY id LIMIT 500;
+
+-- name: OrderForget :exec
+-- The record of money stays, the person goes.
+UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer_id = NULL, updated_at = @now WHERE customer_id = @customer_id;
+
+-- name: OrderReserve :many
+-- Writes orders of one event with their tickets in one statement: ids, buyers and
+-- so on are lists of the same length. Prices and title are those of the event, which the
+-- caller has locked.
+WITH wish AS (
+    SELECT unnest(@ids::text[]) AS id, unnest(@customer_ids::text[]) AS customer_id, unnest(@quantities::int[]) AS quantity,
+        unnest(@gateways::text[]) AS gateway, unnest(@methods::text[]) AS method, unnest(@gateway_customer_ids::text[]) AS gateway_customer_id,
+        unnest(@payment_statuses::text[]) AS payment_status, unnest(@without_login::bool[]) AS without_login,
+        unnest(@hold_untils::timestamptz[]) AS hold_until, unnest(@recovery_ats::timestamptz[]) AS recovery_at,
+        @event_id::text AS event_id, @unit_price_cents::bigint AS price
+), made AS (
+    INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
+        payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at)
+    SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
+        NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN @now::timestamptz END, w.gateway <> '',
+        CASE WHEN w.gateway <> '' THEN w.recovery_at END, @now::timestamptz, @now::timestamptz
+    FROM wish w
+    RETURNING id, customer_id, event_id, quantity, state, without_login
+), seated AS (
+    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, image_id, document_created_by_id, register_date, register_update_date)
+    SELECT m.event_id, m.customer_id, m.id, @title::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login,
+        sqlc.narg('image_id')::text, CASE WHEN NOT m.without_login THEN m.customer_id END, @now::timestamptz, @now::timestamptz
+    FROM made m CROSS JOIN LATERAL generate_series(1, m.quantity)
+    RETURNING id, order_id
+)
+SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id;
+
+-- name: OrderUpdate :one
+-- Writes what may change, if the state is still the one that was read.
+UPDATE tickets.orders SET
+    gateway_payment_id = @gateway_payment_id, gateway_customer_id = @gateway_customer_id, payment_status = @payment_status, state = @state,
+    pix_payload = @pix_payload, pix_image = @pix_image, hold_until = @hold_until, paid_at = @paid_at,
+    intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at, updated_at = @now
+WHERE id = @id AND state = @from_state
+RETURNING *;

@@ -1,0 +1,86 @@
+-- name: TicketConsume :one
+-- The compare-and-set by which a ticket is used: of two at once, one gets the row.
+UPDATE tickets.tickets t SET status = 'consumed', consumed_at = @now, consume_nonce = sqlc.narg('nonce'), reason = @reason, actor_id = @actor_id, register_update_date = @now
+FROM tickets.events e
+WHERE t.id = @id AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > @now
+RETURNING t.*;
+
+-- name: TicketConsumeScanned :one
+-- A scan made at a door without network, uploaded later: it counts from its own
+-- instant, also when the event is over meanwhile.
+UPDATE tickets.tickets t SET status = 'consumed', consumed_at = @scanned_at, consume_nonce = sqlc.narg('nonce'), reason = 'scanned_offline', actor_id = @actor_id, register_update_date = @now
+FROM tickets.events e
+WHERE t.id = @id AND e.id = t.event_id AND e.ends_at > @scanned_at AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place)
+RETURNING t.*;
+
+-- name: TicketLockEvents :many
+-- Locks the events of tickets, in the order of ids: before the tickets themselves.
+SELECT e.id FROM tickets.events e
+WHERE e.id IN (SELECT t.event_id FROM tickets.tickets t WHERE t.id = ANY(@ids::text[])) ORDER BY e.id FOR NO KEY UPDATE;
+
+-- name: TicketLockEventsOf :many
+SELECT e.id FROM tickets.events e
+WHERE e.id IN (SELECT t.event_id FROM tickets.tickets t WHERE t.customer_id = @customer_id) ORDER BY e.id FOR NO KEY UPDATE;
+
+-- name: TicketDeleteUnusedOf :exec
+DELETE FROM tickets.tickets WHERE customer_id = @customer_id AND status <> 'consumed';
+
+-- name: TicketDropOfOrder :exec
+-- A purchase that never came about leaves no tickets.
+DELETE FROM tickets.tickets WHERE order_id = @order_id AND status IN ('pending', 'expired');
+
+-- name: TicketExpireOfEvent :execrows
+-- The event is over. What was paid keeps counting; what was not gives its place back.
+UPDATE tickets.tickets SET status = 'expired', reason = 'event_ended', actor_id = NULL, register_update_date = @now
+WHERE event_id = @event_id AND (status = 'available' OR status = 'pending' AND order_id IS NULL);
+
+-- name: TicketExpireOfOrder :exec
+-- Nobody paid in time.
+UPDATE tickets.tickets SET status = 'expired', reason = @reason, actor_id = NULL, register_update_date = @now
+WHERE order_id = @order_id AND status = 'pending';
+
+-- name: TicketExpireRefunded :exec
+-- The money went back: what is not used is void, and its place free.
+UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = @now
+WHERE order_id = @order_id AND status = 'available';
+
+-- name: TicketGet :one
+SELECT * FROM tickets.tickets WHERE id = @id;
+
+-- name: TicketInsert :many
+-- Issues one ticket to each customer.
+INSERT INTO tickets.tickets (event_id, customer_id, title, description, status, reason, actor_id, promo_code_id, promo_code, image_id,
+    document_created_by_id, register_date, register_update_date)
+SELECT @event_id, c.id, @title, sqlc.narg('description'), 'available', @reason, sqlc.narg('actor_id'), sqlc.narg('promo_code_id'), sqlc.narg('promo_code'),
+    sqlc.narg('image_id'), sqlc.narg('actor_id'), @now, @now
+FROM (SELECT unnest(@customer_ids::text[]) AS id) c
+RETURNING id;
+
+-- name: TicketListConsumed :many
+SELECT id, consumed_at FROM tickets.tickets WHERE event_id = @event_id AND status = 'consumed' ORDER BY id;
+
+-- name: TicketListOfOrder :many
+SELECT * FROM tickets.tickets WHERE order_id = @order_id ORDER BY id;
+
+-- name: TicketListIDsOfOrders :many
+SELECT id, order_id FROM tickets.tickets WHERE order_id = ANY(@order_ids::text[]) ORDER BY id;
+
+-- name: TicketListRevoked :many
+-- Ids whose codes are void although the signature is right.
+SELECT id::text AS id FROM tickets.tickets t WHERE t.event_id = @event_id AND t.status IN ('pending', 'expired')
+UNION ALL
+SELECT ticket_id::text FROM tickets.transitions h WHERE h.event_id = @event_id AND h.to_status = 'deleted' AND h.from_status <> 'pending'
+ORDER BY id;
+
+-- name: TicketSeatOfOrder :execrows
+-- The money is there: tickets that wait for it become good, also expired ones,
+-- which take their places again.
+UPDATE tickets.tickets SET status = 'available', reason = @reason, actor_id = NULL, register_update_date = @now
+WHERE order_id = @order_id AND status IN ('pending', 'expired');
+
+-- name: TicketSeatMore :exec
+-- Tickets of an order that were taken away before its money came.
+INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, image_id, document_created_by_id, register_date, register_update_date)
+SELECT o.event_id, o.customer_id, o.id, e.title, 'available', @reason, o.without_login, e.image_id, CASE WHEN NOT o.without_login THEN o.customer_id END, @now, @now
+FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id CROSS JOIN LATERAL generate_series(1, @quantity::int)
+WHERE o.id = @order_id;
