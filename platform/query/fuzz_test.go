@@ -21,7 +21,7 @@ func tokens(c *query.Collection) *regexp.Regexp {
 		"TRUE", "FALSE", "AND", "OR", "IS", "NOT", "NULL", "EXISTS", "SELECT", "FROM", "WHERE", "UNION", "ALL", "ANY", "IN", "AS",
 		"COLLATE", `"C"`, "CASE", "WHEN", "THEN", "ELSE", "END", "ASC", "DESC", "NULLS", "FIRST", "LAST",
 		"unnest", "cardinality", "mod", "trunc", "min", "max", "jsonb_path_query", "jsonb_array_elements", "jsonb_typeof",
-		"e(v)", "e.v", "x(v)", "x.v", `'{}'`, "'number'", "'string'", "'object'", "'array'", "'boolean'",
+		"e(v)", "e.v", "x(v)", "x.v", `'{}'`, "'number'", "'string'", "'object'", "'array'", "'boolean'", "|| ''",
 		"::numeric", "100", "0", "1", "2", "3", "4", "5", "7",
 		"(", ")", "[", "]", ",", " ", "=", "<", ">", "<=", ">=", "@>", "&&", "@@", "#>", "#>>", "->", "~", "%", "/",
 	}

@@ -1,0 +1,149 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/catalog"
+	"marquee/modules/catalog/catalogtest"
+	"marquee/platform/collection"
+	"marquee/platform/postgres"
+	"marquee/testutil/pgtest"
+)
+
+// step is a node of EXPLAIN (FORMAT JSON).
+type step struct {
+	Type  string `json:"Node Type"`
+	Index string `json:"Index Name"`
+	On    string `json:"Relation Name"`
+	Plans []step
+}
+
+// walk lists the indexes that a plan uses, and whether it scans all videos.
+func (s step) walk(indexes *[]string, scans *bool) {
+	if s.Index != "" && !slices.Contains(*indexes, s.Index) {
+		*indexes = append(*indexes, s.Index)
+	}
+	*scans = *scans || s.Type == "Seq Scan" && s.On == "videos"
+	for _, below := range s.Plans {
+		below.walk(indexes, scans)
+	}
+}
+
+func explain(t *testing.T, db postgres.DB, p collection.Params) (indexes []string, scans bool) {
+	t.Helper()
+	list, err := catalog.Videos.Prepare(p)
+	require.NoError(t, err)
+	sql, args := list.SQL()
+	var raw []byte
+	err = db.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql, append([]any{pgx.QueryExecModeExec}, args...)...).Scan(&raw)
+	require.NoError(t, err)
+	var plans []struct{ Plan step }
+	require.NoError(t, json.Unmarshal(raw, &plans))
+	plans[0].Plan.walk(&indexes, &scans)
+	return indexes, scans
+}
+
+// TestPlans holds the plans of the filters that the specification lists, over
+// 100,000 videos: page and total come from these indexes, and no filter that one
+// serves reads the whole table.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("100,000 rows")
+	}
+	db := pgtest.DB(t)
+	began := time.Now()
+	catalogtest.Videos(t, db, 100_000)
+	t.Logf("filled in %v", time.Since(began))
+	category := catalogtest.Category(t, db, "Drama")
+	_, err := db.Exec(t.Context(), `UPDATE catalog.videos SET category_id = ARRAY[$1::text] WHERE duration = 21`, category)
+	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), "VACUUM ANALYZE catalog.videos")
+	require.NoError(t, err)
+
+	for _, tc := range []struct {
+		params collection.Params
+		want   string // one of these indexes, separated by blanks, has to be used
+	}{
+		{collection.Params{}, "videos_by_update"},
+		{collection.Params{Query: `{"enable":true}`}, "videos_enabled_by_update"},
+		{collection.Params{Query: `{"enable":true}`, Sort: `{"release_date":-1}`}, "videos_enabled_by_release"},
+		{collection.Params{Query: `{"enable":false}`}, "videos_disabled_by_update"},
+		{collection.Params{Query: `{"category_id":"` + string(category) + `"}`}, "videos_category_id"},
+		{collection.Params{Query: `{"category_id":{"$in":["` + string(category) + `"]},"enable":true}`, Sort: `{"title":1}`}, "videos_category_id"},
+		{collection.Params{Query: `{"category_name":"Drama"}`}, "videos_category_name"},
+		{collection.Params{Query: `{"tags":"tag33"}`}, "videos_tags"},
+		{collection.Params{Query: `{"tags":{"$all":["tag33","tag2"]}}`}, "videos_tags"},
+		{collection.Params{Query: `{"tags":"tag33","enable":true,"release_date":{"$gte":"2010-01-01"}}`, Sort: `{"release_date":-1}`}, "videos_tags"},
+		{collection.Params{Query: `{"tags_id":"` + string(category) + `"}`}, "videos_tags_id"},
+		{collection.Params{Query: `{"tags_name":"New"}`}, "videos_tags_name"},
+		{collection.Params{Query: `{"season_id":"` + string(category) + `"}`}, "videos_season"},
+		{collection.Params{Query: `{"release_date":{"$gte":"2021-01-01","$lt":"2021-03-01"}}`}, "videos_by_release"},
+		{collection.Params{Query: `{"release_date":{"$lt":"1990-02-01"}}`, Sort: `{"release_date":1}`}, "videos_by_release"},
+		{collection.Params{Query: `{"duration":42}`}, "videos_duration"},
+		{collection.Params{Query: `{"duration":{"$gte":175}}`, Sort: `{"duration":1}`}, "videos_duration"},
+		{collection.Params{Query: `{"author":"Author 7"}`}, "videos_author"},
+		{collection.Params{Query: `{"author":{"$regex":"^Author 49"}}`}, "videos_author videos_author_pattern"},
+		{collection.Params{Query: `{"author":{"$regex":"THOR 499","$options":"i"}}`}, "videos_author_pattern"},
+		{collection.Params{Query: `{"title":{"$regex":"^Title 4242"}}`}, "videos_title videos_title_pattern"},
+		{collection.Params{Query: `{"title":{"$regex":"le 424","$options":"i"}}`}, "videos_title_pattern"},
+		{collection.Params{Query: `{"title":{"$regex":"(4242|ação)"}}`}, "videos_title_pattern"},
+		{collection.Params{Query: `{"title":"Title 4242"}`}, "videos_title"},
+		{collection.Params{Query: `{"slug":"title-4242"}`}, "videos_slug_unique"},
+		{collection.Params{Query: `{"_id":"f00000000000000000000001"}`}, "videos_pkey"},
+		{collection.Params{ID: "f00000000000000000000001"}, "videos_pkey"},
+		{collection.Params{Sort: `{"release_date":-1}`}, "videos_by_release"},
+		{collection.Params{Sort: `{"title":1}`, Page: 50}, "videos_title"},
+		{collection.Params{Search: "title 4242"}, "videos_search"},
+		{collection.Params{Search: "autor 4242", Query: `{"enable":true}`, Sort: `{"title":1}`}, "videos_search"},
+	} {
+		if tc.params.Size == 0 {
+			tc.params.Size = 10
+		}
+		indexes, scans := explain(t, db, tc.params)
+		name := fmt.Sprintf("%+v uses %v", tc.params, indexes)
+		require.False(t, scans, "a scan of all videos: %s", name)
+		require.True(t, slices.ContainsFunc(strings.Fields(tc.want), func(index string) bool { return slices.Contains(indexes, index) }), "not %s: %s", tc.want, name)
+	}
+}
+
+// A pattern with a capital beyond ASCII finds the same videos with the trigram
+// index as without it, although the index alone would lose some.
+func TestPatternsBeyondASCII(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, title := range []string{"AÇÃO total", "ação total", "Ação total", "drama"} {
+		catalogtest.Video(t, b.db, catalogtest.Fields{"title": title})
+	}
+	for pattern, want := range map[string][]string{
+		`{"$regex":"AÇÃO|drama"}`:                {"AÇÃO total", "drama"},
+		`{"$regex":"ação|drama"}`:                {"ação total", "drama"},
+		`{"$regex":"AÇÃO|drama","$options":"i"}`: {"AÇÃO total", "ação total", "Ação total", "drama"},
+		`{"$regex":"A[ÇX]ÃO to|drama"}`:          {"AÇÃO total", "drama"},
+		`{"$regex":"[Çç]ão to|Ç[Ãã]O|drama"}`:    {"AÇÃO total", "ação total", "Ação total", "drama"},
+	} {
+		list, err := catalog.Videos.Prepare(collection.Params{Query: `{"title":` + pattern + `}`, Sort: `{"_id":1}`, Size: 10})
+		require.NoError(t, err)
+		require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off"); err != nil {
+				return err
+			}
+			return list.Run(t.Context(), tx)
+		}))
+		var docs []struct{ Title string }
+		require.NoError(t, json.Unmarshal([]byte("["+string(list.Page().Docs)+"]"), &docs))
+		var titles []string
+		for _, d := range docs {
+			titles = append(titles, d.Title)
+		}
+		require.Equal(t, want, titles, pattern)
+	}
+}
