@@ -1,0 +1,388 @@
+package payments_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/sandbox/stage"
+	"marquee/testutil/pgtest"
+)
+
+// order applies what the gateways report of ticket orders, as an upper module
+// does.
+type order struct {
+	svc   *payments.Service
+	local objectid.ID
+	buyer objectid.ID
+}
+
+func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	applied := payments.Result{Status: payments.ResultApplied}
+	switch {
+	case e.Kind == payments.PaymentWasSettled:
+		_, err := o.svc.RecordPaymentTx(ctx, tx, payments.Record{
+			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.local, CustomerID: o.buyer, Payment: *e.Payment,
+		})
+		return applied, err
+	case e.Known == nil:
+		return payments.Result{Unclaimed: true}, nil
+	case e.Refund != nil:
+		_, err := o.svc.RecordRefundTx(ctx, tx, payments.RefundRecord{
+			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: *e.Refund,
+		})
+		return applied, err
+	case e.Dispute != nil:
+		_, err := o.svc.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID, Report: *e.Dispute,
+		})
+		return applied, err
+	}
+	return payments.Result{Status: payments.ResultIgnored}, nil
+}
+
+// shop is the module with both gateways before it, calling it, and its jobs.
+type shop struct {
+	*order
+	t    *testing.T
+	g    *paymentstest.Gateways
+	pool *pgxpool.Pool
+	url  string
+}
+
+func openShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{order: &order{local: objectid.New(), buyer: objectid.New()}, t: t, g: paymentstest.NewGateways(t), pool: pgtest.DB(t)}
+	quiet := slog.New(slog.DiscardHandler)
+	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
+	require.NoError(t, err)
+	s.svc = payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: s.g.Adapters()})
+	s.svc.Register(s.order)
+	api := httpapi.New(httpapi.Config{Log: quiet})
+	s.svc.Routes(api)
+	server := httptest.NewServer(api.Handler())
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	workers := river.NewWorkers()
+	s.svc.Workers(workers)
+	worker, err := jobs.New(s.pool, jobs.Options{Workers: workers, Log: quiet, PollOnly: true})
+	require.NoError(t, err)
+	require.NoError(t, worker.Start(context.WithoutCancel(t.Context())))
+	t.Cleanup(func() { require.NoError(t, worker.Stop(context.Background())) })
+	return s
+}
+
+func (s *shop) listen() {
+	s.g.Sandbox.GWA.SetWebhook(s.url+"/webhooks/gwa", paymentstest.GWAToken)
+	s.g.Sandbox.GWB.SetWebhook(s.url+"/webhooks/gwb", paymentstest.GWBSecret)
+}
+
+// sold is an order of 240.00 paid by card and in the ledger.
+func (s *shop) sold(name payments.GatewayName) payments.LedgerPayment {
+	s.t.Helper()
+	gateway, err := s.svc.Gateway(name)
+	require.NoError(s.t, err)
+	payer := paymentstest.Payer()
+	payer.GatewayID, err = gateway.EnsureCustomer(s.t.Context(), payer)
+	require.NoError(s.t, err)
+	instrument := paymentstest.Card(paymentstest.CardApproved)
+	if name == payments.GWB {
+		instrument = paymentstest.Token(paymentstest.TokenApproved)
+	}
+	charge, err := gateway.ChargeCard(s.t.Context(), payments.CardTerms{
+		Reference: s.local, Kind: payments.KindTicketOrder, Payer: payer, Amount: 24000, Instrument: instrument,
+	})
+	require.NoError(s.t, err)
+	require.NoError(s.t, postgres.InTx(s.t.Context(), s.pool, func(tx pgx.Tx) error {
+		_, err := s.svc.RecordPaymentTx(s.t.Context(), tx, payments.Record{
+			Gateway: name, Purpose: payments.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: charge.Payment,
+		})
+		return err
+	}))
+	known, err := s.svc.FindPayment(s.t.Context(), s.pool, name, charge.Payment.ID)
+	require.NoError(s.t, err)
+	return *known
+}
+
+func (s *shop) refunded() money.Cents {
+	s.t.Helper()
+	sum, err := s.svc.RefundedTotal(s.t.Context(), s.pool, payments.ForOrder, s.local)
+	require.NoError(s.t, err)
+	return sum
+}
+
+func (s *shop) refunds() []payments.Refund {
+	s.t.Helper()
+	all, err := s.svc.RefundsOf(s.t.Context(), s.pool, payments.ForOrder, s.local)
+	require.NoError(s.t, err)
+	return all
+}
+
+func (s *shop) count(sql string, args ...any) (n int) {
+	s.t.Helper()
+	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+func eachName(t *testing.T, run func(t *testing.T, s *shop, name payments.GatewayName)) {
+	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(name), func(t *testing.T) {
+			t.Parallel()
+			run(t, openShop(t), name)
+		})
+	}
+}
+
+func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		s.listen()
+		paid := s.sold(name)
+		admin := objectid.New()
+		ran := 0
+		done, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 2000, Reason: "A courtesy", Admin: "root", AdminID: &admin},
+			func(context.Context, pgx.Tx, payments.Refund) error { ran++; return nil })
+		require.NoError(t, err)
+		require.Equal(t, 1, ran)
+		require.Equal(t, payments.RefundDone, done.Refund.Status)
+		require.NotEmpty(t, done.Response)
+		rest, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Reason: "The rest"}, nil)
+		require.NoError(t, err)
+		require.EqualValues(t, 22000, rest.Refund.Amount, "no amount is all that is left")
+		_, err = s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Reason: "Once more"}, nil)
+		require.ErrorIs(t, err, payments.ErrRefundTooMuch)
+
+		require.Eventually(t, func() bool {
+			return s.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND event_type IN ('charge.refunded', 'PAYMENT_REFUNDED', 'PAYMENT_PARTIALLY_REFUNDED')") == 2
+		}, 10*time.Second, 20*time.Millisecond)
+		require.EqualValues(t, 24000, s.refunded())
+		rows := s.refunds()
+		require.Len(t, rows, 2, "the webhooks found the same refunds")
+		first := rows[1]
+		require.True(t, first.ByAdmin)
+		require.Equal(t, "root", first.Admin)
+		require.Equal(t, admin, *first.AdminID)
+		require.Regexp(t, "^REFUND-"+s.local.String()+`-\d{13}$`, first.EventID)
+		want := map[payments.GatewayName]string{payments.GWA: "ADMIN.REFUND.GWA_REFUND", payments.GWB: "ADMIN.REFUND.GWB_REFUND"}[name]
+		require.Equal(t, want, first.EventType)
+		require.Equal(t, 2, s.count("SELECT count(*) FROM payments.webhook_logs WHERE event_type = $1 AND processed AND payload->>'reason' IS NOT NULL", want), "logged as webhooks")
+	})
+}
+
+func TestRefundByTheGatewayAlone(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		s.listen()
+		paid := s.sold(name)
+		gateway, err := s.svc.Gateway(name)
+		require.NoError(t, err)
+		_, err = gateway.Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: paid.Payment.ID}, Amount: 500, Reason: "At the panel"})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return s.refunded() == 500 }, 10*time.Second, 20*time.Millisecond)
+		require.False(t, s.refunds()[0].ByAdmin)
+		require.NotEmpty(t, s.refunds()[0].EventID)
+	})
+}
+
+func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		st, path := s.g.Sandbox.GWA.Stage(), "/v3/payments/"+paid.Payment.ID+"/refund"
+		if name == payments.GWB {
+			st, path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
+		}
+		require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: path, Kind: stage.FaultResetAfter, Times: 50}))
+		_, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
+		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.Equal(t, payments.RefundRequested, s.refunds()[0].Status, "unknown is not failed")
+		_, err = s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 22001, Reason: "Too much"}, nil)
+		require.ErrorIs(t, err, payments.ErrRefundTooMuch, "what is under way is not left")
+		st.Faults.Clear()
+
+		_, err = s.pool.Exec(t.Context(), "UPDATE jobs.river_job SET scheduled_at = now() - interval '1 minute', state = 'available' WHERE kind = 'payments_refund_recover'")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return s.refunded() == 2000 }, 15*time.Second, 20*time.Millisecond)
+		require.Len(t, s.refunds(), 1)
+		gateway, err := s.svc.Gateway(name)
+		require.NoError(t, err)
+		all, err := gateway.ListRefunds(t.Context(), payments.PaymentRef{PaymentID: paid.Payment.ID})
+		require.NoError(t, err)
+		require.Len(t, all, 1, "one refund at the gateway")
+	})
+}
+
+func TestRefusedRefundIsFailed(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		paid.Payment.Amount = 99999 // the gateway knows better
+		_, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 50000, Reason: "Too much"}, nil)
+		var rejected *payments.Rejected
+		require.ErrorAs(t, err, &rejected)
+		require.Equal(t, payments.RefundFailed, s.refunds()[0].Status)
+		require.Zero(t, s.refunded())
+	})
+}
+
+// parallelRefunds asks for two refunds of 150.00 of 240.00 at once.
+func parallelRefunds(t *testing.T, s *shop, paid payments.LedgerPayment) (made int) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range 2 {
+		wg.Go(func() {
+			_, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 15000, Reason: "At once"}, nil)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made++
+			}
+		})
+	}
+	wg.Wait()
+	return made
+}
+
+func TestParallelRefundsAreCappedByWhatWasPaid(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		require.Equal(t, 1, parallelRefunds(t, s, s.sold(name)))
+		require.Len(t, s.refunds(), 1, "the second was never written, let alone sent")
+		require.EqualValues(t, 15000, s.refunded())
+	})
+}
+
+func TestReportsInAnyOrderWriteOneStory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := payments.RefundRecord{Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
+	record := func(cents money.Cents, second int) payments.RefundChange {
+		var change payments.RefundChange
+		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) (err error) {
+			r.Report = payments.RefundReport{PaymentID: "pi_1", Total: cents, HasTotal: true, At: b.clock.Now().Add(time.Duration(second) * time.Second), EventID: "evt_1", Type: "charge.refunded"}
+			change, err = b.svc.RecordRefundTx(t.Context(), tx, r)
+			return err
+		}))
+		return change
+	}
+	require.Equal(t, payments.RefundChange{Total: 3500, Change: 3500}, record(3500, 2))
+	require.Equal(t, payments.RefundChange{Total: 3500}, record(1000, 1))
+	require.Equal(t, payments.RefundChange{Total: 3500}, record(3500, 2))
+	require.Equal(t, payments.RefundChange{Total: 4990, Change: 1490}, record(4990, 3))
+	require.Equal(t, 4990, b.count("SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
+}
+
+// atOnce records the same cumulative report twenty times at the same time.
+func atOnce(t *testing.T, b *bundle) int {
+	r := payments.RefundRecord{Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New()}
+	r.Report = payments.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: b.clock.Now(), EventID: "evt_1", Type: "charge.refunded"}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_ = postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
+				_, err := b.svc.RecordRefundTx(t.Context(), tx, r)
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	return b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE status = 'done'")
+}
+
+func TestSameReportAtOnceCountsOnce(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 1000, atOnce(t, setup(t)))
+}
+
+func TestSameReportAtOnceCountsTwiceWithoutTheLock(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	// Shadow the lock by a function that locks nothing and takes its time.
+	_, err := b.pool.Exec(t.Context(), `CREATE FUNCTION public.pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE sql AS 'SELECT pg_sleep(0.05)'`)
+	require.NoError(t, err)
+	_, err = b.pool.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`)
+	require.NoError(t, err)
+	b.pool.Reset()
+	require.Greater(t, atOnce(t, b), 1000, "the guard is what keeps it at one")
+}
+
+func TestDisputeStory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	local := objectid.New()
+	record := func(id string, state payments.DisputeState, second int) payments.DisputeChange {
+		var change payments.DisputeChange
+		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) (err error) {
+			at := b.clock.Now().Add(time.Duration(second) * time.Second)
+			change, err = b.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
+				Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: local, CustomerID: objectid.New(),
+				Report: payments.DisputeReport{ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state, NativeStatus: string(state), OpenedAt: at, At: at},
+			})
+			return err
+		}))
+		return change
+	}
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeOpen, Opened: true, StillOpen: 1}, record("du_1", payments.DisputeOpen, 1))
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeOpen, StillOpen: 1}, record("du_1", payments.DisputeOpen, 1), "told twice")
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeOpen, Opened: true, StillOpen: 2}, record("du_2", payments.DisputeOpen, 2))
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeWon, Closed: true, StillOpen: 1}, record("du_1", payments.DisputeWon, 3))
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeWon, StillOpen: 1}, record("du_1", payments.DisputeOpen, 2), "late news reopen nothing")
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeLost, Closed: true, StillOpen: 0}, record("du_2", payments.DisputeLost, 2), "in the same second the later step wins")
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeInquiry, StillOpen: 0}, record("du_3", payments.DisputeInquiry, 5), "an inquiry holds no money")
+	all, err := b.svc.DisputesOf(t.Context(), b.pool, payments.ForSubscription, local)
+	require.NoError(t, err)
+	require.Len(t, all, 3)
+}
+
+func TestDisputeOfAnInvoiceThatNeverToldItsIntent(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	s.listen()
+	plan, err := s.g.B.SyncPlan(t.Context(), plusPlan())
+	require.NoError(t, err)
+	payer := paymentstest.Payer()
+	payer.GatewayID, err = s.g.B.EnsureCustomer(t.Context(), payer)
+	require.NoError(t, err)
+	sub, err := s.g.B.Subscribe(t.Context(), payments.SubscriptionTerms{
+		SubscriptionID: s.local, Payer: payer, PriceID: plan.PriceID, Amount: 4990, Instrument: paymentstest.Token(paymentstest.TokenApproved),
+	})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.payments") == 1 }, 10*time.Second, 20*time.Millisecond)
+	require.Equal(t, 1, s.count("SELECT count(*) FROM payments.payments WHERE payment_intent_id IS NULL"), "newer invoice events tell no intent")
+	_, err = s.g.Sandbox.GWB.OpenDispute(sub.LatestPayment.PaymentIntentID, "fraudulent", false)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.disputes WHERE state = 'open'") == 1 }, 15*time.Second, 20*time.Millisecond)
+	require.Equal(t, 1, s.count("SELECT count(*) FROM payments.payments WHERE payment_intent_id = $1", sub.LatestPayment.PaymentIntentID))
+}
+
+func TestDisputeBeforeItsPayment(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	paid := objectid.New().String()
+	body := []byte(`{"id":"evt_1&1","event":"PAYMENT_CHARGEBACK_REQUESTED","dateCreated":"2026-11-24 18:20:49","payment":{"id":"pay_` + paid + `","value":49.90,"status":"CHARGEBACK_REQUESTED"}}`)
+	b := &bundle{t: t, pool: s.pool, url: s.url}
+	require.Equal(t, payments.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
+	require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
+		_, err := s.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
+			Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: settled("pay_"+paid, "CONFIRMED"),
+		})
+		return err
+	}))
+	require.Eventually(t, func() bool { return s.count("SELECT count(*) FROM payments.disputes WHERE state = 'open'") == 1 }, 15*time.Second, 20*time.Millisecond)
+}
