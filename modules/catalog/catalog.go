@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
 	"marquee/platform/clock"
@@ -51,6 +52,7 @@ type Service struct {
 	lists *pgxpool.Pool
 	crud  collection.Routes
 	pages *collection.Memory
+	shown *prometheus.CounterVec
 	asked singleflight.Group // pages being fetched
 }
 
@@ -59,10 +61,25 @@ func New(d Deps) *Service {
 	if d.PageMemory == 0 {
 		d.PageMemory = defaultPageMemory
 	}
-	s := &Service{deps: d, lists: d.Reads, pages: collection.NewMemory(d.PageMemory)}
+	s := &Service{deps: d, lists: d.Reads, pages: collection.NewMemory(d.PageMemory), shown: newShown()}
 	if s.lists == nil {
 		s.lists = d.Pool
 	}
 	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
 	return s
 }
+
+// Where a shown page of videos came from.
+const (
+	fromMemory   = "memory"
+	fromDatabase = "database"
+)
+
+func newShown() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "marquee_video_pages_total", Help: "Pages of videos shown, by where they came from.",
+	}, []string{"source"})
+}
+
+// Metrics are to be registered once a process.
+func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.shown} }

@@ -79,14 +79,17 @@ func (s *Service) fill(ctx context.Context, list *collection.List) error {
 	}
 	switch {
 	case together && pageErr == nil:
+		s.shown.WithLabelValues(fromDatabase).Inc()
 		s.pages.Put(key, list.Page())
 		return nil
 	case together:
 		return pageErr
 	case known && page.Version == version:
+		s.shown.WithLabelValues(fromMemory).Inc()
 		list.Fill(page)
 		return nil
 	}
+	s.shown.WithLabelValues(fromDatabase).Inc()
 	return s.fetch(ctx, list, key, version)
 }
 

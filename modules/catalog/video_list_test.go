@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/catalog"
@@ -26,6 +27,26 @@ func (b *bundle) second() *bundle {
 	srv := httptest.NewServer(api.Handler())
 	b.t.Cleanup(srv.Close)
 	return &bundle{t: b.t, db: b.db, url: srv.URL + "/api/v1"}
+}
+
+func TestShownPagesAreCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	catalogtest.Video(t, b.db)
+	for range 3 {
+		b.must(http.MethodGet, "/videos", "")
+	}
+	catalogtest.Video(t, b.db)
+	b.must(http.MethodGet, "/videos", "")
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(b.service.Metrics()...)
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	shown := map[string]float64{}
+	for _, m := range families[0].GetMetric() {
+		shown[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+	}
+	require.Equal(t, map[string]float64{"database": 2, "memory": 2}, shown)
 }
 
 func TestPagesInMemoryAreNeverStale(t *testing.T) {

@@ -103,6 +103,8 @@ func (a *App) newAPI() error {
 		_, err := a.jobs.JobList(ctx, river.NewJobListParams().First(1))
 		return err
 	})
+	a.metrics.MustRegister(collection.UnknownFields)
+	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.addRoutes()
 	return nil
 }

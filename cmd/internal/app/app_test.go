@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/catalog"
+	"marquee/platform/collection"
 	"marquee/testutil/apitest"
 	"marquee/testutil/golden"
 	"marquee/testutil/pgtest"
@@ -59,6 +61,8 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	apitest.New(t, a.api).Get("/health").Expect(200)
+	_, err := catalog.Videos.Prepare(collection.Params{Query: `{"nothing":1}`, Size: 1})
+	require.NoError(t, err)
 	families, err := a.metrics.Gather()
 	require.NoError(t, err)
 	var names []string
@@ -67,4 +71,5 @@ func TestMetrics(t *testing.T) {
 	}
 	require.Contains(t, names, "marquee_http_request_seconds")
 	require.Contains(t, names, "marquee_db_connections")
+	require.Contains(t, names, "marquee_query_unknown_fields_total")
 }
