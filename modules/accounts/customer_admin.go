@@ -18,7 +18,7 @@ func (s *Service) newCustomers() *collection.Resource {
 	fullName.Required = true
 	return collection.New(collection.Definition{
 		Name: "customers", Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
-		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
+		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: searchedBy,
 		Fields: []collection.Field{
 			{Name: "user_type", Kind: query.String, Write: collection.Privileged, Rule: collection.Rule{Enum: []string{"customer"}}},
 			{Name: "username", Kind: query.String, Rule: usernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the customer's own e-mail"},

@@ -48,7 +48,7 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		}
 		setVerified(rec, u, moved, now)
 		if v, sent := rec.Value("enable"); sent && v == false && u.Enable {
-			rec.Set("tokens_valid_after", s.tokensEnd(u))
+			s.endTokens(rec, u)
 		}
 	}
 	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {

@@ -17,6 +17,11 @@
 //     the row's id, so they stand neither in the database nor in a job.
 //   - A token is a signed JWT, access or refresh; nothing is kept of it. The
 //     instant tokens_valid_after ends a user's earlier ones.
+//   - Root is an admin with is_root: he passes every check, and only root changes
+//     root. Who is root and who carries which profile is read at each request.
+//   - The audit trail (accounts.audit_log) tells what admins changed, append-only.
+//     Modules above write into it with AuditTx. When a person is deleted, the
+//     values it holds about him are erased, and the fact stays.
 //   - A tombstone is the row of a deleted user: deleted_at is set, its logins are
 //     free again, and money records still point to it.
 //

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/platform/collection"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/query"
 )
@@ -38,6 +39,20 @@ var (
 	phoneRule    = collection.Rule{Pattern: phonePattern, Means: "10 to 15 digits, with or without a plus sign"}
 )
 
+// searchedBy is what users and customers are found by; the index users_search
+// holds the same expression.
+const searchedBy = "(platform.search_vector(ARRAY[t.full_name, t.name], 'A') || platform.search_vector(ARRAY[t.username, t.email, t.tax_id, t.phone], 'B'))"
+
+// UserSearch makes the admins searchable by admins.
+func (s *Service) UserSearch() collection.Searchable {
+	return collection.SearchAs(httpapi.Admin, "", s.collections.users.View)
+}
+
+// CustomerSearch makes the customers searchable by admins.
+func (s *Service) CustomerSearch() collection.Searchable {
+	return collection.SearchAs(httpapi.Admin, "", s.collections.customers.View)
+}
+
 // loginTaken answers for two who take one login at the same instant; who comes
 // later hears which field it is.
 var loginTaken = collection.Violation{Message: "This username or e-mail belongs to another account."}
@@ -49,7 +64,7 @@ func (s *Service) newUsers() *collection.Resource {
 	required.Required = true
 	return collection.New(collection.Definition{
 		Name: "users", Singular: "User", Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
-		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
+		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: searchedBy,
 		Fields: []collection.Field{
 			{Name: "user_type", Kind: query.String, Write: collection.Once, Rule: collection.Rule{Default: "admin", Enum: []string{"admin"}}},
 			{Name: "username", Kind: query.String, Rule: usernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the user's own e-mail"},

@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -85,4 +86,62 @@ func TestWithoutTheLockNoRootIsLeft(t *testing.T) {
 			require.Zero(t, left)
 		})
 	}
+}
+
+func TestOneLoginGoesToOneUser(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	var wg sync.WaitGroup
+	statuses := make([]int, 10)
+	for i := range statuses {
+		wg.Go(func() {
+			body := newAdmin("racer", map[string]any{"username": []string{"racer", "RACER"}[i%2], "email": fmt.Sprintf("racer%d@example.com", i)})
+			statuses[i] = o.client.As(o.adminToken).Post("/users", body).Status
+		})
+	}
+	wg.Wait()
+	slices.Sort(statuses)
+	require.Equal(t, []int{200, 409, 409, 409, 409, 409, 409, 409, 409, 409}, statuses)
+	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.users WHERE lower(username) = 'racer'`))
+}
+
+// deleteWhileGiven deletes a profile while another transaction, not yet
+// committed, gives it to an admin; hold is the lock with which the service does
+// that. It returns the status and how many admins carry what is not there.
+func deleteWhileGiven(t *testing.T, hold string) (status, dangling int) {
+	t.Helper()
+	o := openOffice(t)
+	profile := o.post(t, "/users-type", o.rootToken, []any{map[string]any{"name": "Short-lived"}}).doc(t)["_id"]
+	tx, err := o.db.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `SELECT id FROM accounts.users_type WHERE id = $1 `+hold, profile)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `UPDATE accounts.users SET type_user = ARRAY[$2::text] WHERE id = $1`, o.admin.ID, profile)
+	require.NoError(t, err)
+	done := make(chan int, 1)
+	go func() {
+		done <- o.client.As(o.rootToken).Delete("/users-type", []any{map[string]any{"_id": profile}}).Status
+	}()
+	require.Eventually(t, func() bool {
+		var waiting int
+		err := o.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		return len(done) == 1 || err == nil && waiting == 1
+	}, 20*time.Second, 5*time.Millisecond)
+	require.NoError(t, tx.Commit(t.Context()))
+	return <-done, o.count(t, `SELECT count(*) FROM accounts.users u, unnest(u.type_user) p WHERE NOT EXISTS (SELECT 1 FROM accounts.users_type t WHERE t.id = p)`)
+}
+
+func TestAProfileIsNotDeletedWhileItIsGiven(t *testing.T) {
+	t.Parallel()
+	status, dangling := deleteWhileGiven(t, "FOR KEY SHARE")
+	require.Equal(t, 409, status)
+	require.Zero(t, dangling)
+}
+
+func TestWithoutTheLockAnAdminCarriesADeletedProfile(t *testing.T) {
+	t.Parallel()
+	status, dangling := deleteWhileGiven(t, "")
+	require.Equal(t, 200, status)
+	require.Equal(t, 1, dangling)
 }

@@ -79,7 +79,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 			moved = append(moved, u.ID.String())
 		}
 		if password || !enable && u.Enable || root != u.IsRoot {
-			rec.Set("tokens_valid_after", s.tokensEnd(u))
+			s.endTokens(rec, u)
 		}
 		if u.IsRoot && u.Enable && (!root || !enable) {
 			unrooted = append(unrooted, u.ID.String())
@@ -92,6 +92,14 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		return fmt.Errorf("end codes: %w", err)
 	}
 	return s.finishAdminsTx(ctx, tx, records)
+}
+
+// endTokens ends the user's tokens with the write, the one that changed his
+// password among them.
+func (s *Service) endTokens(rec *collection.Record, u accountsdb.User) {
+	rec.Set("tokens_valid_after", s.tokensEnd(u))
+	rec.Set("kept_token_id", nil)
+	rec.Set("kept_token_since", nil)
 }
 
 // changeOf tells whether a record sets a password, and its enable and is_root

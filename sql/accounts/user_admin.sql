@@ -12,7 +12,8 @@ DELETE FROM accounts.codes WHERE user_id = ANY (@ids::text[]);
 -- that holds. Logins become free by the trigger of the table.
 -- name: UserErase :execrows
 UPDATE accounts.users SET
-    deleted_at = @now, enable = false, tokens_valid_after = @tokens_valid_after, password_hash = NULL, password_reset_required = false,
+    deleted_at = @now, enable = false, tokens_valid_after = @tokens_valid_after, kept_token_id = NULL, kept_token_since = NULL,
+    password_hash = NULL, password_reset_required = false,
     username = '', email = '', is_root = false, type_user = '{}', name = NULL, full_name = NULL, tax_id = NULL, phone = NULL,
     nationality = '', address = NULL, my_list = '{}', avatar_id = NULL, email_verified = false, email_verified_at = NULL, updated_at = @now
 WHERE id = @id AND deleted_at IS NULL;
@@ -41,6 +42,7 @@ RETURNING *;
 -- UserToggle flips enable; tokens end where it becomes false.
 -- name: UserToggle :one
 UPDATE accounts.users SET enable = NOT enable, updated_at = @now,
-    tokens_valid_after = CASE WHEN enable THEN @ended_at ELSE tokens_valid_after END
+    tokens_valid_after = CASE WHEN enable THEN @ended_at ELSE tokens_valid_after END,
+    kept_token_id = CASE WHEN NOT enable THEN kept_token_id END, kept_token_since = CASE WHEN NOT enable THEN kept_token_since END
 WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL
 RETURNING *;

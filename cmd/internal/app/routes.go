@@ -25,6 +25,8 @@ func (a *App) addRoutes() {
 func (a *App) addSearch() {
 	lists := collection.Routes{Pool: a.pool, Reads: a.reads, Clock: clock.System{}, Log: a.log}
 	httpapi.Route(a.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(
+		a.modules.accounts.UserSearch(),
+		a.modules.accounts.CustomerSearch(),
 		a.modules.catalog.VideoSearch(),
 		a.modules.subscriptions.PlanSearch(),
 		a.modules.board.RequisitionSearch(),

@@ -38,7 +38,8 @@ func (q *Queries) UserDeleteCodes(ctx context.Context, db DBTX, ids []string) er
 
 const userErase = `-- name: UserErase :execrows
 UPDATE accounts.users SET
-    deleted_at = $1, enable = false, tokens_valid_after = $2, password_hash = NULL, password_reset_required = false,
+    deleted_at = $1, enable = false, tokens_valid_after = $2, kept_token_id = NULL, kept_token_since = NULL,
+    password_hash = NULL, password_reset_required = false,
     username = '', email = '', is_root = false, type_user = '{}', name = NULL, full_name = NULL, tax_id = NULL, phone = NULL,
     nationality = '', address = NULL, my_list = '{}', avatar_id = NULL, email_verified = false, email_verified_at = NULL, updated_at = $1
 WHERE id = $3 AND deleted_at IS NULL
@@ -224,7 +225,8 @@ func (q *Queries) UserSetEmailVerified(ctx context.Context, db DBTX, arg UserSet
 
 const userToggle = `-- name: UserToggle :one
 UPDATE accounts.users SET enable = NOT enable, updated_at = $1,
-    tokens_valid_after = CASE WHEN enable THEN $2 ELSE tokens_valid_after END
+    tokens_valid_after = CASE WHEN enable THEN $2 ELSE tokens_valid_after END,
+    kept_token_id = CASE WHEN NOT enable THEN kept_token_id END, kept_token_since = CASE WHEN NOT enable THEN kept_token_since END
 WHERE id = $3 AND user_type = 'customer' AND deleted_at IS NULL
 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
 `

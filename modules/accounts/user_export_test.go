@@ -1,0 +1,4 @@
+package accounts
+
+// SearchedBy is the expression that searches of people ask.
+const SearchedBy = searchedBy
