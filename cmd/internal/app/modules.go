@@ -64,6 +64,10 @@ func newModules(c core) (m modules, err error) {
 	})
 	m.catalog = catalog.New(catalog.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions})
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
+	m.accounts.Connect(accounts.Above{
+		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions}, Purchases: []accounts.Purchases{m.subscriptions},
+		Personal: []accounts.PersonalData{m.subscriptions, m.payments},
+	})
 	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords())...)
 	return m, nil
 }

@@ -1,0 +1,93 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// errStillOpen says that a gateway has not told yet what became of a call.
+var errStillOpen = errors.New("subscriptions: what the gateway made of the last call is not known yet")
+
+// endedOfCustomerSQL lists what may still have to be ended at a gateway.
+const endedOfCustomerSQL = `SELECT id FROM subscriptions.subscriptions
+WHERE customer_id = $1 AND status IN ('cancelled', 'expired') ORDER BY register_date`
+
+// StopBilling cancels the customer's subscription and returns nil once the
+// gateway has confirmed that it charges for none any more. The module accounts
+// asks for it when a customer is deleted.
+func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error {
+	if err := s.stopLive(ctx, customerID); err != nil {
+		return err
+	}
+	ids, err := idsOf(ctx, s.pool, endedOfCustomerSQL, customerID)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.EndAtGateway(ctx, id); err != nil {
+			return fmt.Errorf("end subscription %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// stopLive cancels the live subscription here; what runs at the gateway is ended
+// after it. A call whose outcome is not known is asked about first.
+func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
+	for range 3 { // a PIX that is paid while it is dropped comes back as an active one
+		sub, err := s.current(ctx, customerID)
+		if isMissing(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case sub.IntentOpen:
+			err = s.Recover(ctx, sub.ID)
+		case Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix):
+			err = s.dropPix(ctx, sub, CustomerCancels, ByJob)
+		default:
+			err = s.end(ctx, sub, CustomerCancels, ByJob)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := s.current(ctx, customerID); !isMissing(err) {
+		return errors.Join(errStillOpen, err)
+	}
+	return nil
+}
+
+// purchasesSQL finds customers who ever subscribed or tried to.
+const purchasesSQL = `SELECT DISTINCT customer_id FROM subscriptions.subscriptions WHERE customer_id = ANY ($1)`
+
+// CustomersWithPurchases returns those of the customers who ever subscribed or
+// tried to.
+func (s *Service) CustomersWithPurchases(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error) {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return idsOf(ctx, s.pool, purchasesSQL, texts)
+}
+
+func idsOf(ctx context.Context, db postgres.DB, sql string, arg any) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, sql, arg)
+	if err != nil {
+		return nil, fmt.Errorf("list subscriptions: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
+	if err != nil {
+		return nil, fmt.Errorf("list subscriptions: %w", err)
+	}
+	return ids, nil
+}

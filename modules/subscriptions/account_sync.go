@@ -1,0 +1,103 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// SyncSubscription asks the gateway about the customer's live subscription and
+// settles what it says (specification, Rules for login 4). A subscription whose
+// first call is still open is left to its recovery job.
+func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
+	sub, err := s.current(ctx, customerID)
+	if isMissing(err) || (err == nil && sub.IntentOpen) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return err
+	}
+	card := sub.PaymentMethod == string(payments.MethodCard)
+	switch {
+	case card && Status(sub.Status) == Pending && sub.Gateway == string(payments.GWB):
+		_, _, err = s.resolve(ctx, sub)
+		return err
+	case card && remoteID(sub) != "":
+		return s.syncCard(ctx, gateway, sub)
+	case Status(sub.Status) == Pending && sub.PixPaymentID != nil:
+		return s.syncPix(ctx, gateway, sub)
+	}
+	return nil
+}
+
+func (s *Service) syncPix(ctx context.Context, gateway payments.Gateway, sub row) error {
+	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID)
+	if errors.Is(err, payments.ErrGatewayMissing) || (err == nil && charge.Payment.Status != payments.PaymentSettled) {
+		return nil // unpaid codes end by their own job
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.settle(ctx, sub, answer{source: ByLiveRead, pix: &charge})
+	return err
+}
+
+func (s *Service) syncCard(ctx context.Context, gateway payments.Gateway, sub row) error {
+	remote, err := gateway.ReadSubscription(ctx, remoteID(sub))
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		remote, err = payments.RemoteSubscription{GatewayID: remoteID(sub), Status: payments.RemoteCanceled}, nil
+	}
+	if err != nil {
+		return err
+	}
+	if running(remote.Status) {
+		if sub, err = s.settle(ctx, sub, readRemote(ByLiveRead, &remote)); err != nil {
+			return err
+		}
+	}
+	ctx = context.WithoutCancel(ctx) // the gateway has answered
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || locked.Status != sub.Status {
+			return err // moved meanwhile by a newer word
+		}
+		return s.followReadTx(ctx, tx, locked, remote)
+	})
+}
+
+// followReadTx moves the subscription to what was read. Failures are not counted
+// here: the gateway tells each by an event.
+func (s *Service) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote payments.RemoteSubscription) error {
+	action, known := statusActions[remote.Status]
+	if !known || action == GatewaySaysIncomplete {
+		return nil
+	}
+	now := s.clock.Now()
+	c := change{action: action, source: ByLiveRead, edit: func(r *row) { learnRemote(r, &remote) }}
+	switch {
+	case action == GatewaySaysActive:
+		// Gateway A's "active" tells of the recurrence, not of its payments.
+		if sub.Gateway == string(payments.GWA) || Status(sub.Status) != Suspended || sub.HasChargeback {
+			return nil
+		}
+		c.edit = func(r *row) { learnRemote(r, &remote); r.PaymentFailures = 0 }
+	case action == GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
+		return nil
+	case action == GatewaySaysCancelled && sub.Gateway == string(payments.GWA) && sub.ExpiresAt != nil && sub.ExpiresAt.After(now):
+		if sub.GatewayDeletedAt != nil {
+			return nil
+		}
+		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = &now }
+	}
+	_, err := s.moveTx(ctx, tx, &sub, c)
+	return err
+}
