@@ -16,7 +16,7 @@ import (
 // newAuditLog is the collection GET /audit-log; the newest entry comes first.
 func newAuditLog() *collection.Resource {
 	return collection.New(collection.Definition{
-		Name: "audit-log", Singular: "Audit entry", Table: "accounts.audit_log", DefaultSort: `{"register_date":-1}`,
+		Name: "audit-log", Singular: "Audit entry", Table: "accounts.audit_log", DefaultSort: `{"register_date":-1,"_id":-1}`,
 		CreatedByColumn: "actor_id", CreatedColumn: "at", UpdatedColumn: "at",
 		Fields: []collection.Field{
 			{Name: "actor_id", Expr: "t.actor_id", Kind: query.OID, Nullable: true, Doc: "User who did it; null for the service itself"},
@@ -37,8 +37,9 @@ func newAuditLog() *collection.Resource {
 // trail carries, within one request, what records were before it, from the hook
 // that sees them locked to the one that sees them written.
 type trail struct {
-	action string
-	before map[objectid.ID]json.RawMessage
+	action    string
+	before    map[objectid.ID]json.RawMessage
+	passwords map[objectid.ID]bool // whose password is set
 }
 
 type trailKey struct{}
@@ -66,6 +67,18 @@ func noteBeforeTx(ctx context.Context, tx pgx.Tx, view *collection.View, ids []o
 	return nil
 }
 
+// notePassword makes the entry of a record say that its password was set.
+func notePassword(ctx context.Context, id objectid.ID) {
+	t, ok := ctx.Value(trailKey{}).(*trail)
+	if !ok {
+		return
+	}
+	if t.passwords == nil {
+		t.passwords = map[objectid.ID]bool{}
+	}
+	t.passwords[id] = true
+}
+
 // auditWriteTx writes an entry for each record of a POST, PUT or DELETE, with
 // what the view shows of it.
 func (s *Service) auditWriteTx(ctx context.Context, tx pgx.Tx, resource string, view *collection.View, ids []objectid.ID) error {
@@ -80,8 +93,22 @@ func (s *Service) auditWriteTx(ctx context.Context, tx pgx.Tx, resource string, 
 	entries := make([]AuditEntry, len(ids))
 	for i, id := range ids {
 		entries[i] = AuditEntry{Action: t.action, Resource: resource, RecordID: id, Before: t.before[id], After: after[id]}
+		if t.passwords[id] {
+			if entries[i].After, err = withPassword(after[id]); err != nil {
+				return err
+			}
+		}
 	}
 	return s.AuditTx(ctx, tx, entries...)
+}
+
+// withPassword adds the member password, masked, to a document.
+func withPassword(doc json.RawMessage) (map[string]json.RawMessage, error) {
+	object, err := members(doc)
+	if object != nil {
+		object["password"] = json.RawMessage(`"` + mask + `"`)
+	}
+	return object, err
 }
 
 func documentsTx(ctx context.Context, tx pgx.Tx, view *collection.View, ids []objectid.ID) (map[objectid.ID]json.RawMessage, error) {

@@ -48,6 +48,7 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 			return err
 		}
 		rec.Set("password_hash", hash)
+		notePassword(ctx, rec.ID)
 	}
 	return nil
 }
