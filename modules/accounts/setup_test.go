@@ -35,6 +35,7 @@ type bundle struct {
 	client  *apitest.Client
 	catcher *mail.Catcher
 	log     *logBuffer
+	files   *files.Service
 }
 
 // setup serves the module over HTTP, with every answer checked against the OpenAPI
@@ -50,7 +51,8 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	t.Cleanup(func() { _ = b.catcher.Close() })
 	deps := accountstest.Deps(t, b.db)
 	deps.Clock, deps.Log = b.clock, logger
-	deps.Files = files.New(files.Deps{Pool: b.db, Clock: b.clock})
+	b.files = files.New(files.Deps{Pool: b.db, Clock: b.clock})
+	deps.Files = b.files
 	deps.Mail, err = mail.NewSMTP(b.catcher.URL(), "Marquee <no-reply@example.com>")
 	require.NoError(t, err)
 	deps.Templates, err = mail.ParseTemplates(os.DirFS("../../web/mail"))
@@ -60,6 +62,7 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	}
 	b.svc, err = accounts.New(deps)
 	require.NoError(t, err)
+	b.files.SetUsers(b.svc)
 	api := httpapi.New(httpapi.Config{Auth: b.svc, Log: logger, PublicURL: "http://marquee.test"})
 	b.svc.Routes(api)
 	b.client = apitest.New(t, api)

@@ -1,0 +1,157 @@
+package accounts_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts/accountstest"
+)
+
+func changeEmail(t *testing.T, b *bundle, token, email string) answer {
+	t.Helper()
+	return b.post(t, "/customers/me/change-email", token, map[string]any{"new_email": email})
+}
+
+func confirmEmail(t *testing.T, b *bundle, token, code string) answer {
+	t.Helper()
+	return b.post(t, "/customers/me/confirm-email", token, map[string]any{"verification_code": code})
+}
+
+func TestChangeOfEmail(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	c := accountstest.Customer(t, b.db)
+	token := b.token(t, c.Username)
+	resetCode := forgot(t, b, c.Email, 1)
+	a := changeEmail(t, b, token, "New@Example.com")
+	require.Equal(t, 200, a.status, a.raw)
+	require.Equal(t, "new@example.com", a.text("new_email"))
+	require.EqualValues(t, 15, a.body["expires_in_minutes"])
+	code := b.mailedCode(t, "new@example.com", 1)
+	require.Equal(t, 200, b.login(t, c.Email, accountstest.Password).status, "the old address is good until then")
+
+	a = confirmEmail(t, b, token, code)
+	require.Equal(t, 200, a.status, a.raw)
+	doc := a.doc(t)
+	require.Equal(t, "new@example.com", doc["email"])
+	require.Equal(t, "new@example.com", doc["username"])
+	require.Equal(t, true, doc["email_verified"])
+	require.Contains(t, a.text("info", "message"), "new@example.com")
+	require.Equal(t, 200, b.login(t, "new@example.com", accountstest.Password).status)
+	require.Equal(t, 401, b.login(t, c.Email, accountstest.Password).status)
+	require.Equal(t, 401, b.login(t, c.Username, accountstest.Password).status)
+	require.Equal(t, 200, b.get(t, "/customers/me", token).status)
+	require.Equal(t, 400, reset(t, b, "new@example.com", resetCode, newPassword).status, "a code mailed to the old address proves nothing now")
+	require.Equal(t, 400, confirmEmail(t, b, token, code).status)
+}
+
+func TestChangeOfEmailRefusals(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	c, other := accountstest.Customer(t, b.db), accountstest.Customer(t, b.db)
+	token := b.token(t, c.Username)
+	a := changeEmail(t, b, token, c.Email)
+	require.Equal(t, 400, a.status, a.raw)
+	require.Equal(t, "new_email", a.field())
+	a = changeEmail(t, b, token, other.Email)
+	require.Equal(t, 409, a.status)
+	require.Equal(t, "CONFLICT", a.code())
+	require.Equal(t, 422, changeEmail(t, b, token, "no address").status)
+	require.Equal(t, 401, changeEmail(t, b, "", "x@example.com").status)
+	require.Equal(t, 403, changeEmail(t, b, b.token(t, accountstest.Admin(t, b.db).Username), "x@example.com").status)
+	a = confirmEmail(t, b, token, "123456")
+	require.Equal(t, 400, a.status)
+	require.Contains(t, a.detail(), "no pending change")
+	for _, bad := range []string{"12345", "1234567", "12a456", ""} {
+		require.Equal(t, 422, confirmEmail(t, b, token, bad).status)
+	}
+
+	require.Equal(t, 200, changeEmail(t, b, token, "free@example.com").status)
+	for _, next := range []string{"free@example.com", "another@example.com"} {
+		a = changeEmail(t, b, token, next)
+		require.Equal(t, 429, a.status, "one request a minute, whatever the address")
+		require.Equal(t, "60", a.header.Get("Retry-After"))
+	}
+	require.Equal(t, 429, changeEmail(t, b, b.token(t, other.Username), "free@example.com").status, "the address has its turn, too")
+	code := b.mailedCode(t, "free@example.com", 1)
+	for _, left := range []string{"4", "3", "2", "1", "0"} {
+		a = confirmEmail(t, b, token, wrongCode(code))
+		require.Equal(t, 400, a.status)
+		require.Equal(t, "Wrong code. "+left+" attempts remaining.", a.detail())
+	}
+	require.Equal(t, 429, confirmEmail(t, b, token, code).status)
+
+	b.clock.Advance(time.Minute)
+	require.Equal(t, 200, changeEmail(t, b, token, "free@example.com").status)
+	code = b.mailedCode(t, "free@example.com", 2)
+	b.clock.Advance(15 * time.Minute)
+	a = confirmEmail(t, b, token, code)
+	require.Equal(t, 400, a.status)
+	require.Contains(t, a.detail(), "expired")
+}
+
+func TestAddressTakenMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	token := b.token(t, accountstest.Customer(t, b.db).Username)
+	require.Equal(t, 200, changeEmail(t, b, token, "race@example.com").status)
+	code := b.mailedCode(t, "race@example.com", 1)
+	a := b.post(t, "/customers/signup", "", signupOf("race", nil))
+	require.Equal(t, 200, a.status, a.raw)
+	a = confirmEmail(t, b, token, code)
+	require.Equal(t, 409, a.status, a.raw)
+	require.Equal(t, "CONFLICT", a.code())
+}
+
+func TestTwoConfirmationsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	token := b.token(t, accountstest.Customer(t, b.db).Username)
+	require.Equal(t, 200, changeEmail(t, b, token, "once@example.com").status)
+	code := b.mailedCode(t, "once@example.com", 1)
+	require.Equal(t, map[int]int{200: 1, 400: 1}, parallel(2, func() int { return confirmEmail(t, b, token, code).status }))
+}
+
+// Two customers confirm the same free address at once: the constraint lets one
+// have it.
+func TestTwoCustomersWantOneAddress(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	var tokens, codes [2]string
+	for i := range tokens {
+		tokens[i] = b.token(t, accountstest.Customer(t, b.db).Username)
+		require.Equal(t, 200, changeEmail(t, b, tokens[i], "both@example.com").status)
+		codes[i] = b.mailedCode(t, "both@example.com", i+1)
+		b.clock.Advance(time.Minute)
+	}
+	var next atomic.Int64
+	statuses := parallel(2, func() int {
+		i := next.Add(1) - 1
+		return confirmEmail(t, b, tokens[i], codes[i]).status
+	})
+	require.Equal(t, map[int]int{200: 1, 409: 1}, statuses)
+}
+
+// The same without the constraint: two accounts share one address.
+func TestTwoCustomersWantOneAddressWithoutTheGuard(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	b.exec(t, `ALTER TABLE accounts.users DISABLE TRIGGER users_keep_logins`)
+	for i := range 2 {
+		c := accountstestCustomerRow(t, b, i)
+		b.exec(t, `UPDATE accounts.users SET email = 'both@example.com', username = 'both@example.com' WHERE id = $1`, c)
+	}
+	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM accounts.users WHERE email = 'both@example.com'`))
+}
+
+func accountstestCustomerRow(t *testing.T, b *bundle, i int) string {
+	t.Helper()
+	id := fmt.Sprintf("%024x", i+1)
+	b.exec(t, `INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at) VALUES ($1, 'customer', $2, $3, now(), now())`,
+		id, "row"+id, "row"+id+"@example.com")
+	return id
+}
