@@ -39,7 +39,7 @@ func (s *Service) AuditWriteTx(ctx context.Context, tx pgx.Tx, resource string, 
 
 // AuditOf is what the trail says about one record, as the collection GET whose
 // parameters stand in the request's address, and how many entries it holds
-// under them. Errors: 422 for bad parameters.
+// under them. The newest comes first unless the client sorts. Errors: 422 for bad parameters.
 func (s *Service) AuditOf(ctx context.Context, resource string, recordID objectid.ID) (answer *collection.Answer, total int, err error) {
 	view := s.collections.auditLog.View
 	params, err := view.ParseParams(httpapi.RequestURL(ctx))
@@ -52,7 +52,9 @@ func (s *Service) AuditOf(ctx context.Context, resource string, recordID objecti
 	if params.Query, err = aboutRecord(params, resource, recordID); err != nil {
 		return nil, 0, err
 	}
-	params.ID = ""
+	if params.ID = ""; params.Sort == "" {
+		params.Sort = `{"register_date":-1,"_id":-1}` // two changes may fall into one millisecond
+	}
 	list, err := view.Prepare(params)
 	if err != nil {
 		return nil, 0, err
