@@ -306,13 +306,14 @@ func atOnce(t *testing.T, b *bundle) int {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, 1000, b.count("SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
 	return b.count("SELECT count(*) FROM payments.refunds")
 }
 
 func TestSameReportAtOnceIsOneRefund(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 1, atOnce(t, setup(t)))
+	b := setup(t)
+	require.Equal(t, 1, atOnce(t, b))
+	require.Equal(t, 1000, b.count("SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
 }
 
 func TestSameReportAtOnceWithoutTheLock(t *testing.T) {

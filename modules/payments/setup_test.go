@@ -39,7 +39,7 @@ import (
 
 // bundle is the module behind a real server, with an applier that counts.
 type bundle struct {
-	t     *testing.T
+	t     testing.TB
 	pool  *pgxpool.Pool
 	svc   *payments.Service
 	clock *clock.Fake
@@ -71,7 +71,9 @@ func (a *applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	return payments.Result{Status: payments.ResultApplied, SubscriptionID: &a.local, NewStatus: new("active")}, nil
 }
 
-func setup(t *testing.T) *bundle {
+func setup(t *testing.T) *bundle { t.Helper(); return setupIn(t) }
+
+func setupIn(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, pool: pgtest.DB(t), clock: clock.NewFake(time.Now()), logs: &bytes.Buffer{}, apply: &applier{local: objectid.New()}}
 	_, err := b.pool.Exec(t.Context(), "CREATE TABLE public.effects (event_id text)")
