@@ -3,11 +3,12 @@ package tickets
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/modules/files"
 	"marquee/platform/objectid"
 )
+
+// FileRecords are the kinds of records of this module that files belong to.
+func (s *Service) FileRecords() []files.Records { return []files.Records{eventImages{s}} }
 
 // eventImages tells the module files about the images of events: an admin
 // uploads one for the event's id and then names it in image_id.
@@ -44,19 +45,4 @@ func (i eventImages) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]ob
 		}
 	}
 	return gone, nil
-}
-
-var _ files.Records = eventImages{}
-
-// ForgetCustomerTx takes a deleted customer out of what is kept here: tickets not
-// yet used go, orders and used tickets stay without his name (open-shapes,
-// Customer deletion). It belongs into the transaction that deletes him.
-func (s *Service) ForgetCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
-	if _, err := s.db.TicketLockEventsOf(ctx, tx, customerID); err != nil {
-		return err
-	}
-	if err := s.db.TicketDeleteUnusedOf(ctx, tx, customerID); err != nil {
-		return err
-	}
-	return s.forgetNamesTx(ctx, tx, customerID)
 }

@@ -26,7 +26,7 @@ func (s *Service) listOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.ordersOf(ctx, me.ID, me.EmailVerified)
+	rows, err := s.ordersOf(ctx, s.pool, me.ID, me.EmailVerified)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (s *Service) getOrder(ctx context.Context, in *orderInput) (*collection.Ans
 	return s.orderAnswer(ctx, o)
 }
 
-func (s *Service) ordersOf(ctx context.Context, customerID objectid.ID, withHidden bool) ([]orderBody, error) {
-	rows, err := s.db.OrderListOf(ctx, s.pool, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
+func (s *Service) ordersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]orderBody, error) {
+	rows, err := s.db.OrderListOf(ctx, db, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
 	}
@@ -78,7 +78,7 @@ func (s *Service) ordersOf(ctx context.Context, customerID objectid.ID, withHidd
 	for i, o := range rows {
 		ids[i] = o.ID
 	}
-	tickets, err := s.ticketIDsOf(ctx, ids...)
+	tickets, err := s.ticketIDsOf(ctx, db, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (s *Service) ordersOf(ctx context.Context, customerID objectid.ID, withHidd
 }
 
 // ticketIDsOf are the tickets of orders, by order.
-func (s *Service) ticketIDsOf(ctx context.Context, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
-	rows, err := s.db.TicketListIDsOfOrders(ctx, s.pool, textsOf(orders))
+func (s *Service) ticketIDsOf(ctx context.Context, db postgres.DB, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
+	rows, err := s.db.TicketListIDsOfOrders(ctx, db, textsOf(orders))
 	if err != nil {
 		return nil, fmt.Errorf("list tickets of orders: %w", err)
 	}
@@ -103,7 +103,7 @@ func (s *Service) ticketIDsOf(ctx context.Context, orders ...objectid.ID) (map[o
 }
 
 func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer, error) {
-	tickets, err := s.ticketIDsOf(ctx, o.ID)
+	tickets, err := s.ticketIDsOf(ctx, s.pool, o.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -177,13 +177,6 @@ func (s *Service) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.C
 	return s.db.CustomerUpdate(ctx, tx, ticketsdb.CustomerUpdateParams{ID: c.ID, Name: nameOf(c), Email: c.Email})
 }
 
-func (s *Service) forgetNamesTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
-	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{CustomerID: customerID, Now: s.clock.Now()}); err != nil {
-		return err
-	}
-	return s.db.CustomerForget(ctx, tx, customerID)
-}
-
 func errSoldOut() *fault.Error { return fault.Conflict("The event is sold out.") }
 func errEnded() *fault.Error   { return fault.Bad("The event is over: tickets are no longer sold.") }
 

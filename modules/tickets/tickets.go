@@ -114,8 +114,8 @@ type Service struct {
 	lockEvent func(ctx context.Context, tx pgx.Tx, id event) (event, error)
 }
 
-// New makes the module, and registers it with payments as the one that applies
-// events about orders and with files as the owner of event images.
+// New makes the module and registers it with payments as the one that applies
+// events about orders.
 func New(d Deps) *Service {
 	s := &Service{
 		pool: d.Pool, lists: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, files: d.Files,
@@ -129,7 +129,6 @@ func New(d Deps) *Service {
 	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) { return s.db.EventLock(ctx, tx, e.ID) }
 	s.gate = newGate(s.reserveMany)
 	d.Payments.Register(s)
-	d.Files.Register(eventImages{s})
 	return s
 }
 

@@ -13,5 +13,8 @@ SELECT c.id, c.name, c.email FROM (SELECT unnest(@ids::text[]) AS id, unnest(@na
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email
 WHERE (customers.name, customers.email) IS DISTINCT FROM (excluded.name, excluded.email);
 
+-- name: CustomerListWithPurchases :many
+SELECT c.id FROM tickets.customers c WHERE c.id = ANY(@ids::text[]) ORDER BY c.id;
+
 -- name: CustomerUpdate :exec
 UPDATE tickets.customers SET name = @name, email = @email WHERE id = @id AND (name, email) IS DISTINCT FROM (@name, @email);

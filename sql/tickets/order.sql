@@ -25,6 +25,9 @@ ORDER BY created_at DESC, id DESC LIMIT 1000;
 -- name: OrderListRefundsDue :many
 SELECT id FROM tickets.orders WHERE state = 'refund_due' ORDER BY id LIMIT 500;
 
+-- name: OrderListReservedOf :many
+SELECT id FROM tickets.orders WHERE customer_id = @customer_id AND state = 'reserved' ORDER BY id;
+
 -- name: OrderForget :exec
 -- The record of money stays, the person goes.
 UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer_id = NULL, updated_at = @now WHERE customer_id = @customer_id;

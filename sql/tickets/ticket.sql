@@ -62,6 +62,9 @@ SELECT id, consumed_at FROM tickets.tickets WHERE event_id = @event_id AND statu
 -- name: TicketListOfOrder :many
 SELECT * FROM tickets.tickets WHERE order_id = @order_id ORDER BY id;
 
+-- name: TicketListIDsOfCustomer :many
+SELECT id FROM tickets.tickets WHERE customer_id = @customer_id ORDER BY id;
+
 -- name: TicketListIDsOfOrders :many
 SELECT id, order_id FROM tickets.tickets WHERE order_id = ANY(@order_ids::text[]) ORDER BY id;
 

@@ -66,6 +66,8 @@ type Config struct {
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
 	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
 
+	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
+	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order."`
 	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"First wait before a gateway is asked what became of a call without an answer."`
 	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" doc:"Accepts the CNPJ with letters, in force since July 2026."`
 

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/payments/gwb"
 	"marquee/modules/settings"
 	"marquee/modules/subscriptions"
+	"marquee/modules/tickets"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -27,6 +28,7 @@ type modules struct {
 	files         *files.Service
 	accounts      *accounts.Service
 	payments      *payments.Service
+	tickets       *tickets.Service
 	subscriptions *subscriptions.Service
 	catalog       *catalog.Service
 	board         *board.Service
@@ -55,6 +57,9 @@ func newModules(c core) (m modules, err error) {
 	}
 	m.files.SetUsers(m.accounts)
 	m.payments = newPayments(c)
+	if m.tickets, err = newTickets(c, m); err != nil {
+		return m, err
+	}
 	m.subscriptions = subscriptions.New(subscriptions.Deps{
 		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Settings: m.settings,
 		Config: subscriptions.Config{
@@ -65,9 +70,10 @@ func newModules(c core) (m modules, err error) {
 	m.catalog = catalog.New(catalog.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions})
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
 	m.accounts.Connect(accounts.Above{
-		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions}, Purchases: []accounts.Purchases{m.subscriptions},
-		Personal: []accounts.PersonalData{m.subscriptions, m.payments},
+		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
+		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.payments},
 	})
+	m.files.Register(m.tickets.FileRecords()...)
 	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords())...)
 	return m, nil
 }
@@ -95,6 +101,25 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 			Sync: accounts.SyncLimits{Wait: c.cfg.LoginSyncWait, PerMinute: c.cfg.LoginSyncPerMinute},
 		},
 	})
+}
+
+func newTickets(c core, m modules) (*tickets.Service, error) {
+	sender, err := mail.NewSMTP(c.cfg.SMTPURL, c.cfg.MailFrom)
+	if err != nil {
+		return nil, err
+	}
+	templates, err := mail.ParseTemplates(web.Mail())
+	if err != nil {
+		return nil, err
+	}
+	return tickets.New(tickets.Deps{
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Files: m.files,
+		Mail: sender, Templates: templates,
+		Config: tickets.Config{
+			FileKey: []byte(c.cfg.FileKey), MaxQuantity: c.cfg.MaxTickets, PixTTL: c.cfg.TicketPixTTL, Zone: c.zone,
+			RecoveryDelay: c.cfg.RecoveryDelay, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
+		},
+	}), nil
 }
 
 func newPayments(c core) *payments.Service {

@@ -14,6 +14,7 @@ func (a *App) addRoutes() {
 	a.modules.files.Routes(a.api)
 	a.modules.accounts.Routes(a.api)
 	a.modules.payments.Routes(a.api)
+	a.modules.tickets.Routes(a.api)
 	a.modules.subscriptions.Routes(a.api)
 	a.modules.catalog.Routes(a.api)
 	a.modules.board.Routes(a.api)

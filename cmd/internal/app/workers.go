@@ -9,8 +9,9 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.files.Workers(w)
 	m.accounts.Workers(w)
 	m.payments.Workers(w)
+	m.tickets.Workers(w)
 	m.subscriptions.Workers(w)
-	for _, periodic := range [][]*river.PeriodicJob{m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.subscriptions.Periodic()} {
+	for _, periodic := range [][]*river.PeriodicJob{m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic()} {
 		a.jobs.PeriodicJobs().AddMany(periodic)
 	}
 }

@@ -56,6 +56,30 @@ func (q *Queries) CustomerKeepMany(ctx context.Context, db DBTX, arg CustomerKee
 	return err
 }
 
+const customerListWithPurchases = `-- name: CustomerListWithPurchases :many
+SELECT c.id FROM tickets.customers c WHERE c.id = ANY($1::text[]) ORDER BY c.id
+`
+
+func (q *Queries) CustomerListWithPurchases(ctx context.Context, db DBTX, ids []string) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, customerListWithPurchases, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const customerUpdate = `-- name: CustomerUpdate :exec
 UPDATE tickets.customers SET name = $1, email = $2 WHERE id = $3 AND (name, email) IS DISTINCT FROM ($1, $2)
 `

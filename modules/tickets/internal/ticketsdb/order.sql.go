@@ -230,6 +230,30 @@ func (q *Queries) OrderListRefundsDue(ctx context.Context, db DBTX) ([]objectid.
 	return items, nil
 }
 
+const orderListReservedOf = `-- name: OrderListReservedOf :many
+SELECT id FROM tickets.orders WHERE customer_id = $1 AND state = 'reserved' ORDER BY id
+`
+
+func (q *Queries) OrderListReservedOf(ctx context.Context, db DBTX, customerID objectid.ID) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, orderListReservedOf, customerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const orderLock = `-- name: OrderLock :one
 SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
 `

@@ -296,6 +296,30 @@ func (q *Queries) TicketListConsumed(ctx context.Context, db DBTX, eventID objec
 	return items, nil
 }
 
+const ticketListIDsOfCustomer = `-- name: TicketListIDsOfCustomer :many
+SELECT id FROM tickets.tickets WHERE customer_id = $1 ORDER BY id
+`
+
+func (q *Queries) TicketListIDsOfCustomer(ctx context.Context, db DBTX, customerID objectid.ID) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, ticketListIDsOfCustomer, customerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ticketListIDsOfOrders = `-- name: TicketListIDsOfOrders :many
 SELECT id, order_id FROM tickets.tickets WHERE order_id = ANY($1::text[]) ORDER BY id
 `

@@ -1,0 +1,76 @@
+package tickets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// PersonalDataName names this module's part of a customer's data.
+func (s *Service) PersonalDataName() string { return "tickets" }
+
+// PersonalData returns a customer's tickets and orders as he sees them.
+func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error) {
+	ids, err := s.db.TicketListIDsOfCustomer(ctx, db, customerID)
+	if err != nil {
+		return nil, fmt.Errorf("list tickets: %w", err)
+	}
+	docs, _, err := Tickets.DocsTx(ctx, db, ids)
+	if err != nil {
+		return nil, err
+	}
+	tickets := json.RawMessage(append(append([]byte{'['}, docs...), ']'))
+	orders, err := s.ordersOf(ctx, db, customerID, true)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"tickets": tickets, "orders": orders}, nil
+}
+
+// ErasePersonalDataTx takes a deleted customer out of what is kept here: tickets
+// not yet used go, orders and used tickets stay without his name (open-shapes,
+// Event deletion).
+func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	if _, err := s.db.TicketLockEventsOf(ctx, tx, customerID); err != nil {
+		return fmt.Errorf("lock events: %w", err)
+	}
+	if err := s.db.TicketDeleteUnusedOf(ctx, tx, customerID); err != nil {
+		return fmt.Errorf("delete unused tickets: %w", err)
+	}
+	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{CustomerID: customerID, Now: s.clock.Now()}); err != nil {
+		return fmt.Errorf("forget payer: %w", err)
+	}
+	if err := s.db.CustomerForget(ctx, tx, customerID); err != nil {
+		return fmt.Errorf("forget name: %w", err)
+	}
+	return nil
+}
+
+// StopBilling makes a customer's open PIX payments unpayable and frees their
+// places.
+func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error {
+	open, err := s.db.OrderListReservedOf(ctx, s.pool, customerID)
+	if err != nil {
+		return fmt.Errorf("list open orders: %w", err)
+	}
+	return s.each(ctx, open, s.GiveBackUnpaid)
+}
+
+// CustomersWithPurchases returns those of the customers who have tickets or
+// orders.
+func (s *Service) CustomersWithPurchases(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error) {
+	return s.db.CustomerListWithPurchases(ctx, s.pool, textsOf(ids))
+}
+
+var (
+	_ accounts.PersonalData = (*Service)(nil)
+	_ accounts.Billing      = (*Service)(nil)
+	_ accounts.Purchases    = (*Service)(nil)
+)
