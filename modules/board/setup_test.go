@@ -36,6 +36,7 @@ type bundle struct {
 	anon  *apitest.Client // without a token
 	admin *apitest.Client // with all permissions
 	user  accounts.User   // behind admin
+	token string          // of admin
 }
 
 // maxAttachment is the limit of these tests, in bytes; the specification's 10 MB
@@ -62,7 +63,8 @@ func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 	httpapi.Route(b.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(b.svc.RequisitionSearch()), collection.SearchDoc()...)
 	b.anon = apitest.New(t, b.api)
 	b.user = accountstest.Admin(t, b.db)
-	b.admin = b.login(b.user.Username)
+	b.token = accountstest.Token(t, b.db, b.user.Username)
+	b.admin = b.anon.As(b.token)
 	return b
 }
 

@@ -1,0 +1,165 @@
+package board_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/collection"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// TestParallelMovesAndEdits: 100 requests move and edit 20 cards, several in each
+// body and in any order, while the columns are renamed. Nothing is lost: every
+// change stands in the history of its card, each begins where the one before it
+// ended, the last is what the card shows, and the dates rise in that order.
+func TestParallelMovesAndEdits(t *testing.T) {
+	t.Parallel()
+	const requests, numCards, each = 100, 20, 3
+	b := setup(t)
+	cols := b.made("To do", "Doing", "Done")
+	ids := make([]objectid.ID, numCards)
+	for i := range ids {
+		ids[i] = b.card(fmt.Sprintf("card %d", i), cols[0].ID).ID
+	}
+
+	answers := make([][]card, requests)
+	var wg sync.WaitGroup
+	for n := range requests {
+		body := make([]map[string]any, each)
+		for i := range body {
+			body[i] = map[string]any{"_id": ids[(n*7+i*(n%5+3))%numCards], "priority": strconv.Itoa(n)}
+			if n%2 == 0 {
+				body[i]["status_id"] = cols[(n/2+i)%len(cols)].ID
+			} else {
+				body[i]["description"] = []string{fmt.Sprintf("by request %d", n)}
+			}
+		}
+		wg.Go(func() {
+			a := b.admin.Put(cards, body)
+			if a.Status != http.StatusOK {
+				t.Errorf("request %d: %d %s", n, a.Status, a.Body)
+				return
+			}
+			answers[n] = docs[card](a)
+		})
+	}
+	for n := range 10 {
+		order := []int{0, 1, 2}
+		if n%2 == 0 {
+			slices.Reverse(order)
+		}
+		body := make([]map[string]any, len(order))
+		for i, at := range order {
+			body[i] = map[string]any{"_id": cols[at].ID, "name": fmt.Sprintf("%s %d", cols[at].Name, n)}
+		}
+		wg.Go(func() {
+			if a := b.admin.Put("/admin/requisition-status", body); a.Status != http.StatusOK {
+				t.Errorf("rename %d: %d %s", n, a.Status, a.Body)
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	for _, id := range ids {
+		b.requireWholeHistory(id, answers)
+	}
+}
+
+// requireWholeHistory replays a card's history against what the requests were
+// answered. Their priority is the number of the request.
+func (b *bundle) requireWholeHistory(id objectid.ID, answers [][]card) {
+	b.t.Helper()
+	dates := map[string]time.Time{}
+	for n, all := range answers {
+		for _, c := range all {
+			if c.ID == id {
+				dates[strconv.Itoa(n)] = c.UpdatedAt
+			}
+		}
+	}
+	entries := b.history(id)
+	slices.Reverse(entries)
+	require.Len(b.t, entries, len(dates)+1, "every change and nothing else")
+	state, last := entries[0].After, time.Time{}
+	for _, e := range entries[1:] {
+		for _, field := range []string{"status_id", "priority", "description"} {
+			if value, changed := e.Before[field]; changed {
+				require.Equal(b.t, state[field], value, "a change begins where the one before it ended")
+			}
+			if value, changed := e.After[field]; changed {
+				state[field] = value
+			}
+		}
+		priority, _ := e.After["priority"].(string)
+		at, answered := dates[priority]
+		require.True(b.t, answered, "priority %q", priority)
+		require.True(b.t, at.After(last), "%s is not after %s", at, last)
+		delete(dates, priority)
+		last = at
+	}
+	require.Empty(b.t, dates)
+	now := b.read(id)
+	require.Equal(b.t, state["status_id"], now.StatusID.String())
+	require.Equal(b.t, state["priority"], now.Priority)
+	require.Equal(b.t, last, now.UpdatedAt)
+}
+
+// TestDateRisesThoughAnOlderChangeComesLater: a change takes its instant before
+// it waits for the card. Without the trigger the date goes back.
+func TestDateRisesThoughAnOlderChangeComesLater(t *testing.T) {
+	t.Parallel()
+	for _, guarded := range []bool{true, false} {
+		t.Run(fmt.Sprintf("guarded=%t", guarded), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			if !guarded {
+				_, err := b.db.Exec(t.Context(), "DROP TRIGGER requisitions_update_date ON board.requisitions")
+				require.NoError(t, err)
+			}
+			held := b.card("held", b.made("To do")[0].ID)
+			change := func(priority string, at time.Time) time.Time {
+				require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+					_, err := b.svc.Cards().UpdateTx(t.Context(), tx, collection.Actor{Now: at},
+						collection.RawJSON(`[{"_id":"`+held.ID.String()+`","priority":"`+priority+`"}]`))
+					return err
+				}))
+				return b.read(held.ID).UpdatedAt
+			}
+			later := change("later", held.UpdatedAt.Add(time.Minute))
+			older := change("older", held.UpdatedAt.Add(time.Second))
+			require.Equal(t, guarded, older.After(later), "%s, then %s", later, older)
+		})
+	}
+}
+
+// TestColumnGoesOrTakesTheCard: of a column's deletion and a card's move into it
+// one wins, and no card is left without a column.
+func TestColumnGoesOrTakesTheCard(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	home := b.made("home")[0].ID
+	held := b.card("held", home)
+	for n := range 10 {
+		target := b.made("target " + strconv.Itoa(n))[0].ID
+		var moved, deleted int
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			moved = b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+target.String()+`"}]`).Status
+		})
+		wg.Go(func() { deleted = b.admin.Delete("/admin/requisition-status?_id="+target.String(), nil).Status })
+		wg.Wait()
+		require.Contains(t, [][2]int{{200, 409}, {422, 200}}, [2]int{moved, deleted})
+		docs[card](b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+home.String()+`"}]`))
+	}
+}
