@@ -24,10 +24,6 @@ const (
 	stateWaiting = "waiting"
 )
 
-// applyLimits bound what an applier waits and works, so that the event is queued
-// rather than the gateway's patience (10 s at gateway A) lost.
-const applyLimits = "SELECT set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true)"
-
 // Answer is the body that a gateway gets.
 type Answer struct {
 	Received  bool    `json:"received"`
@@ -95,21 +91,15 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 // receiveTx logs the delivery; the first of an event applies it, the others,
 // also those that come at the same time, take its result.
 func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
-	if err := s.db.WebhookLogInsert(ctx, tx, logParams(d)); err != nil {
-		return Result{}, fmt.Errorf("log webhook: %w", err)
-	}
-	claimed, err := s.db.ProcessedEventClaim(ctx, tx, paymentsdb.ProcessedEventClaimParams{
-		Gateway: string(d.event.Gateway), EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event),
-		EventAt: d.event.CreatedAt, At: d.at,
+	claimed, err := s.db.ProcessedEventReceive(ctx, tx, paymentsdb.ProcessedEventReceiveParams{
+		LogID: d.log, Gateway: string(d.event.Gateway), EventID: d.event.ID, EventType: filled(d.event.Type), Payload: d.body,
+		Signature: filled(d.proof), Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("claim event: %w", err)
+		return Result{}, fmt.Errorf("log and claim event: %w", err)
 	}
 	if claimed == 0 {
 		return s.repeatTx(ctx, tx, d)
-	}
-	if _, err := tx.Exec(ctx, applyLimits); err != nil {
-		return Result{}, err
 	}
 	result, applyErr := s.applyTx(ctx, tx, d.event)
 	state, follow := stateDone, func() error { return nil }
@@ -193,24 +183,16 @@ func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e Event, state string
 	if err != nil {
 		return err
 	}
-	err = s.db.ProcessedEventFinish(ctx, tx, paymentsdb.ProcessedEventFinishParams{
+	// The caller holds the event: nobody else touches its logs, so that they never
+	// tell different stories.
+	params := paymentsdb.ProcessedEventFinishParams{
 		Gateway: string(e.Gateway), EventID: e.ID, State: state, Result: raw, At: s.deps.Clock.Now(),
-	})
-	if err != nil {
-		return fmt.Errorf("finish event: %w", err)
 	}
-	return s.finishLogsTx(ctx, tx, e, state, raw)
-}
-
-// finishLogsTx gives all logs of the event its result, so that they never tell
-// different stories. The caller holds the event: nobody else touches these rows.
-func (s *Service) finishLogsTx(ctx context.Context, tx pgx.Tx, e Event, state string, result json.RawMessage) error {
-	params := paymentsdb.WebhookLogFinishParams{Gateway: string(e.Gateway), EventID: &e.ID, Result: result}
 	if state != stateQueued {
-		params.Processed, params.ProcessedAt = true, new(s.deps.Clock.Now())
+		params.Processed, params.ProcessedAt = true, &params.At
 	}
-	if err := s.db.WebhookLogFinish(ctx, tx, params); err != nil {
-		return fmt.Errorf("finish webhook log: %w", err)
+	if err := s.db.ProcessedEventFinish(ctx, tx, params); err != nil {
+		return fmt.Errorf("finish event: %w", err)
 	}
 	return nil
 }

@@ -6,9 +6,30 @@ INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subject
 VALUES (@gateway, @event_id, @log_id, 'applying', @subjects, '{}', @event_at, @at)
 ON CONFLICT DO NOTHING;
 
+-- name: ProcessedEventReceive :execrows
+-- ProcessedEventReceive logs a delivery and makes the caller the one who applies
+-- its event, in one statement; no row means that the event has been done. Whoever
+-- applies waits and works no longer than the limits, so that the event is queued
+-- rather than the patience of the gateway lost (10 s at gateway A).
+WITH log AS (
+    INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, received_at)
+    VALUES (@log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, false, @at)
+    RETURNING id
+)
+INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
+SELECT @gateway, @event_id, log.id, 'applying', @subjects::text[], '{}', @event_at, @at FROM log
+ON CONFLICT DO NOTHING
+RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true);
+
 -- name: ProcessedEventFinish :exec
-UPDATE payments.processed_events SET state = @state, result = @result, updated_at = @at
-WHERE gateway = @gateway AND event_id = @event_id;
+-- ProcessedEventFinish gives an event and every authenticated log of it the
+-- result, in one statement.
+WITH logs AS (
+    UPDATE payments.webhook_logs l SET processed = @processed, result = @result, processed_at = sqlc.narg(processed_at)
+    WHERE l.gateway = @gateway AND l.event_id = @event_id AND l.signature_valid
+)
+UPDATE payments.processed_events e SET state = @state, result = @result, updated_at = @at
+WHERE e.gateway = @gateway AND e.event_id = @event_id;
 
 -- name: ProcessedEventGet :one
 -- ProcessedEventGet reads the result. The share lock keeps a job that applies the

@@ -1,8 +1,3 @@
--- name: WebhookLogFinish :exec
--- WebhookLogFinish gives every authenticated log of an event the event's result.
-UPDATE payments.webhook_logs SET processed = @processed, result = @result, processed_at = sqlc.narg(processed_at)
-WHERE gateway = @gateway AND event_id = @event_id AND signature_valid;
-
 -- name: WebhookLogFinishOne :exec
 UPDATE payments.webhook_logs SET processed = @processed, result = @result, processed_at = sqlc.narg(processed_at)
 WHERE id = @id;

@@ -47,18 +47,26 @@ func (q *Queries) ProcessedEventClaim(ctx context.Context, db DBTX, arg Processe
 }
 
 const processedEventFinish = `-- name: ProcessedEventFinish :exec
-UPDATE payments.processed_events SET state = $1, result = $2, updated_at = $3
-WHERE gateway = $4 AND event_id = $5
+WITH logs AS (
+    UPDATE payments.webhook_logs l SET processed = $6, result = $2, processed_at = $7
+    WHERE l.gateway = $4 AND l.event_id = $5 AND l.signature_valid
+)
+UPDATE payments.processed_events e SET state = $1, result = $2, updated_at = $3
+WHERE e.gateway = $4 AND e.event_id = $5
 `
 
 type ProcessedEventFinishParams struct {
-	State   string
-	Result  json.RawMessage
-	At      time.Time
-	Gateway string
-	EventID string
+	State       string
+	Result      json.RawMessage
+	At          time.Time
+	Gateway     string
+	EventID     string
+	Processed   bool
+	ProcessedAt *time.Time
 }
 
+// ProcessedEventFinish gives an event and every authenticated log of it the
+// result, in one statement.
 func (q *Queries) ProcessedEventFinish(ctx context.Context, db DBTX, arg ProcessedEventFinishParams) error {
 	_, err := db.Exec(ctx, processedEventFinish,
 		arg.State,
@@ -66,6 +74,8 @@ func (q *Queries) ProcessedEventFinish(ctx context.Context, db DBTX, arg Process
 		arg.At,
 		arg.Gateway,
 		arg.EventID,
+		arg.Processed,
+		arg.ProcessedAt,
 	)
 	return err
 }
@@ -163,6 +173,52 @@ func (q *Queries) ProcessedEventPayload(ctx context.Context, db DBTX, arg Proces
 	var payload json.RawMessage
 	err := row.Scan(&payload)
 	return payload, err
+}
+
+const processedEventReceive = `-- name: ProcessedEventReceive :execrows
+WITH log AS (
+    INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, received_at)
+    VALUES ($6, $1, $2, $7, $8, $9, true, false, $5)
+    RETURNING id
+)
+INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
+SELECT $1, $2, log.id, 'applying', $3::text[], '{}', $4, $5 FROM log
+ON CONFLICT DO NOTHING
+RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true)
+`
+
+type ProcessedEventReceiveParams struct {
+	Gateway   string
+	EventID   string
+	Subjects  []string
+	EventAt   time.Time
+	At        time.Time
+	LogID     objectid.ID
+	EventType *string
+	Payload   json.RawMessage
+	Signature *string
+}
+
+// ProcessedEventReceive logs a delivery and makes the caller the one who applies
+// its event, in one statement; no row means that the event has been done. Whoever
+// applies waits and works no longer than the limits, so that the event is queued
+// rather than the patience of the gateway lost (10 s at gateway A).
+func (q *Queries) ProcessedEventReceive(ctx context.Context, db DBTX, arg ProcessedEventReceiveParams) (int64, error) {
+	result, err := db.Exec(ctx, processedEventReceive,
+		arg.Gateway,
+		arg.EventID,
+		arg.Subjects,
+		arg.EventAt,
+		arg.At,
+		arg.LogID,
+		arg.EventType,
+		arg.Payload,
+		arg.Signature,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const processedEventSubject = `-- name: ProcessedEventSubject :exec

@@ -29,31 +29,6 @@ func (q *Queries) WebhookLogCountEvent(ctx context.Context, db DBTX, arg Webhook
 	return count, err
 }
 
-const webhookLogFinish = `-- name: WebhookLogFinish :exec
-UPDATE payments.webhook_logs SET processed = $1, result = $2, processed_at = $3
-WHERE gateway = $4 AND event_id = $5 AND signature_valid
-`
-
-type WebhookLogFinishParams struct {
-	Processed   bool
-	Result      json.RawMessage
-	ProcessedAt *time.Time
-	Gateway     string
-	EventID     *string
-}
-
-// WebhookLogFinish gives every authenticated log of an event the event's result.
-func (q *Queries) WebhookLogFinish(ctx context.Context, db DBTX, arg WebhookLogFinishParams) error {
-	_, err := db.Exec(ctx, webhookLogFinish,
-		arg.Processed,
-		arg.Result,
-		arg.ProcessedAt,
-		arg.Gateway,
-		arg.EventID,
-	)
-	return err
-}
-
 const webhookLogFinishOne = `-- name: WebhookLogFinishOne :exec
 UPDATE payments.webhook_logs SET processed = $1, result = $2, processed_at = $3
 WHERE id = $4
