@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,12 +51,14 @@ type keyRing struct {
 	signing string
 	keys    map[string][]byte
 	parser  *jwt.Parser
+	clock   clock.Clock
+	seen    verifiedTokens
 }
 
 // parseKeyRing reads "kid:secret,kid:secret". The clock tells when a token is
 // over.
 func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
-	ring := &keyRing{keys: map[string][]byte{}, parser: jwt.NewParser(
+	ring := &keyRing{clock: clk, keys: map[string][]byte{}, parser: jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithIssuer(issuer),
 		jwt.WithTimeFunc(func() time.Time { return clk.Now() }),
 	)}
@@ -102,12 +105,18 @@ func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time, ttl
 
 // verify checks signature, issuer, kind and expiry; errToken when any is wrong.
 func (k *keyRing) verify(kind tokenKind, token string) (httpapi.Claims, error) {
+	hash := sha256.Sum256([]byte(token))
+	if claims, ok := k.seen.find(hash, kind, k.clock.Now()); ok {
+		return claims, nil
+	}
 	var claims tokenClaims
 	parsed, err := k.parser.ParseWithClaims(token, &claims, k.keyOf)
 	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) {
 		return httpapi.Claims{}, errToken
 	}
-	return httpapi.Claims{UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID}, nil
+	said := httpapi.Claims{UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID}
+	k.seen.keep(hash, verifiedToken{kind: kind, claims: said, expires: claims.ExpiresAt.Time})
+	return said, nil
 }
 
 // keyOf finds the key that a token names.
