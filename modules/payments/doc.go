@@ -2,8 +2,9 @@
 // payment gateway in neutral words, the two gateways behind them, the webhooks
 // by which they report, and the ledger of what they reported.
 //
-// Owns: the schema payments (payments, failed_attempts, webhook_logs,
-// processed_events), the routes POST /webhooks/gwa, POST /webhooks/gwb and
+// Owns: the schema payments (payments, failed_attempts, refunds, refund_reports,
+// disputes, webhook_logs, processed_events), the routes POST /webhooks/gwa,
+// POST /webhooks/gwb, GET /webhook-logs and its stats and replay, and
 // GET /gwb/config.
 //
 // Does not own: subscriptions, orders and what an event means for them. Upper
@@ -14,7 +15,15 @@
 // applying is the change that it makes here. An event is unclaimed, and waits,
 // when no module knows its subject yet. A payment is settled once the money
 // counts (approved by card, received by PIX); the ledger holds settled payments
-// only. An attempt is one try to take a payment.
+// only. An attempt is one try to take a payment. A refund is asked for here (a
+// wish, committed before its gateway is asked) or learned from the gateway; what
+// has been given back of a payment follows from the set of all reports of it,
+// and the rows of the ledger add up to that. A dispute is a card holder's
+// chargeback; an inquiry is one that holds no money yet.
+//
+// A refund or dispute of gateway B names the payment intent, while the ledger's
+// row of a subscription is keyed by the invoice, whose newer events tell no
+// intent: such an event waits, and a job asks the gateway for the invoice.
 //
 // The adapters gwa and gwb are built by the composition root alone; other
 // modules see the interface Gateway.

@@ -124,7 +124,7 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 
 func newPayments(c core) *payments.Service {
 	return payments.New(payments.Deps{
-		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable,
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable,
 		Adapters: []payments.Adapter{
 			gwa.New(gwa.Config{
 				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Clock: c.clock, UserAgent: "Marquee/" + Version(),

@@ -142,6 +142,16 @@ func FuzzReadEvent(f *testing.F) {
 			require.Equal(t, payments.NothingForUs, e.Kind)
 			return
 		}
+		if e.Refund != nil {
+			require.NotEmpty(t, e.Refund.PaymentID)
+		}
+		if e.Dispute != nil {
+			require.NotEmpty(t, e.Dispute.ID)
+			require.NotEmpty(t, e.Dispute.State)
+		}
+		if e.Authorization != nil {
+			require.NotEmpty(t, e.Authorization.ID)
+		}
 		switch e.Kind {
 		case payments.PaymentWasSettled, payments.PaymentHasFailed:
 			require.NotEmpty(t, e.Payment.ID)
