@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/collection"
@@ -162,4 +165,107 @@ func TestColumnGoesOrTakesTheCard(t *testing.T) {
 		require.Contains(t, [][2]int{{200, 409}, {422, 200}}, [2]int{moved, deleted})
 		docs[card](b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+home.String()+`"}]`))
 	}
+}
+
+// TestDeletionHoldsItsCardBeforeItsFiles takes the steps of a deletion one by one
+// while an upload comes in between. Without the lock the upload's file outlives
+// the card.
+func TestDeletionHoldsItsCardBeforeItsFiles(t *testing.T) {
+	t.Parallel()
+	for _, guarded := range []bool{true, false} {
+		t.Run(fmt.Sprintf("guarded=%t", guarded), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			held := b.card("held", b.made("To do")[0].ID)
+			formType, body := multipartFile(t, "note.txt", "text/plain", []byte("note"))
+			status := make(chan int, 1)
+			require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+				if guarded {
+					if _, err := tx.Exec(t.Context(), "SELECT 1 FROM board.requisitions WHERE id = $1 FOR UPDATE", held.ID); err != nil {
+						return err
+					}
+				}
+				if err := b.files.DeleteOfRecordTx(t.Context(), tx, "requisition", held.ID); err != nil {
+					return err
+				}
+				go func() {
+					status <- b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType, body).Status
+				}()
+				require.Eventually(t, func() bool { return len(status) == 1 || b.waiting() }, 10*time.Second, 5*time.Millisecond)
+				_, err := tx.Exec(t.Context(), "DELETE FROM board.requisitions WHERE id = $1", held.ID)
+				return err
+			}))
+			if guarded {
+				require.Equal(t, http.StatusNotFound, <-status)
+				require.Zero(t, b.count("SELECT count(*) FROM files.files"))
+				return
+			}
+			require.Equal(t, http.StatusOK, <-status)
+			require.Equal(t, 1, b.count("SELECT count(*) FROM files.files"))
+		})
+	}
+}
+
+// TestColumnsAreHeldInOrder lets a rename of two columns meet a move of two
+// cards, each beginning at the other's end. Without the locks that both take
+// first, in the order of the ids, they wait for each other and one is killed.
+func TestColumnsAreHeldInOrder(t *testing.T) {
+	t.Parallel()
+	for _, guarded := range []bool{true, false} {
+		t.Run(fmt.Sprintf("guarded=%t", guarded), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			cols := b.made("a", "b", "home")
+			first, second := b.card("first", cols[2].ID), b.card("second", cols[2].ID)
+			ids := []string{cols[0].ID.String(), cols[1].ID.String()}
+			begun := make(chan struct{}, 2)
+			run := func(hold string, steps ...[2]any) error {
+				return postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+					if guarded {
+						if _, err := tx.Exec(t.Context(), hold, ids); err != nil {
+							return err
+						}
+					}
+					for i, step := range steps {
+						args, _ := step[1].([]any)
+						if _, err := tx.Exec(t.Context(), step[0].(string), args...); err != nil {
+							return err
+						}
+						if i == 0 {
+							begun <- struct{}{}
+							assert.Eventually(t, func() bool { return len(begun) == 2 || b.waiting() }, 10*time.Second, 5*time.Millisecond)
+						}
+					}
+					return nil
+				})
+			}
+			const move, rename = "UPDATE board.requisitions SET status_id = $2 WHERE id = $1", "UPDATE board.requisition_status SET name = name || '2' WHERE id = $1"
+			errs := make(chan error, 2)
+			go func() {
+				errs <- run("SELECT 1 FROM board.requisition_status WHERE id = ANY ($1::text[]) ORDER BY id FOR KEY SHARE",
+					[2]any{move, []any{first.ID, cols[0].ID}}, [2]any{move, []any{second.ID, cols[1].ID}})
+			}()
+			go func() {
+				errs <- run("SELECT 1 FROM board.requisition_status WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE",
+					[2]any{rename, []any{cols[1].ID}}, [2]any{rename, []any{cols[0].ID}})
+			}()
+			killed := 0
+			for range 2 {
+				var pgErr *pgconn.PgError
+				if err := <-errs; errors.As(err, &pgErr) && pgErr.Code == "40P01" {
+					killed++
+				} else {
+					require.NoError(t, err)
+				}
+			}
+			require.Equal(t, !guarded, killed == 1, "%d killed", killed)
+		})
+	}
+}
+
+// waiting reports whether a session of the test's database waits for a lock.
+func (b *bundle) waiting() bool {
+	var n int
+	err := b.db.QueryRow(b.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+	return err == nil && n > 0
 }
