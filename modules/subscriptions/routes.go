@@ -34,4 +34,6 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPut, "/gwb/subscription/payment-method", "gwb_subscription_card", httpapi.Customer, h.changeCardGWB)
 	httpapi.Route(api, http.MethodDelete, "/gwb/subscription", "gwb_subscription_cancel", httpapi.Customer, h.cancelGWB)
 	httpapi.Route(api, http.MethodGet, "/gwb/subscription", "gwb_subscription_get", httpapi.Customer, h.readGWB)
+
+	s.adminRoutes(api)
 }

@@ -55,6 +55,7 @@ type bundle struct {
 	jobs     *jobs.Client
 	pix      *pix
 	server   *httptest.Server
+	api      *httpapi.API
 	customer accounts.Customer
 	token    string
 }
@@ -86,6 +87,7 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: log, PublicURL: "https://api.example.com"})
 	b.payments.Routes(api)
 	b.service.Routes(api)
+	b.api = api
 	b.server = httptest.NewServer(api.Handler())
 	t.Cleanup(b.server.Close)
 	subscriptionstest.Plan(t, b.db, plan, 4990)

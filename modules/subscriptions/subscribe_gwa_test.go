@@ -183,8 +183,7 @@ func TestPixRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
-	b.pix.mode = "recurring"
-	b.pix.mode = "manual"
+
 	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET amount_cents = 499")
 	require.NoError(t, err)
 	a := b.expect(t, 400, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})

@@ -20,16 +20,16 @@ type pixInfo struct {
 	Message   string      `json:"message"`
 	Amount    money.Reais `json:"amount" doc:"Reais"`
 	Months    int32       `json:"months"`
-	PaymentID *string     `json:"payment_id"`
+	PaymentID *string     `json:"payment_id" nullable:"true"`
 	Pix       pixCodeInfo `json:"pix"`
 	// AuthorizationID is there for automatic PIX alone.
 	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
 }
 
 type pixCodeInfo struct {
-	Payload        *string       `json:"payload" doc:"Copy-and-paste text"`
-	EncodedImage   *string       `json:"encoded_image" doc:"PNG in base64"`
-	ExpirationDate *httpapi.Time `json:"expiration_date"`
+	Payload        *string       `json:"payload" nullable:"true" doc:"Copy-and-paste text"`
+	EncodedImage   *string       `json:"encoded_image" nullable:"true" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
 func (h handlers) subscribePixGWA(ctx context.Context, in *subscribePixInput) (*envelope, error) {
@@ -69,8 +69,8 @@ type pixGWBInfo struct {
 	Message         string      `json:"message"`
 	Amount          int64       `json:"amount" doc:"Cents"`
 	Months          int32       `json:"months"`
-	PaymentIntentID *string     `json:"payment_intent_id"`
-	ClientSecret    *string     `json:"client_secret"`
+	PaymentIntentID *string     `json:"payment_intent_id" nullable:"true"`
+	ClientSecret    *string     `json:"client_secret" nullable:"true"`
 	Pix             pixCodeInfo `json:"pix"`
 }
 
@@ -95,10 +95,10 @@ type pixQRBody struct {
 
 type pixQR struct {
 	Gateway        string        `json:"gateway"`
-	PaymentID      *string       `json:"payment_id"`
-	QRCode         *string       `json:"qr_code" doc:"Copy-and-paste text"`
-	QRCodeImage    *string       `json:"qr_code_image" doc:"PNG in base64"`
-	ExpirationDate *httpapi.Time `json:"expiration_date"`
+	PaymentID      *string       `json:"payment_id" nullable:"true"`
+	QRCode         *string       `json:"qr_code" nullable:"true" doc:"Copy-and-paste text"`
+	QRCodeImage    *string       `json:"qr_code_image" nullable:"true" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
 // pixQR shows the code of the customer's pending PIX at either gateway; an

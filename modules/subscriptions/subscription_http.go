@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"marquee/modules/payments"
+	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -24,17 +25,17 @@ type subscriptionDoc struct {
 	GWAPixAuthID      *string       `json:"gwa_pix_auth_id,omitempty"`
 	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
 	GWBPriceID        *string       `json:"gwb_price_id,omitempty"`
-	StartedAt         *httpapi.Time `json:"started_at"`
-	NextBillingDate   *httpapi.Time `json:"next_billing_date"`
-	LastPaymentAt     *httpapi.Time `json:"last_payment_at"`
-	ExpiresAt         *httpapi.Time `json:"expires_at"`
+	StartedAt         *httpapi.Time `json:"started_at" nullable:"true"`
+	NextBillingDate   *httpapi.Time `json:"next_billing_date" nullable:"true"`
+	LastPaymentAt     *httpapi.Time `json:"last_payment_at" nullable:"true"`
+	ExpiresAt         *httpapi.Time `json:"expires_at" nullable:"true"`
 	CreatedAt         httpapi.Time  `json:"created_at"`
 	GatewayDeletedAt  *httpapi.Time `json:"gateway_deleted_at,omitempty"`
 	PaymentFailures   int32         `json:"payment_failures" doc:"Failures in a row"`
 	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
 	HasChargeback     bool          `json:"has_chargeback"`
 	CancelAtPeriodEnd bool          `json:"cancel_at_period_end"`
-	CreatedByID       *objectid.ID  `json:"document_created_by_id"`
+	CreatedByID       *objectid.ID  `json:"document_created_by_id" nullable:"true"`
 	RegisterDate      httpapi.Time  `json:"register_date"`
 	UpdateDate        httpapi.Time  `json:"register_update_date"`
 }
@@ -55,7 +56,11 @@ func shown(r row) subscriptionDoc {
 
 type envelope = httpapi.EnvelopeOutput[subscriptionDoc]
 
-type handlers struct{ service *Service }
+type handlers struct {
+	service *Service
+	all     *collection.Resource // of the admin routes
+	only    payments.GatewayName // the gateway of the admin routes of one, else ""
+}
 
 func (h handlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
 	sub, err := h.service.current(ctx, httpapi.CallerOf(ctx).ID)
@@ -67,7 +72,7 @@ func (h handlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
 
 type gwbInfo struct {
 	Message       string  `json:"message"`
-	ClientSecret  *string `json:"client_secret" doc:"Only while the card's owner has to authenticate"`
+	ClientSecret  *string `json:"client_secret" nullable:"true" doc:"Only while the card's owner has to authenticate"`
 	PaymentStatus string  `json:"payment_status,omitempty" enum:"succeeded,requires_action,requires_payment_method,unknown"`
 	PaymentFailed bool    `json:"payment_failed,omitempty"`
 }
@@ -135,7 +140,7 @@ type subscribeGWAInput struct {
 
 type gwaInfo struct {
 	Message        string  `json:"message"`
-	SubscriptionID *string `json:"gwa_subscription_id"`
+	SubscriptionID *string `json:"gwa_subscription_id" nullable:"true"`
 	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
 }
 

@@ -45,7 +45,7 @@ type renewedDoc struct {
 	Gateway       string        `json:"gateway" enum:"gwa,gwb"`
 	Status        string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
 	PaymentMethod string        `json:"payment_method" enum:"credit_card,pix,boleto"`
-	StartedAt     *httpapi.Time `json:"started_at"`
+	StartedAt     *httpapi.Time `json:"started_at" nullable:"true"`
 }
 
 func (h handlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {

@@ -39,6 +39,7 @@ var reasons = map[Action]Reason{
 	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon,
 	AuthorizationActivated: ReasonAuthorized, AuthorizationCancelled: ReasonCustomerCancelled, AuthorizationExpired: ReasonExpired,
 	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,
+	AdminSuspends: ReasonAdminCancelled, AdminExpires: ReasonAdminCancelled,
 }
 
 // reasonFor names the reason of a move. A gateway's cancelling has that of what

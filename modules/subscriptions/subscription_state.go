@@ -53,6 +53,8 @@ const (
 	CustomerCancels        Action = "customer_cancels"
 	AdminCancels           Action = "admin_cancels"
 	AdminActivates         Action = "admin_activates"
+	AdminSuspends          Action = "admin_suspends" // PUT status, POST …/chargeback opens a dispute instead
+	AdminExpires           Action = "admin_expires"
 )
 
 // Actions are all actions, in the order of the table.
@@ -61,7 +63,7 @@ var Actions = []Action{
 	GatewaySaysActive, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
 	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon,
 	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
-	LateMoney, PeriodEnds, CustomerCancels, AdminCancels, AdminActivates,
+	LateMoney, PeriodEnds, CustomerCancels, AdminCancels, AdminActivates, AdminSuspends, AdminExpires,
 }
 
 type moves map[Status]Status
@@ -123,6 +125,8 @@ var transitions = map[Action]moves{
 	CustomerCancels: anyLive(Cancelled),
 	AdminCancels:    anyLive(Cancelled),
 	AdminActivates:  from(Pending, Suspended, Cancelled, Expired)(Active).stays(Active),
+	AdminSuspends:   from(Pending, Active)(Suspended).stays(Suspended),
+	AdminExpires:    anyLive(Expired),
 }
 
 // Next answers where an action takes a subscription. Ok is false when the state

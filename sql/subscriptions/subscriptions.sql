@@ -34,6 +34,10 @@ INSERT INTO subscriptions.subscriptions (
     @customer_id, @now, @now
 ) RETURNING *;
 
+-- name: ListCustomersOf :many
+-- In order, so that two who lock them all cannot deadlock.
+SELECT DISTINCT customer_id FROM subscriptions.subscriptions WHERE id = ANY(@ids::text[]) ORDER BY customer_id;
+
 -- name: ListDueDebits :many
 -- Automatic PIX whose next cycle begins before the horizon and for which nobody
 -- has begun a debit: what was begun, its own job repeats.
@@ -76,6 +80,11 @@ SELECT * FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN @since AND @before
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL)
 ORDER BY next_billing_date LIMIT @most;
+
+-- name: ListStats :many
+-- Subscriptions by gateway and status, and what the active ones pay a month.
+SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents
+FROM subscriptions.subscriptions GROUP BY gateway, status;
 
 -- name: UpdateSubscription :one
 -- Writes what may change, if the status is still the one that was read. No row

@@ -557,6 +557,31 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 	return i, err
 }
 
+const listCustomersOf = `-- name: ListCustomersOf :many
+SELECT DISTINCT customer_id FROM subscriptions.subscriptions WHERE id = ANY($1::text[]) ORDER BY customer_id
+`
+
+// In order, so that two who lock them all cannot deadlock.
+func (q *Queries) ListCustomersOf(ctx context.Context, db DBTX, ids []string) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, listCustomersOf, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var customer_id objectid.ID
+		if err := rows.Scan(&customer_id); err != nil {
+			return nil, err
+		}
+		items = append(items, customer_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listDueDebits = `-- name: ListDueDebits :many
 SELECT s.id FROM subscriptions.subscriptions s
 WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL AND s.next_billing_date <= $1
@@ -780,6 +805,44 @@ func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListO
 			&i.PromoCode,
 			&i.FirstAmountCents,
 			&i.GatewayEndedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listStats = `-- name: ListStats :many
+SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents
+FROM subscriptions.subscriptions GROUP BY gateway, status
+`
+
+type ListStatsRow struct {
+	Gateway       string
+	Status        string
+	Subscriptions int64
+	MonthlyCents  int64
+}
+
+// Subscriptions by gateway and status, and what the active ones pay a month.
+func (q *Queries) ListStats(ctx context.Context, db DBTX) ([]ListStatsRow, error) {
+	rows, err := db.Query(ctx, listStats)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListStatsRow{}
+	for rows.Next() {
+		var i ListStatsRow
+		if err := rows.Scan(
+			&i.Gateway,
+			&i.Status,
+			&i.Subscriptions,
+			&i.MonthlyCents,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,173 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// wrongGateway is the answer of a gateway's admin routes for a subscription of
+// the other one (specification, Errors).
+func wrongGateway(want payments.GatewayName) error {
+	return fault.InvalidAt("is a subscription of another gateway than "+string(want), "path", "id")
+}
+
+// findAt is find for the routes of one gateway; "" takes either.
+func (s *Service) findAt(ctx context.Context, id string, only payments.GatewayName) (row, error) {
+	sub, err := s.find(ctx, s.pool, id)
+	if err == nil && only != "" && sub.Gateway != string(only) {
+		return row{}, wrongGateway(only)
+	}
+	return sub, err
+}
+
+// adminMoveTx moves a locked subscription for an admin. What ends here is ended at
+// its gateway by job; what is opened again after its end, or after its period,
+// runs for one period from now, since no recurrence stands behind it.
+func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, edit func(*row)) (bool, error) {
+	actor := httpapi.CallerOf(ctx).ID
+	now, ended := s.clock.Now(), Status(sub.Status).Ended()
+	moved, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByAdmin, actor: &actor, edit: func(r *row) {
+		if action == AdminActivates {
+			closeIntent(r)
+			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
+			if passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now); ended || passed {
+				r.ExpiresAt, r.NextBillingDate = s.periodFrom(now, r), nil
+			}
+		}
+		if edit != nil {
+			edit(r)
+		}
+	}})
+	if err != nil || !moved || !Status(sub.Status).Ended() {
+		return moved, err
+	}
+	return true, s.endAtGatewayTx(ctx, tx, *sub)
+}
+
+// administer locks a subscription, changes it, and writes the audit trail.
+func (s *Service) administer(ctx context.Context, found row, action, reason string, act func(tx pgx.Tx, sub *row) error) (row, error) {
+	var sub row
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if sub, err = s.lockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
+			return err
+		}
+		before := shown(sub)
+		if err := act(tx, &sub); err != nil {
+			return err
+		}
+		return s.auditTx(ctx, tx, action, before, sub, reason)
+	})
+	if postgres.Constraint(err) == constraintOneLive {
+		return row{}, errOtherLive()
+	}
+	return sub, err
+}
+
+// adminCancel ends a subscription at once, here and at its gateway: 409 when it
+// has ended already.
+func (s *Service) adminCancel(ctx context.Context, found row, reason string) (row, error) {
+	sub, err := s.administer(ctx, found, "subscription_cancel", reason, func(tx pgx.Tx, sub *row) error {
+		moved, err := s.adminMoveTx(ctx, tx, sub, AdminCancels, nil)
+		if err == nil && !moved {
+			return fault.Conflict("The subscription is %s already.", sub.Status)
+		}
+		return err
+	})
+	if err != nil {
+		return row{}, err
+	}
+	return s.endNow(ctx, sub)
+}
+
+// activate opens a subscription, whatever it is, and makes it the customer's
+// current one: 409 when he has another that is live.
+func (s *Service) activate(ctx context.Context, found row, reason string) (row, error) {
+	return s.administer(ctx, found, "subscription_activate", reason, func(tx pgx.Tx, sub *row) error {
+		_, err := s.adminMoveTx(ctx, tx, sub, AdminActivates, nil)
+		return err
+	})
+}
+
+// extend moves the end of access forward, never back, by days or to an instant:
+// 409 for a subscription that has ended.
+func (s *Service) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
+	return s.administer(ctx, found, "subscription_extend", "", func(tx pgx.Tx, sub *row) error {
+		if Status(sub.Status).Ended() {
+			return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
+		}
+		now := s.clock.Now()
+		end := latestOf(now, sub.NextBillingDate)
+		if sub.ExpiresAt != nil {
+			end = latestOf(now, sub.ExpiresAt)
+		}
+		next := sub.NextBillingDate
+		if until != nil {
+			if !until.After(end) && sub.ExpiresAt != nil || !until.After(now) {
+				return fault.InvalidAt("has to lie after the present end", "body", "expires_at")
+			}
+			end = *until
+			if next != nil {
+				next = new(latestOf(end, next))
+			}
+		} else {
+			end = end.In(s.cfg.Zone).AddDate(0, 0, days).UTC()
+			if next != nil {
+				next = new(next.In(s.cfg.Zone).AddDate(0, 0, days).UTC())
+			}
+		}
+		return s.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = &end, next })
+	})
+}
+
+// chargeback does for a dispute that the gateway did not report what
+// charge.dispute.created does: suspended, has_chargeback, a row in the ledger of
+// disputes.
+func (s *Service) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
+	now := s.clock.Now()
+	return s.administer(ctx, found, "subscription_chargeback", reason, func(tx pgx.Tx, sub *row) error {
+		report := payments.DisputeReport{
+			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
+			Reason: reason, State: payments.DisputeOpen, NativeStatus: "reported_by_admin", OpenedAt: now, At: now,
+		}
+		paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+		if err != nil {
+			return err
+		}
+		if len(paid) > 0 {
+			report.PaymentID, report.Amount = paid[0].Payment.ID, paid[0].Payment.Amount
+		}
+		if amount != nil {
+			report.Amount = money.Cents(*amount)
+		}
+		_, err = s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+			Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
+		})
+		if err != nil {
+			return err
+		}
+		edit := func(r *row) { r.HasChargeback = true }
+		if Status(sub.Status) == Pending {
+			return s.editTx(ctx, tx, sub, edit)
+		}
+		_, err = s.moveTx(ctx, tx, sub, change{action: DisputeOpens, source: ByAdmin, actor: callerID(ctx), edit: edit})
+		return err
+	})
+}
+
+func callerID(ctx context.Context) *objectid.ID {
+	id := httpapi.CallerOf(ctx).ID
+	if id == "" {
+		return nil
+	}
+	return &id
+}

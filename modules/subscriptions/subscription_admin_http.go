@@ -1,0 +1,211 @@
+package subscriptions
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// adminRoutes registers what admins do with subscriptions: for both gateways, and
+// the same for each alone.
+func (s *Service) adminRoutes(api *httpapi.API) {
+	all := s.newCollection()
+	h := handlers{service: s, all: all}
+	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
+
+	httpapi.Route(api, http.MethodGet, "/subscriptions", "subscription_list", httpapi.Admin, list.List(all.View), all.ListDoc()...)
+	httpapi.Route(api, http.MethodPut, "/subscriptions", "subscription_update", httpapi.Admin, h.update, all.UpdateDoc()...)
+	httpapi.Route(api, http.MethodGet, "/subscriptions/stats", "subscription_stats", httpapi.Admin, h.stats)
+	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/payments", "subscription_payments", httpapi.Admin, h.payments)
+	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/refunds", "subscription_refunds", httpapi.Admin, h.refunds)
+	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund)
+	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/cancel", "subscription_cancel", httpapi.Admin, h.cancel)
+	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/chargeback", "subscription_chargeback", httpapi.Admin, h.chargeback)
+	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin, h.extend)
+	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin, h.activate)
+
+	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		at := handlers{service: s, all: all, only: name}
+		path, prefix := "/admin/"+string(name)+"/subscriptions", "admin_"+string(name)+"_subscription_"
+		view := all.Restrict("t.gateway = '" + string(name) + "'")
+		httpapi.Route(api, http.MethodGet, path, prefix+"list", httpapi.Admin, list.List(view), view.ListDoc()...)
+		httpapi.Route(api, http.MethodGet, path+"/stats", prefix+"stats", httpapi.Admin, at.statsOfGateway)
+		httpapi.Route(api, http.MethodPost, path+"/{id}/cancel", prefix+"cancel", httpapi.Admin, at.cancel)
+		httpapi.Route(api, http.MethodGet, path+"/{id}/payments", prefix+"payments", httpapi.Admin, at.payments)
+		httpapi.Route(api, http.MethodGet, path+"/{id}/refunds", prefix+"refunds", httpapi.Admin, at.refunds)
+	}
+	gwa, gwb := handlers{service: s, only: payments.GWA}, handlers{service: s, only: payments.GWB}
+	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA)
+	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB)
+}
+
+type idInput struct {
+	ID string `path:"id" doc:"24 hexadecimal digits"`
+}
+
+type reasonInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body *struct {
+		Reason string `json:"reason" required:"false" maxLength:"500"`
+	}
+}
+
+func (in *reasonInput) reason() string {
+	if in.Body == nil {
+		return ""
+	}
+	return in.Body.Reason
+}
+
+type adminCancelBody struct {
+	Message           string        `json:"message"`
+	SubscriptionID    objectid.ID   `json:"subscription_id"`
+	CustomerID        objectid.ID   `json:"customer_id"`
+	Gateway           string        `json:"gateway" enum:"gwa,gwb"`
+	GWASubscriptionID *string       `json:"gwa_subscription_id,omitempty"`
+	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
+	CancelledAt       *httpapi.Time `json:"cancelled_at" nullable:"true"`
+	GatewayResponse   any           `json:"gateway_response" doc:"null while the gateway has not confirmed: a job asks it until it does"`
+}
+
+func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[adminCancelBody], error) {
+	sub, err := h.service.findAt(ctx, in.ID, h.only)
+	if err == nil {
+		sub, err = h.service.adminCancel(ctx, sub, in.reason())
+	}
+	if err != nil {
+		return nil, err
+	}
+	body := adminCancelBody{
+		Message: "The subscription was cancelled.", SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
+		GWASubscriptionID: sub.GwaSubscriptionID, GWBSubscriptionID: sub.GwbSubscriptionID, CancelledAt: httpapi.TimePtr(sub.EndedAt),
+	}
+	switch {
+	case sub.GatewayEndedAt != nil:
+		body.GatewayResponse = map[string]any{"id": remoteID(sub), "status": "canceled"}
+	case knownAtGateway(sub):
+		body.Message = "The subscription was cancelled here; the gateway has not confirmed yet and is asked again."
+	}
+	return httpapi.OK(body)
+}
+
+func (h handlers) activate(ctx context.Context, in *reasonInput) (*envelope, error) {
+	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+	if err == nil {
+		sub, err = h.service.activate(ctx, sub, in.reason())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), messageInfo{statusMessages[Status(sub.Status)]}), nil
+}
+
+type extendInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body struct {
+		Days      *int          `json:"days" required:"false" minimum:"1" maximum:"3650"`
+		ExpiresAt *httpapi.Time `json:"expires_at" required:"false"`
+	}
+}
+
+func (h handlers) extend(ctx context.Context, in *extendInput) (*envelope, error) {
+	if (in.Body.Days == nil) == (in.Body.ExpiresAt == nil) {
+		return nil, fault.InvalidAt("has to be given, or expires_at, and not both", "body", "days")
+	}
+	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Days != nil {
+		sub, err = h.service.extend(ctx, sub, *in.Body.Days, nil)
+	} else {
+		sub, err = h.service.extend(ctx, sub, 0, (*time.Time)(in.Body.ExpiresAt))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), nil), nil
+}
+
+type chargebackInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body struct {
+		Reason string `json:"reason" minLength:"5" maxLength:"500"`
+		Amount *int64 `json:"amount" required:"false" minimum:"1" doc:"Cents; default: the latest payment"`
+	}
+}
+
+func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*envelope, error) {
+	reason := strings.TrimSpace(in.Body.Reason)
+	if len([]rune(reason)) < 5 {
+		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
+	}
+	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+	if err == nil {
+		sub, err = h.service.chargeback(ctx, sub, reason, in.Body.Amount)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), nil), nil
+}
+
+type paymentsBody struct {
+	SubscriptionID    objectid.ID  `json:"subscription_id"`
+	Gateway           string       `json:"gateway" enum:"gwa,gwb"`
+	GWASubscriptionID *string      `json:"gwa_subscription_id,omitempty"`
+	GWACustomerID     *string      `json:"gwa_customer_id,omitempty"`
+	GWBSubscriptionID *string      `json:"gwb_subscription_id,omitempty"`
+	GWBCustomerID     *string      `json:"gwb_customer_id,omitempty"`
+	Payments          []paymentDoc `json:"payments"`
+}
+
+type paymentDoc struct {
+	ID             string        `json:"id"`
+	PaymentIntent  *string       `json:"payment_intent" nullable:"true"`
+	Status         string        `json:"status"`
+	Amount         int64         `json:"amount" doc:"Cents"`
+	AmountRefunded int64         `json:"amount_refunded" doc:"Cents"`
+	Refunded       bool          `json:"refunded"`
+	Currency       string        `json:"currency"`
+	Created        int64         `json:"created" doc:"Unix seconds"`
+	Description    *string       `json:"description" nullable:"true"`
+	GWAPaymentID   *string       `json:"gwa_payment_id,omitempty"`
+	BillingType    *string       `json:"billing_type,omitempty"`
+	DueDate        *httpapi.Time `json:"due_date,omitempty"`
+	PaidAt         *httpapi.Time `json:"paid_at,omitempty"`
+}
+
+func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[paymentsBody], error) {
+	sub, err := h.service.findAt(ctx, in.ID, h.only)
+	if err != nil {
+		return nil, err
+	}
+	remote, err := h.service.listRemote(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	body := paymentsBody{
+		SubscriptionID: sub.ID, Gateway: sub.Gateway, GWASubscriptionID: sub.GwaSubscriptionID, GWACustomerID: sub.GwaCustomerID,
+		GWBSubscriptionID: sub.GwbSubscriptionID, GWBCustomerID: sub.GwbCustomerID, Payments: []paymentDoc{},
+	}
+	for _, p := range remote {
+		doc := paymentDoc{
+			ID: p.ID, PaymentIntent: filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
+			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: filled(p.Description),
+		}
+		if sub.Gateway == string(payments.GWA) {
+			doc.GWAPaymentID, doc.BillingType = filled(p.ID), filled(p.BillingType)
+			doc.DueDate, doc.PaidAt = httpapi.TimePtr(p.DueDate), httpapi.TimePtr(p.PaidAt)
+		}
+		body.Payments = append(body.Payments, doc)
+	}
+	return httpapi.OK(body)
+}

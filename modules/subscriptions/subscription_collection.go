@@ -1,0 +1,227 @@
+package subscriptions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/query"
+)
+
+// newCollection is the resource of the collection contract (query-contract,
+// section 3). A PUT goes through the table of moves, the history and the audit
+// trail before its row is written.
+func (s *Service) newCollection() *collection.Resource {
+	kept, set := collection.Kept, collection.Privileged
+	return collection.New(collection.Definition{
+		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions", DefaultSort: `{"created_at":-1}`,
+		Fields: []collection.Field{
+			{Name: "customer_id", Kind: query.OID, Write: set},
+			{Name: "plan_id", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 50}},
+			{Name: "gateway", Kind: query.String, Write: set, Rule: collection.Rule{Enum: []string{"gwa", "gwb"}}},
+			{Name: "status", Kind: query.String, Rule: collection.Rule{Required: true, Enum: []string{"active", "pending", "suspended", "cancelled", "expired"}}},
+			{Name: "payment_method", Kind: query.String, Write: set, Rule: collection.Rule{Enum: []string{"credit_card", "pix", "boleto"}}},
+			{Name: "gwa_subscription_id", Kind: query.String, WhenSet: true, Write: set},
+			{Name: "gwa_customer_id", Kind: query.String, WhenSet: true, Write: set},
+			{Name: "gwa_pix_auth_id", Kind: query.String, WhenSet: true, Write: set},
+			{Name: "gwb_subscription_id", Kind: query.String, WhenSet: true, Write: set},
+			{Name: "gwb_price_id", Kind: query.String, WhenSet: true, Write: set},
+			{Name: "started_at", Kind: query.Date, Nullable: true, Write: kept},
+			{Name: "next_billing_date", Kind: query.Date, Nullable: true},
+			{Name: "last_payment_at", Kind: query.Date, Nullable: true, Write: kept},
+			{Name: "expires_at", Kind: query.Date, Nullable: true},
+			{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
+			{Name: "gateway_deleted_at", Kind: query.Date, WhenSet: true, Write: kept},
+			{Name: "payment_failures", Kind: query.Int, Write: kept, Doc: "Failures in a row"},
+			{Name: "total_refunded", Column: "total_refunded_cents", Kind: query.Int, Write: set, Doc: "Cents"},
+			{Name: "has_chargeback", Kind: query.Bool, Write: kept},
+			{Name: "cancel_at_period_end", Kind: query.Bool, Write: kept},
+		},
+		Hooks: collection.Hooks{BeforeUpdate: s.editRecordsTx},
+	})
+}
+
+// update is PUT /subscriptions: all objects of the body or none.
+func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
+	s := h.service
+	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	docs := []json.RawMessage{}
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.lockNamedTx(ctx, tx, in.Body); err != nil {
+			return err
+		}
+		ids, err := h.all.UpdateTx(ctx, tx, by, in.Body)
+		if err != nil {
+			return err
+		}
+		raw, _, err := h.all.DocsTx(ctx, tx, ids)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte("["+string(raw)+"]"), &docs)
+	})
+	if postgres.Constraint(err) == constraintOneLive {
+		return nil, errOtherLive()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &httpapi.EnvelopeOutput[json.RawMessage]{Body: httpapi.Envelope[json.RawMessage]{
+		Docs: docs, Msg: "ok", Links: []httpapi.Link{{LinkType: "GET", Rel: "self", Href: httpapi.SelfURL(ctx)}},
+		Pagination: httpapi.Pagination{QtyDocsPage: len(docs), QtyOfPages: 1, QtyTotalDocs: len(docs)},
+	}}, nil
+}
+
+// lockNamedTx locks the customers of the rows that the body names, in order:
+// whoever changes a subscription locks its customer first. What is no list of
+// objects is told by the collection.
+func (s *Service) lockNamedTx(ctx context.Context, tx pgx.Tx, body collection.RawJSON) error {
+	var named []struct {
+		ID string `json:"_id"`
+	}
+	if json.Unmarshal(body, &named) != nil {
+		return nil
+	}
+	ids := make([]string, len(named))
+	for i, n := range named {
+		ids[i] = n.ID
+	}
+	customers, err := s.db.ListCustomersOf(ctx, tx, ids)
+	if err != nil {
+		return fmt.Errorf("find customers: %w", err)
+	}
+	for _, id := range customers {
+		if err := s.lockCustomerTx(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var editActions = map[Status]Action{Active: AdminActivates, Suspended: AdminSuspends, Cancelled: AdminCancels, Expired: AdminExpires}
+
+// editRecordsTx moves and edits the rows of a PUT, which are locked.
+func (s *Service) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	for _, rec := range records {
+		sub, err := s.db.GetSubscription(ctx, tx, rec.ID)
+		if err != nil {
+			return err
+		}
+		before := shown(sub)
+		if err := s.editRecordTx(ctx, tx, &sub, rec); err != nil {
+			return err
+		}
+		// The row is written once more by the collection: with what it is now.
+		for column, value := range map[string]any{
+			"status": sub.Status, "plan_id": sub.PlanID, "expires_at": instantOf(sub.ExpiresAt), "next_billing_date": instantOf(sub.NextBillingDate),
+		} {
+			if _, given := rec.Value(column); given {
+				rec.Set(column, value)
+			}
+		}
+		if err := s.auditTx(ctx, tx, "subscription_update", before, sub, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *collection.Record) error {
+	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
+	if err != nil {
+		return err
+	}
+	edit := func(r *row) {
+		if plan != nil {
+			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
+		}
+		setInstant(rec, "expires_at", &r.ExpiresAt)
+		setInstant(rec, "next_billing_date", &r.NextBillingDate)
+	}
+	wanted, given := rec.Value("status")
+	to, _ := wanted.(string)
+	if !given || to == sub.Status {
+		return s.editTx(ctx, tx, sub, edit)
+	}
+	action, ok := editActions[Status(to)]
+	if !ok {
+		return rec.Invalid("status", "cannot be set to "+to)
+	}
+	moved, err := s.adminMoveTx(ctx, tx, sub, action, edit)
+	if err != nil {
+		return err
+	}
+	if !moved {
+		return rec.Invalid("status", "cannot be set to "+to+" from "+sub.Status)
+	}
+	return nil
+}
+
+func (s *Service) newPlanTx(ctx context.Context, tx pgx.Tx, sub row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
+	value, given := rec.Value("plan_id")
+	id, _ := value.(string)
+	if !given || id == sub.PlanID {
+		return nil, nil //nolint:nilnil // nil is the answer: the plan stays
+	}
+	plan, err := s.db.GetPlanByPlanID(ctx, tx, id)
+	if postgres.IsNoRows(err) {
+		return nil, rec.Invalid("plan_id", "is no plan")
+	}
+	return &plan, err
+}
+
+func setInstant(rec *collection.Record, column string, field **time.Time) {
+	value, given := rec.Value(column)
+	if !given {
+		return
+	}
+	*field = nil
+	if at, ok := value.(time.Time); ok {
+		*field = &at
+	}
+}
+
+func instantOf(t *time.Time) any {
+	if t == nil {
+		return nil
+	}
+	return *t
+}
+
+// auditTx writes an admin's change into the audit trail, with his words for it.
+func (s *Service) auditTx(ctx context.Context, tx pgx.Tx, action string, before subscriptionDoc, after row, reason string) error {
+	now := struct {
+		subscriptionDoc
+		Reason string `json:"reason,omitempty"`
+	}{shown(after), reason}
+	return s.accounts.AuditTx(ctx, tx, accounts.AuditEntry{
+		Action: action, Resource: "subscriptions", RecordID: after.ID, Before: before, After: now,
+	})
+}
+
+func errOtherLive() error {
+	return fault.Conflict("The customer has another subscription that is live.")
+}
+
+// find reads a subscription by its id: 422 for what is no id, 404 for an unknown
+// one.
+func (s *Service) find(ctx context.Context, db postgres.DB, id string) (row, error) {
+	if !objectid.Valid(id) {
+		return row{}, fault.InvalidAt("has to be 24 hexadecimal digits", "path", "id")
+	}
+	sub, err := s.db.GetSubscription(ctx, db, objectid.ID(id))
+	if postgres.IsNoRows(err) {
+		return row{}, fault.NotFound("Subscription")
+	}
+	return sub, err
+}

@@ -1,0 +1,145 @@
+package subscriptions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+type refundedBody struct {
+	Message         string          `json:"message"`
+	SubscriptionID  objectid.ID     `json:"subscription_id"`
+	Gateway         string          `json:"gateway" enum:"gwa,gwb"`
+	PaymentIntentID *string         `json:"payment_intent_id,omitempty"`
+	PaymentID       *string         `json:"payment_id,omitempty"`
+	RefundType      string          `json:"refund_type,omitempty" enum:"full,partial"`
+	RefundAmount    int64           `json:"refund_amount" doc:"Cents"`
+	GatewayResponse json.RawMessage `json:"gateway_response"`
+	Reason          string          `json:"reason"`
+	RefundedAt      httpapi.Time    `json:"refunded_at"`
+	Admin           string          `json:"admin"`
+}
+
+func refundedOf(r refunded) refundedBody {
+	body := refundedBody{
+		Message: "The refund was made.", SubscriptionID: r.sub.ID, Gateway: r.sub.Gateway, RefundAmount: int64(r.refund.Amount),
+		GatewayResponse: r.response, Reason: r.refund.Reason, RefundedAt: httpapi.Time(r.at), Admin: r.admin,
+	}
+	if r.refund.Status != payments.RefundDone {
+		body.Message = "The refund is under way at the gateway."
+	}
+	if len(body.GatewayResponse) == 0 {
+		body.GatewayResponse = json.RawMessage("null")
+	}
+	body.PaymentID, body.PaymentIntentID = idsAt(r.sub, r.refund.PaymentID)
+	return body
+}
+
+type refundInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body struct {
+		Reason          string `json:"reason" minLength:"5" maxLength:"500"`
+		PaymentIntentID string `json:"payment_intent_id" required:"false" maxLength:"255"`
+		PaymentID       string `json:"payment_id" required:"false" maxLength:"255"`
+		ChargeID        string `json:"charge_id" required:"false" maxLength:"255"`
+	}
+}
+
+func (h handlers) refund(ctx context.Context, in *refundInput) (*envelope, error) {
+	o := refundOrder{reason: in.Body.Reason}
+	for field, id := range map[string]string{"payment_intent_id": in.Body.PaymentIntentID, "payment_id": in.Body.PaymentID, "charge_id": in.Body.ChargeID} {
+		if id == "" {
+			continue
+		}
+		if o.paymentID != "" && o.paymentID != id {
+			return nil, fault.InvalidAt("has to name the one payment that is meant", "body", field)
+		}
+		o.paymentID, o.field = id, field
+	}
+	r, err := h.giveBack(ctx, in.ID, o)
+	if err != nil {
+		return nil, err
+	}
+	info := refundedOf(r)
+	info.RefundType, info.PaymentID, info.PaymentIntentID = "partial", nil, nil
+	if r.full {
+		info.RefundType = "full"
+	}
+	return httpapi.One(ctx, shown(r.sub), info), nil
+}
+
+func (h handlers) giveBack(ctx context.Context, id string, o refundOrder) (refunded, error) {
+	if o.reason = strings.TrimSpace(o.reason); len([]rune(o.reason)) < 5 {
+		return refunded{}, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
+	}
+	sub, err := h.service.findAt(ctx, id, h.only)
+	if err != nil {
+		return refunded{}, err
+	}
+	return h.service.refund(ctx, sub, o)
+}
+
+type refundGWBInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body struct {
+		PaymentIntentID string `json:"payment_intent_id" required:"false" maxLength:"255"`
+		Reason          string `json:"reason" minLength:"5" maxLength:"500"`
+	}
+}
+
+func (h handlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[refundedBody], error) {
+	r, err := h.giveBack(ctx, in.ID, refundOrder{paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", reason: in.Body.Reason})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(refundedOf(r))
+}
+
+type refundGWAInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body struct {
+		PaymentID string `json:"payment_id" required:"false" maxLength:"255"`
+		Value     *reais `json:"value" required:"false"`
+		Reason    string `json:"reason" minLength:"5" maxLength:"500"`
+	}
+}
+
+func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[refundedBody], error) {
+	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", reason: in.Body.Reason}
+	if in.Body.Value != nil {
+		amount, err := money.Parse(string(in.Body.Value.raw))
+		if err != nil || amount <= 0 {
+			return nil, fault.InvalidAt("has to be an amount in reais above 0 with at most two decimals", "body", "value")
+		}
+		o.amount = amount
+	}
+	r, err := h.giveBack(ctx, in.ID, o)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(refundedOf(r))
+}
+
+// reais is an amount of a request, read by the handler so that what is wrong with
+// it is told as the specification says.
+type reais struct{ raw json.RawMessage }
+
+// UnmarshalJSON keeps what was sent.
+func (r *reais) UnmarshalJSON(b []byte) error {
+	r.raw = bytes.Clone(b)
+	return nil
+}
+
+// Schema documents the amount.
+func (reais) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais, above 0, at most two decimals; left out: all that is left"}
+}

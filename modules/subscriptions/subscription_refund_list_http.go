@@ -1,0 +1,89 @@
+package subscriptions
+
+import (
+	"context"
+
+	"marquee/modules/payments"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+type refundsBody struct {
+	SubscriptionID  objectid.ID     `json:"subscription_id"`
+	Gateway         string          `json:"gateway" enum:"gwa,gwb"`
+	TotalRefunded   int64           `json:"total_refunded" doc:"Cents"`
+	HasChargeback   bool            `json:"has_chargeback"`
+	ChargebackCount int             `json:"chargeback_count"`
+	Refunds         []refundDoc     `json:"refunds"`
+	Chargebacks     []chargebackDoc `json:"chargebacks"`
+}
+
+type refundDoc struct {
+	EventID         string        `json:"event_id"`
+	Type            string        `json:"type"`
+	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
+	PaymentID       *string       `json:"payment_id,omitempty"`
+	Amount          int64         `json:"amount" doc:"Cents"`
+	Status          string        `json:"status" enum:"requested,pending,done,failed"`
+	Reason          *string       `json:"reason" nullable:"true"`
+	Admin           *string       `json:"admin" nullable:"true"`
+	ProcessedAt     *httpapi.Time `json:"processed_at" nullable:"true" doc:"null while the gateway has not given it back"`
+}
+
+type chargebackDoc struct {
+	DisputeID       string        `json:"dispute_id"`
+	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
+	PaymentID       *string       `json:"payment_id,omitempty"`
+	Amount          int64         `json:"amount" doc:"Cents"`
+	Reason          *string       `json:"reason" nullable:"true"`
+	Status          string        `json:"status" enum:"inquiry,open,won,lost,dismissed"`
+	OpenedAt        httpapi.Time  `json:"opened_at"`
+	ClosedAt        *httpapi.Time `json:"closed_at" nullable:"true"`
+}
+
+func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[refundsBody], error) {
+	sub, err := h.service.findAt(ctx, in.ID, h.only)
+	if err != nil {
+		return nil, err
+	}
+	given, err := h.service.payments.RefundsOf(ctx, h.service.pool, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return nil, err
+	}
+	disputes, err := h.service.payments.DisputesOf(ctx, h.service.pool, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return nil, err
+	}
+	body := refundsBody{
+		SubscriptionID: sub.ID, Gateway: sub.Gateway, TotalRefunded: sub.TotalRefundedCents, HasChargeback: sub.HasChargeback,
+		Refunds: []refundDoc{}, Chargebacks: []chargebackDoc{},
+	}
+	for _, r := range given {
+		doc := refundDoc{
+			EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: filled(r.Reason),
+			Admin: filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
+		}
+		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)
+		body.Refunds = append(body.Refunds, doc)
+	}
+	for _, d := range disputes {
+		doc := chargebackDoc{
+			DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: filled(d.Reason), Status: string(d.State),
+			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
+		}
+		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)
+		body.Chargebacks = append(body.Chargebacks, doc)
+		if d.State != payments.DisputeInquiry && d.State != payments.DisputeDismissed {
+			body.ChargebackCount++
+		}
+	}
+	return httpapi.OK(body)
+}
+
+// idsAt puts a payment's id under the name that its gateway gives it.
+func idsAt(sub row, id string) (payment, intent *string) {
+	if sub.Gateway == string(payments.GWA) {
+		return filled(id), nil
+	}
+	return nil, filled(id)
+}

@@ -1,0 +1,69 @@
+package subscriptions
+
+import (
+	"context"
+
+	"marquee/platform/httpapi"
+)
+
+// Stats counts subscriptions (specification, Admin subscription management).
+type Stats struct {
+	Gateway             string `json:"gateway" enum:"gwa,gwb,all"`
+	Total               int64  `json:"total_subscriptions"`
+	Active              int64  `json:"active"`
+	Suspended           int64  `json:"suspended"`
+	Cancelled           int64  `json:"cancelled"`
+	Pending             int64  `json:"pending"`
+	Expired             int64  `json:"expired"`
+	MonthlyRevenue      int64  `json:"monthly_recurring_revenue" doc:"Cents: what the active ones were sold at a month"`
+	AverageSubscription int64  `json:"average_subscription_value" doc:"Cents: the monthly revenue by active subscription"`
+}
+
+type allStatsBody struct {
+	Stats
+	ByGateway map[string]Stats `json:"by_gateway"`
+}
+
+func (h handlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Output[Stats], error) {
+	all, err := h.service.stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(all.ByGateway[string(h.only)])
+}
+
+func (h handlers) stats(ctx context.Context, _ *struct{}) (*httpapi.Output[allStatsBody], error) {
+	all, err := h.service.stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(all)
+}
+
+// stats counts the subscriptions of each gateway and of both.
+func (s *Service) stats(ctx context.Context) (allStatsBody, error) {
+	rows, err := s.db.ListStats(ctx, s.pool)
+	if err != nil {
+		return allStatsBody{}, err
+	}
+	of := map[string]*Stats{"gwa": {Gateway: "gwa"}, "gwb": {Gateway: "gwb"}, "all": {Gateway: "all"}}
+	for _, r := range rows {
+		for _, b := range []*Stats{of[r.Gateway], of["all"]} {
+			b.Total += r.Subscriptions
+			*b.counter(Status(r.Status)) += r.Subscriptions
+			if Status(r.Status) == Active {
+				b.MonthlyRevenue += r.MonthlyCents
+			}
+		}
+	}
+	for _, b := range of {
+		if b.Active > 0 {
+			b.AverageSubscription = (b.MonthlyRevenue + b.Active/2) / b.Active
+		}
+	}
+	return allStatsBody{Stats: *of["all"], ByGateway: map[string]Stats{"gwa": *of["gwa"], "gwb": *of["gwb"]}}, nil
+}
+
+func (b *Stats) counter(status Status) *int64 {
+	return map[Status]*int64{Active: &b.Active, Suspended: &b.Suspended, Cancelled: &b.Cancelled, Pending: &b.Pending, Expired: &b.Expired}[status]
+}
