@@ -4,6 +4,3 @@ import "marquee/platform/collection"
 
 // Cards is the collection of cards, for tests that run its transactions by hand.
 func (s *Service) Cards() *collection.Resource { return s.cards }
-
-// Columns is the collection of columns.
-func (s *Service) Columns() *collection.Resource { return s.columns }
