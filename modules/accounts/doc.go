@@ -22,6 +22,13 @@
 //   - The audit trail (accounts.audit_log) tells what admins changed, append-only.
 //     Modules above write into it with AuditTx. When a person is deleted, the
 //     values it holds about him are erased, and the fact stays.
+//     One access token may outlive it: the one that changed its owner's password.
+//   - A throttle counts failures in a row at an account or from a client address;
+//     a quota counts what is used of a number a day or minute. Both live in the
+//     database, under a MAC of whom they concern.
+//   - A deletion closes the account at once; a job stops the billing and then
+//     erases it. What modules above hold is reached through the interfaces
+//     Billing, PersonalData, Purchases and SubscriptionSync (Above).
 //   - A tombstone is the row of a deleted user: deleted_at is set, its logins are
 //     free again, and money records still point to it.
 //
