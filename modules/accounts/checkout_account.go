@@ -42,6 +42,11 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, erro
 		return Customer{}, inBuyer(err)
 	}
 	c, known, err := s.checkoutOwner(ctx, row)
+	if fault.Is(err, fault.Conflicting) {
+		// Another checkout of the same buyer may have made the account between the
+		// look for the address and the look for the tax id.
+		c, known, err = s.checkoutOwner(ctx, row)
+	}
 	if err != nil || known {
 		return c, err
 	}

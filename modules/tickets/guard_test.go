@@ -1,0 +1,251 @@
+package tickets
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/files"
+	"marquee/modules/payments"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/testutil/pgtest"
+)
+
+// newService is the module without an API and without gateways.
+func newService(t testing.TB, db *pgxpool.Pool) *Service {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	client, err := jobs.New(db, jobs.Options{Log: log})
+	require.NoError(t, err)
+	return New(Deps{
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db),
+		Payments: payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log}),
+		Files:    files.New(files.Deps{Pool: db, Clock: clock.System{}}), Config: Config{FileKey: []byte("0123456789abcdef0123456789abcdef")},
+	})
+}
+
+// freeEvent makes a free event on sale.
+func freeEvent(t testing.TB, db *pgxpool.Pool, capacity int) event {
+	t.Helper()
+	id := objectid.New()
+	_, err := db.Exec(t.Context(), `INSERT INTO tickets.events (id, title, event_date, capacity, is_sale_box_office) VALUES ($1, 'Premiere', $2, $3, true)`,
+		id, time.Now().Add(24*time.Hour), capacity)
+	require.NoError(t, err)
+	return event{ID: id}
+}
+
+func buyer(n int) accounts.Customer {
+	id := objectid.New()
+	return accounts.Customer{ID: id, Username: fmt.Sprintf("buyer%d", n), Email: id.String() + "@example.com"}
+}
+
+// rush lets many buyers at one event at once, half of them past the gate as other
+// processes are, and returns how many have a ticket.
+func rush(t *testing.T, s *Service, e event, buyers int) (served int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for n := range buyers {
+		wg.Go(func() {
+			w := wish{event: e, customer: buyer(n), quantity: 1}
+			var r reservation
+			if n%2 == 0 {
+				r = s.gate.enter(t.Context(), w)
+			} else {
+				r = s.reserveMany(t.Context(), []wish{w})[0]
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if r.err == nil {
+				served++
+			}
+		})
+	}
+	wg.Wait()
+	return served
+}
+
+func counts(t *testing.T, db *pgxpool.Pool, e event) (issued, rows int) {
+	t.Helper()
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND holds_place)
+		FROM tickets.events e WHERE id = $1`, e.ID).Scan(&issued, &rows))
+	return issued, rows
+}
+
+func TestThreeHundredSeatsAreSoldOnce(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	e := freeEvent(t, db, 300)
+	served := rush(t, s, e, 500)
+	issued, rows := counts(t, db, e)
+	require.Equal(t, 300, served)
+	require.Equal(t, 300, issued)
+	require.Equal(t, 300, rows)
+}
+
+// TestWithoutTheLockTheConditionStillHolds: the lock only saves the losers work.
+func TestWithoutTheLockTheConditionStillHolds(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) { return s.db.EventGet(ctx, tx, e.ID) }
+	e := freeEvent(t, db, 20)
+	served := rush(t, s, e, 120)
+	issued, rows := counts(t, db, e)
+	require.Equal(t, issued, rows)
+	require.Equal(t, issued, served)
+	require.LessOrEqual(t, issued, 20)
+}
+
+// TestWithoutGuardsSeatsAreSoldTwice shows that the tests above can fail.
+func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	_, err := db.Exec(t.Context(), "ALTER TABLE tickets.events DISABLE TRIGGER events_capacity_respected")
+	require.NoError(t, err)
+	var barrier sync.WaitGroup
+	barrier.Add(2)
+	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) {
+		read, err := s.db.EventGet(ctx, tx, e.ID)
+		barrier.Done()
+		barrier.Wait() // both have seen the last place free
+		return read, err
+	}
+	e := freeEvent(t, db, 1)
+	var wg sync.WaitGroup
+	for n := range 2 {
+		wg.Go(func() { s.reserveMany(t.Context(), []wish{{event: e, customer: buyer(n), quantity: 1}}) })
+	}
+	wg.Wait()
+	issued, _ := counts(t, db, e)
+	require.Equal(t, 2, issued)
+}
+
+// TestAnOrderTooLargeDoesNotKeepOthersOut: of those that come together, who fits
+// is served.
+func TestAnOrderTooLargeDoesNotKeepOthersOut(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	e := freeEvent(t, db, 5)
+	var wishes []wish
+	for n, quantity := range []int{3, 10, 2, 1} {
+		wishes = append(wishes, wish{event: e, customer: buyer(n), quantity: quantity})
+	}
+	results := s.reserveMany(t.Context(), wishes)
+	require.NoError(t, results[0].err)
+	require.Error(t, results[1].err)
+	require.NoError(t, results[2].err)
+	require.Len(t, results[2].tickets, 2)
+	require.Error(t, results[3].err)
+	issued, rows := counts(t, db, e)
+	require.Equal(t, 5, issued)
+	require.Equal(t, 5, rows)
+}
+
+func TestAPanicInTheGateIsAnError(t *testing.T) {
+	t.Parallel()
+	g := newGate(func(context.Context, []wish) []reservation { panic("boom") })
+	require.ErrorContains(t, g.enter(t.Context(), wish{event: event{ID: objectid.New()}}).err, "boom")
+	require.Empty(t, g.waiting[""])
+}
+
+func TestHistoryIsAppendOnlyAndComplete(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	e := freeEvent(t, db, 5)
+	r := s.reserveMany(t.Context(), []wish{{event: e, customer: buyer(1), quantity: 1}})[0]
+	require.NoError(t, r.err)
+	_, err := db.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'expired' WHERE id = $1", r.tickets[0])
+	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), "DELETE FROM tickets.tickets WHERE id = $1", r.tickets[0])
+	require.NoError(t, err)
+	rows, err := db.Query(t.Context(), "SELECT concat(from_status, '>', to_status) FROM tickets.transitions WHERE ticket_id = $1 ORDER BY id", r.tickets[0])
+	require.NoError(t, err)
+	moves, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Equal(t, []string{">available", "available>expired", "expired>deleted"}, moves)
+	for _, statement := range []string{"UPDATE tickets.transitions SET reason = 'x'", "DELETE FROM tickets.transitions", "TRUNCATE tickets.transitions"} {
+		_, err := db.Exec(t.Context(), statement)
+		require.ErrorContains(t, err, "append-only", statement)
+	}
+}
+
+// TestEveryStateIsReachedAndLeftByTheTable pins the table of permitted moves.
+func TestEveryStateIsReachedAndLeftByTheTable(t *testing.T) {
+	t.Parallel()
+	var moves []string
+	for _, from := range append([]State{None}, States...) {
+		for _, by := range Actions {
+			if to, ok := Next(from, by); ok {
+				moves = append(moves, fmt.Sprintf("%s %s %s", from, by, to))
+			}
+		}
+	}
+	require.Equal(t, []string{
+		" reserve reserved", " issue_free paid",
+		"reserved payment_seated paid", "reserved payment_too_late refund_due", "reserved give_back released",
+		"paid money_returned refunded",
+		"released payment_seated paid", "released payment_too_late refund_due",
+		"refund_due money_returned refunded",
+	}, moves)
+}
+
+// FuzzCode: no change of a code, and no text at all, is taken for one of ours.
+func FuzzCode(f *testing.F) {
+	keys := newCodeKeys([]byte("0123456789abcdef0123456789abcdef"), [][]byte{[]byte("former key of thirty-two letters")})
+	content := codeContent{TicketID: objectid.New(), EventID: objectid.New()}
+	good := keys.sign(content)
+	f.Add(good)
+	f.Add("MT1.")
+	f.Add("")
+	f.Add(good[:len(good)-1] + "A")
+	f.Add(" " + good)
+	f.Fuzz(func(t *testing.T, text string) {
+		read, err := keys.verify(text)
+		if text == good {
+			require.NoError(t, err)
+			require.Equal(t, content, read)
+			return
+		}
+		require.ErrorIs(t, err, errForged)
+	})
+}
+
+func TestEveryChangedCharacterForgesACode(t *testing.T) {
+	t.Parallel()
+	master, former := []byte("0123456789abcdef0123456789abcdef"), []byte("former key of thirty-two letters")
+	keys := newCodeKeys(master, [][]byte{former})
+	content := codeContent{TicketID: objectid.New(), EventID: objectid.New()}
+	good := keys.sign(content)
+	require.Len(t, good, 127)
+	for i := range good {
+		for _, c := range []byte{'A', 'z', '-', '.', good[i] ^ 1} {
+			if c == good[i] {
+				continue
+			}
+			_, err := keys.verify(good[:i] + string(c) + good[i+1:])
+			require.ErrorIs(t, err, errForged, "position %d", i)
+		}
+	}
+	read, err := keys.verify(newCodeKeys(former, nil).sign(content))
+	require.NoError(t, err, "codes of a former key still open doors")
+	require.Equal(t, content, read)
+	_, err = keys.verify(newCodeKeys([]byte("a stranger's key, also long enough"), nil).sign(content))
+	require.ErrorIs(t, err, errForged)
+}
