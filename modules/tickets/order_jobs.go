@@ -55,7 +55,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	held, err := s.db.OrderListHeldTooLong(ctx, s.pool, &now)
 	each(held, err, s.GiveBackUnpaid)
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.pool)
-	each(refunds, err, s.refundOrder)
+	each(refunds, err, s.queueRefund)
 	_, err = s.db.DeclineDeleteOld(ctx, s.pool, now.Add(-s.cfg.DeclineWindow-keepDeclines))
 	return errors.Join(failed, err, s.ExpireEnded(ctx))
 }
@@ -225,12 +225,16 @@ func (s *Service) refundLaterTx(ctx context.Context, tx pgx.Tx, o order, payment
 	return nil
 }
 
-func (s *Service) refundOrder(ctx context.Context, id objectid.ID) error {
-	o, err := s.db.OrderGet(ctx, s.pool, id)
-	if err != nil || State(o.State) != RefundDue {
-		return err
-	}
-	return s.Refund(ctx, id, text(o.GatewayPaymentID))
+// queueRefund sees to it that a refund that is due has its job, which is there
+// once however often it is asked for, and tries again by itself.
+func (s *Service) queueRefund(ctx context.Context, id objectid.ID) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, id)
+		if err != nil || State(o.State) != RefundDue || o.GatewayPaymentID == nil {
+			return err
+		}
+		return s.refundLaterTx(ctx, tx, o, *o.GatewayPaymentID)
+	})
 }
 
 // Refund gives a payment of an order back in full, and tells the buyer. What has

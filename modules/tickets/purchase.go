@@ -174,10 +174,7 @@ func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, err
 	charge, err := w.gateway.CreatePix(ctx, s.pixTerms(r.order, w.payer, w.event.Title))
 	faultpoint.Hit("purchase.after_call")
 	if errors.Is(err, payments.ErrOutcomeUnknown) {
-		return r, (&fault.Error{
-			Kind: fault.Unavailable, RetryAfter: 30 * time.Second,
-			Message: "The payment gateway did not answer in time. Nothing was charged, and your places will be free again in a moment. Try again.",
-		}).WithCause(err)
+		return r, errLatePix(err)
 	}
 	if err != nil {
 		return r, s.giveUp(ctx, r.order, err)
@@ -185,8 +182,20 @@ func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, err
 	if r.order, err = s.settle(ctx, r.order.ID, answer{pix: &charge}); err != nil {
 		return r, err
 	}
+	if state := State(r.order.State); state != Reserved && state != Paid {
+		return r, errLatePix(fmt.Errorf("order %s was given up meanwhile", r.order.ID))
+	}
 	r.pix = &charge
 	return r, nil
+}
+
+// errLatePix tells a buyer that he gets no code; the recovery job cancels what
+// may have been made.
+func errLatePix(cause error) error {
+	return (&fault.Error{
+		Kind: fault.Unavailable, RetryAfter: 30 * time.Second,
+		Message: "The payment gateway did not answer in time. Nothing was charged, and your places will be free again in a moment. Try again.",
+	}).WithCause(cause)
 }
 
 func (s *Service) payByCard(ctx context.Context, w wish, r receipt, instrument payments.Instrument) (receipt, error) {
