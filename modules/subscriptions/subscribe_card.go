@@ -120,6 +120,11 @@ func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, paym
 	if err != nil {
 		return row{}, payments.RemoteSubscription{}, err
 	}
+	if w.renews != nil {
+		if _, err := s.endNow(ctx, *w.renews); err != nil {
+			return sub, payments.RemoteSubscription{}, err
+		}
+	}
 	terms := s.termsOf(sub, w.plan, w.payer)
 	terms.Instrument = o.instrument
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)

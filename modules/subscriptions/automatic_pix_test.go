@@ -1,0 +1,136 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+)
+
+// authorized begins an automatic PIX whose first code is paid.
+func (b *bundle) authorized(t *testing.T) (id objectid.ID, auth string) {
+	t.Helper()
+	b.listen()
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan})
+	id, auth = idOf(a), info(a)["gwa_pix_auth_id"].(string)
+	require.NotEmpty(t, info(a)["pix"].(object)["payload"])
+	require.Equal(t, 49.9, info(a)["amount"])
+	_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(auth)
+	require.NoError(t, err)
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	return id, auth
+}
+
+func TestAutomaticPixIsDebitedOnceACycle(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _ := b.authorized(t)
+	require.True(t, b.access(t))
+	require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "found by the code's id")
+	next := column[time.Time](t, b, id, "next_billing_date")
+	require.WithinDuration(t, time.Now().AddDate(0, 1, 0), next, 4*24*time.Hour)
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits"), "not before its time")
+
+	b.clock.Advance(next.AddDate(0, 0, -6).Sub(b.clock.Now()))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
+	for range 3 {
+		require.NoError(t, b.service.Debit(t.Context(), id))
+	}
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(8*24*time.Hour))
+	b.settle(t)
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+	after := column[time.Time](t, b, id, "next_billing_date")
+	require.WithinDuration(t, next.AddDate(0, 1, 0), after, 4*24*time.Hour)
+	require.Equal(t, "active", b.status(t, id))
+}
+
+func TestDebitWhoseAnswerWasLostIsFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _ := b.authorized(t)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	b.clock.Advance(next.AddDate(0, 0, -6).Sub(b.clock.Now()))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	payment := b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits")
+	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.debits SET gateway_payment_id = NULL, ordered_at = NULL")
+	require.NoError(t, err)
+	require.Error(t, b.service.Debit(t.Context(), id), "the order may be on its way")
+	b.clock.Advance(5 * time.Minute)
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	require.Equal(t, payment, b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), "found, not made again")
+}
+
+func TestFailedDebitCountsAndTheNextCycleFollows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, auth := b.authorized(t)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	b.clock.Advance(next.AddDate(0, 0, -6).Sub(b.clock.Now()))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	failed := payments.Event{
+		Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payment: &payments.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: payments.MethodPix, Amount: 4990},
+	}
+	b.apply(t, failed)
+	b.apply(t, failed) // PAYMENT_OVERDUE after the refused instruction
+	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
+	require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
+	require.Equal(t, "active", b.status(t, id))
+}
+
+func TestAuthorizationEvents(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		happen func(b *bundle, auth string) (any, error)
+		want   string
+	}{
+		"cancelled": {func(b *bundle, auth string) (any, error) {
+			return b.gateways.Sandbox.GWA.CancelAuthorization(auth, "by the payer")
+		}, "cancelled"},
+		"expired": {func(b *bundle, auth string) (any, error) { return b.gateways.Sandbox.GWA.ExpireAuthorization(auth) }, "expired"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, auth := b.authorized(t)
+			_, err := tc.happen(b, auth)
+			require.NoError(t, err)
+			b.settle(t)
+			require.Equal(t, tc.want, b.status(t, id))
+			require.False(t, b.access(t))
+			require.Empty(t, b.current(t))
+			require.NoError(t, b.service.Debit(t.Context(), id), "nothing is debited any more")
+		})
+	}
+}
+
+func TestAuthorizationThatNobodyGave(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pix.mode = "recurring"
+	b.listen()
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+	_, err := b.gateways.Sandbox.GWA.RefuseAuthorization(info(a)["gwa_pix_auth_id"].(string))
+	require.NoError(t, err)
+	b.settle(t)
+	require.Equal(t, "cancelled", b.status(t, idOf(a)))
+	require.Equal(t, "pending>cancelled pix_unpaid webhook", b.history(t, idOf(a))[1])
+}
+
+func (b *bundle) text(t *testing.T, query string, args ...any) string {
+	t.Helper()
+	var s string
+	require.NoError(t, b.db.QueryRow(t.Context(), query, args...).Scan(&s))
+	return s
+}

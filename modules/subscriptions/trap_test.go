@@ -1,0 +1,168 @@
+package subscriptions_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+)
+
+func TestDisputeClosesAndWinningOpens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	intent := b.intentOf(t)
+	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(intent, "fraudulent", false)
+	require.NoError(t, err)
+	b.settle(t)
+	b.replay(t)
+	require.Equal(t, "suspended", b.status(t, id))
+	require.True(t, column[bool](t, b, id, "has_chargeback"))
+	r := b.remoteOf(t, id)
+	b.apply(t, r.updated(payments.RemoteActive, 60))
+	require.Equal(t, "suspended", b.status(t, id), "a routine event does not reopen it")
+	require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, true))
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	require.False(t, column[bool](t, b, id, "has_chargeback"))
+}
+
+func TestLostDisputeStaysClosed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", false)
+	require.NoError(t, err)
+	b.settle(t)
+	b.replay(t)
+	require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, false))
+	b.settle(t)
+	require.Equal(t, "suspended", b.status(t, id))
+	require.True(t, column[bool](t, b, id, "has_chargeback"))
+}
+
+func TestInquiryClosesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	_, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", true)
+	require.NoError(t, err)
+	b.settle(t)
+	b.replay(t)
+	require.Equal(t, "active", b.status(t, id))
+	require.False(t, column[bool](t, b, id, "has_chargeback"))
+}
+
+func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "active")
+	b.apply(t, r.updated(payments.RemotePastDue, 1, "in_2"))
+	dispute := func(kind payments.EventKind, state payments.DisputeState, second int) payments.Event {
+		return payments.Event{
+			Gateway: payments.GWB, Kind: kind, SubscriptionID: r.id, CreatedAt: r.at(second),
+			Dispute: &payments.DisputeReport{ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(second)},
+		}
+	}
+	b.apply(t, dispute(payments.DisputeWasOpened, payments.DisputeOpen, 2))
+	b.apply(t, dispute(payments.DisputeWasClosed, payments.DisputeWon, 3))
+	require.Equal(t, "suspended", b.status(t, id), "the renewal is still open")
+	require.False(t, column[bool](t, b, id, "has_chargeback"))
+	require.Equal(t, payments.ResultIgnored, b.apply(t, dispute(payments.DisputeWasOpened, payments.DisputeOpen, 2)).Status, "the older report")
+}
+
+func TestOverdueChargesOfGatewayA(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	remote := column[string](t, b, id, "gwa_subscription_id")
+	overdue := func(payment string) payments.Event {
+		return payments.Event{
+			Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, SubscriptionID: remote, CreatedAt: b.clock.Now(),
+			Payment: &payments.Payment{ID: payment, Method: payments.MethodCard, Amount: 4990},
+		}
+	}
+	for i, payment := range []string{"pay_2", "pay_3", "pay_4"} {
+		b.apply(t, overdue(payment))
+		b.apply(t, overdue(payment)) // the refused capture and the overdue charge are one failure
+		require.Equal(t, i+1, column[int](t, b, id, "payment_failures"))
+	}
+	require.Equal(t, "suspended", b.status(t, id))
+	paid := overdue("pay_4")
+	paid.Kind, paid.Payment.Status, paid.Payment.NativeStatus = payments.PaymentWasSettled, payments.PaymentSettled, "CONFIRMED"
+	b.apply(t, paid)
+	require.Equal(t, "active", b.status(t, id))
+	require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
+}
+
+func TestDatesOfGatewayA(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	remote := column[string](t, b, id, "gwa_subscription_id")
+	moved := func(due string, second int) payments.Event {
+		at, err := time.Parse(time.RFC3339, due)
+		require.NoError(t, err)
+		return payments.Event{
+			Gateway: payments.GWA, Kind: payments.RecurrenceWasMoved, SubscriptionID: remote, CreatedAt: b.clock.Now().Add(time.Duration(second) * time.Second),
+			Subscription: &payments.RemoteSubscription{GatewayID: remote, NextBilling: &at},
+		}
+	}
+	b.apply(t, moved("2031-01-05T03:00:00Z", 10))
+	b.apply(t, moved("2030-01-05T03:00:00Z", 5))
+	require.Equal(t, "2031-01-05T03:00:00Z", column[time.Time](t, b, id, "next_billing_date").UTC().Format(time.RFC3339), "the older one tells nothing")
+	b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)
+	require.Equal(t, payments.ResultIgnored, b.apply(t, moved("2032-01-05T03:00:00Z", 20)).Status)
+}
+
+func TestEventsOfOrdersAreNotOurs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "pending")
+	e := r.paid("pi_1", 1)
+	e.Purpose, e.SubscriptionID = payments.ForOrder, ""
+	require.True(t, b.apply(t, e).Unclaimed)
+	e = r.paid("pi_2", 1)
+	e.Kind, e.Refund = payments.PaymentWasRefunded, &payments.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true}
+	e.Known = &payments.LedgerPayment{Purpose: payments.ForOrder}
+	require.True(t, b.apply(t, e).Unclaimed)
+	require.Equal(t, "pending", b.status(t, id))
+	require.Zero(t, column[int64](t, b, id, "total_refunded_cents"))
+}
+
+func TestLossOfAnotherPaymentDropsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := idOf(b.expect(t, 201, "POST", "/gwb/subscribe/pix", object{"plan_id": plan}))
+	lost := payments.Event{
+		Gateway: payments.GWB, Kind: payments.PaymentWasLost, Reference: id, CreatedAt: b.clock.Now(), Purpose: payments.ForSubscription,
+		Payment: &payments.Payment{ID: "pi_of_a_card"},
+	}
+	require.Equal(t, payments.ResultIgnored, b.apply(t, lost).Status)
+	require.Equal(t, "pending", b.status(t, id))
+	lost.Kind = payments.PaymentWasDeleted
+	require.Equal(t, payments.ResultIgnored, b.apply(t, lost).Status)
+	lost.Kind, lost.Payment.ID = payments.PaymentWasLost, column[string](t, b, id, "pix_payment_id")
+	require.Equal(t, "cancelled", *b.apply(t, lost).NewStatus)
+	require.Equal(t, payments.ResultIgnored, b.apply(t, lost).Status)
+}
+
+// intentOf is the payment intent behind the one payment of the ledger.
+func (b *bundle) intentOf(t *testing.T) string {
+	t.Helper()
+	paid, err := b.gateways.B.ReadPayment(t.Context(), b.text(t, "SELECT gateway_payment_id FROM payments.payments"))
+	require.NoError(t, err)
+	require.NotEmpty(t, paid.PaymentIntentID)
+	return paid.PaymentIntentID
+}
+
+// replay runs the jobs once, so that events which wait find their subject.
+func (b *bundle) replay(t *testing.T) {
+	t.Helper()
+	b.work(t)
+	require.Eventually(t, func() bool {
+		return b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state <> 'done'") == 0
+	}, 10*time.Second, 20*time.Millisecond)
+}
