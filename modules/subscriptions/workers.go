@@ -30,16 +30,37 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
 		return s.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))
+	river.AddWorker(w, &reconcileWorker{service: s})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
 		return s.Sweep(ctx)
 	}))
 }
 
+// reconcileWorker has more time than other jobs: it reads lists.
+type reconcileWorker struct {
+	river.WorkerDefaults[reconcileArgs]
+	service *Service
+}
+
+// Work looks two nights back.
+func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[reconcileArgs]) error {
+	_, err := w.service.Reconcile(ctx, w.service.clock.Now().Add(-reconcileWindow))
+	return err
+}
+
+// Timeout bounds a run.
+func (*reconcileWorker) Timeout(*river.Job[reconcileArgs]) time.Duration { return time.Hour }
+
 // Periodic returns the jobs that run by the clock.
 func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
-		return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
-	}, &river.PeriodicJobOpts{RunOnStart: true})}
+	return []*river.PeriodicJob{
+		river.NewPeriodicJob(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
+		}, &river.PeriodicJobOpts{RunOnStart: true}),
+		river.NewPeriodicJob(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
+			return reconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
+		}, nil),
+	}
 }
 
 func (s *Service) duePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
