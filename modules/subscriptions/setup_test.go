@@ -54,6 +54,7 @@ type bundle struct {
 	service  *subscriptions.Service
 	jobs     *jobs.Client
 	pix      *pix
+	promos   *codes
 	server   *httptest.Server
 	api      *httpapi.API
 	customer accounts.Customer
@@ -79,8 +80,9 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 	require.NoError(t, err)
 	b.accounts = accountstest.Service(t, b.db)
 	b.payments = payments.New(payments.Deps{Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(), GWBPublishableKey: "pk_test"})
+	b.promos = &codes{}
 	b.service = subscriptions.New(subscriptions.Deps{
-		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
+		Promos: b.promos, Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
 	})
 	b.payments.Workers(workers)
 	b.service.Workers(workers)

@@ -1,0 +1,125 @@
+package subscriptions_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions"
+	"marquee/platform/fault"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// codes stands for the module promos: one code, and what became of it.
+type codes struct {
+	price money.Cents
+	mu    sync.Mutex
+	steps []string
+}
+
+func (c *codes) FirstMonth(_ context.Context, _ objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+	switch code {
+	case "":
+		return subscriptions.PromoDiscount{}, false, nil
+	case "FIRST1":
+		return subscriptions.PromoDiscount{Code: code, FirstMonth: c.price}, true, nil
+	}
+	return subscriptions.PromoDiscount{}, false, fault.Bad("Promo code not found.").WithField("promo_code")
+}
+
+func (c *codes) note(step string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.steps = append(c.steps, step)
+	return nil
+}
+
+func (c *codes) HoldTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+	return c.note("held")
+}
+
+func (c *codes) RedeemTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+	return c.note("redeemed")
+}
+
+func (c *codes) ReleaseTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+	return c.note("released")
+}
+
+func discountedCard(number string) object {
+	body := gwaCard(number)
+	body["promo_code"] = "FIRST1"
+	return body
+}
+
+func TestPromoByCardChargesTheFirstMonthApart(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.sell(1990)
+	refused(t, b.expect(t, 400, http.MethodPost, "/gwa/subscribe", func() object { o := gwaCard(paymentstest.CardApproved); o["promo_code"] = "NOSUCH"; return o }()), "VALIDATION_ERROR", "promo_code")
+	b.listen()
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved))
+	id := idOf(a)
+	require.Equal(t, "CONFIRMED", info(a)["payment_status"])
+	require.NotEmpty(t, column[string](t, b, id, "gwa_subscription_id"))
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id), "by the webhook of the one-off")
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 1990"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.WithinDuration(t, time.Now().AddDate(0, 0, 30), column[time.Time](t, b, id, "next_billing_date"), 25*time.Hour)
+	require.False(t, column[bool](t, b, id, "intent_open"))
+	require.Equal(t, []string{"held", "redeemed"}, c.steps)
+}
+
+func TestPromoDeclinedGivesTheCodeBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.sell(1990)
+	b.expect(t, 400, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardDeclined))
+	require.Equal(t, []string{"held", "released"}, c.steps)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gwa_subscription_id IS NULL"))
+}
+
+func TestPromoRecurrenceIsMadeLater(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.sell(1990)
+	lose(t, b.gateways.Sandbox.GWA.Stage(), stage.FaultResetBefore, "/v3/subscriptions")
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved))
+	id := idOf(a)
+	require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"))
+	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
+	b.listen()
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id), "the month is paid")
+	require.True(t, column[bool](t, b, id, "intent_open"))
+	require.NoError(t, b.service.Recover(t.Context(), id))
+	require.NotNil(t, column[*string](t, b, id, "gwa_subscription_id"))
+	require.False(t, column[bool](t, b, id, "intent_open"))
+	b.settle(t)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged again")
+}
+
+func TestPromoLowersOneMonthOfAPixPeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.sell(1990)
+	b.pix.months = 3
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan, "promo_code": "FIRST1"})
+	require.Equal(t, 119.7, info(a)["amount"], "2 x 49.90 + 19.90")
+	require.Equal(t, 3.0, info(a)["months"])
+}
+
+// sell gives the code a price.
+func (b *bundle) sell(price money.Cents) *codes {
+	b.promos.price = price
+	return b.promos
+}
