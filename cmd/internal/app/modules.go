@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
+	"marquee/modules/promos"
 	"marquee/modules/settings"
 	"marquee/modules/subscriptions"
 	"marquee/modules/tickets"
@@ -29,6 +30,7 @@ type modules struct {
 	accounts      *accounts.Service
 	payments      *payments.Service
 	tickets       *tickets.Service
+	promos        *promos.Service
 	subscriptions *subscriptions.Service
 	catalog       *catalog.Service
 	board         *board.Service
@@ -52,7 +54,8 @@ func newModules(c core) (m modules, err error) {
 		ArchiveTokenTTL: c.cfg.ArchiveTokenTTL, MaxImageBytes: c.cfg.MaxImageBytes, MaxAttachmentBytes: c.cfg.MaxAttachmentBytes,
 		FileKey: []byte(c.cfg.FileKey), PublicURL: c.cfg.PublicURL,
 	}})
-	if m.accounts, err = newAccounts(c, m.files); err != nil {
+	atSignup := &signupPromos{}
+	if m.accounts, err = newAccounts(c, m.files, atSignup); err != nil {
 		return m, err
 	}
 	m.files.SetUsers(m.accounts)
@@ -60,8 +63,11 @@ func newModules(c core) (m modules, err error) {
 	if m.tickets, err = newTickets(c, m); err != nil {
 		return m, err
 	}
+	m.promos = promos.New(promos.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files, Tickets: m.tickets})
+	atSignup.promos = m.promos
 	m.subscriptions = subscriptions.New(subscriptions.Deps{
 		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Settings: m.settings,
+		Promos: subscriptionPromos{m.promos},
 		Config: subscriptions.Config{
 			PixPendingTTL: c.cfg.PixPendingTTL, MaxPaymentFailures: c.cfg.MaxPaymentFailures, PastDueOnlyCounts: !c.cfg.PastDueSuspends,
 			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
@@ -71,14 +77,14 @@ func newModules(c core) (m modules, err error) {
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
-		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.payments},
+		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.promos, m.payments},
 	})
 	m.files.Register(m.tickets.FileRecords()...)
-	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords())...)
+	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords(), m.promos.FileRecords())...)
 	return m, nil
 }
 
-func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
+func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*accounts.Service, error) {
 	sender, err := mail.NewSMTP(c.cfg.SMTPURL, c.cfg.MailFrom)
 	if err != nil {
 		return nil, err
@@ -88,7 +94,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 		return nil, err
 	}
 	return accounts.New(accounts.Deps{
-		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender, Templates: templates,
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender, Templates: templates, Promos: codes,
 		Config: accounts.Config{
 			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
 			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts,

@@ -15,6 +15,7 @@ func (a *App) addRoutes() {
 	a.modules.accounts.Routes(a.api)
 	a.modules.payments.Routes(a.api)
 	a.modules.tickets.Routes(a.api)
+	a.modules.promos.Routes(a.api)
 	a.modules.subscriptions.Routes(a.api)
 	a.modules.catalog.Routes(a.api)
 	a.modules.board.Routes(a.api)
@@ -29,6 +30,7 @@ func (a *App) addSearch() {
 		a.modules.accounts.UserSearch(),
 		a.modules.accounts.CustomerSearch(),
 		a.modules.catalog.VideoSearch(),
+		a.modules.promos.Search(),
 		a.modules.subscriptions.PlanSearch(),
 		a.modules.board.RequisitionSearch(),
 	), collection.SearchDoc()...)

@@ -1,0 +1,94 @@
+package promos
+
+import (
+	"crypto/rand"
+	"fmt"
+	"math/big"
+
+	"marquee/modules/promos/internal/promosdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/query"
+)
+
+// The types of codes.
+const (
+	TypePromo  = "promo"  // lowers the first month of a subscription
+	TypeTicket = "ticket" // gives tickets to an event
+)
+
+const (
+	maxCents   = 100_000_000 // a million reais
+	maxTickets = 100         // that one redemption makes
+	maxBundle  = 100         // children of one code
+)
+
+// newCodes is the collection of the specification's Promo code.
+func newCodes(s *Service) *collection.Resource {
+	return collection.New(collection.Definition{
+		Name: "promo-codes", Singular: "Promo code", Table: "promos.promo_codes", Search: "t.search",
+		Fields: []collection.Field{
+			{Name: "code", Kind: query.String, Write: collection.Once, Nullable: true, Doc: "Kept in upper case; made up when it is null", Rule: collection.Rule{
+				Pattern: `^[A-Za-z0-9]{6}$`, Means: "6 letters and digits",
+			}},
+			{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
+			{Name: "subtitle", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 200}},
+			{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 1000}},
+			{Name: "code_type", Kind: query.String, Write: collection.Once, Rule: collection.Rule{Required: true, Enum: []string{TypePromo, TypeTicket}}},
+			{Name: "discount_first_month", Column: "discount_first_month_cents", Kind: query.Cents, Nullable: true, Doc: "Reais that the first month costs; for promo alone",
+				Rule: collection.Rule{Min: collection.Limit(0), Max: collection.Limit(maxCents)}},
+			{Name: "bonus_tickets", Kind: query.Int, Nullable: true, Doc: "Tickets of one redemption, null is 1; for ticket alone",
+				Rule: collection.Rule{Min: collection.Limit(1), Max: collection.Limit(maxTickets)}},
+			{Name: "event_id", Kind: query.OID, Nullable: true, Doc: "Required for ticket"},
+			{Name: "target_customer_ids", Kind: query.OID, Array: true, Doc: "Customers who are given a ticket at once"},
+			{Name: "children_code_ids", Kind: query.OID, Array: true, Rule: collection.Rule{MaxItems: maxBundle}, Doc: "Codes redeemed along with this one; for promo alone"},
+			{Name: "event_date", Kind: query.Date, Nullable: true, Doc: "Listed to customers until then"},
+			{Name: "valid_from", Kind: query.Date, Nullable: true},
+			{Name: "valid_until", Kind: query.Date, Nullable: true},
+			{Name: "image_id", Kind: query.OID, Nullable: true, Write: collection.Kept, Doc: "Set by the image routes"},
+			{Name: "is_active", Kind: query.Bool, Rule: collection.Rule{Default: true}},
+			{Name: "redemptions", Kind: query.Int, Doc: "Customers who have redeemed it",
+				Expr: "(SELECT count(*) FROM promos.redemptions r WHERE r.promo_code_id = t.id AND r.redeemed_at IS NOT NULL)"},
+		},
+		Constraints: map[string]collection.Violation{
+			"promo_codes_code_unique":       {Field: "code", Message: "is already taken"},
+			"promo_codes_discount_of_promo": {Kind: fault.Invalid, Field: "discount_first_month", Message: "is for codes of type promo alone"},
+			"promo_codes_bonus_of_ticket":   {Kind: fault.Invalid, Field: "bonus_tickets", Message: "is for codes of type ticket alone"},
+			"promo_codes_event_of_ticket":   {Kind: fault.Invalid, Field: "event_id", Message: "is required for codes of type ticket"},
+			"promo_codes_children_of_promo": {Kind: fault.Invalid, Field: "children_code_ids", Message: "is for codes of type promo alone"},
+			"promo_codes_window":            {Kind: fault.Invalid, Field: "valid_until", Message: "has to be after valid_from"},
+		},
+		Hooks: collection.Hooks{BeforeCreate: s.beforeCreate, BeforeUpdate: s.beforeUpdate, BeforeDelete: s.beforeDelete, AfterWrite: s.afterWrite},
+	})
+}
+
+// alphabet leaves out 0, O, 1, I and L, which people mix up. 31 signs make 887
+// million codes of six.
+const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+
+const codeLength = 6
+
+// randomCode makes a code that cannot be guessed from another.
+func randomCode() (string, error) {
+	signs := make([]byte, codeLength)
+	for i := range signs {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
+		if err != nil {
+			return "", fmt.Errorf("make a promo code: %w", err)
+		}
+		signs[i] = alphabet[n.Int64()]
+	}
+	return string(signs), nil
+}
+
+// ticketsOf is how many tickets one redemption makes; nil for a promo.
+func ticketsOf(c promosdb.PromoCode) *int {
+	if c.CodeType != TypeTicket {
+		return nil
+	}
+	n := 1
+	if c.BonusTickets != nil {
+		n = int(*c.BonusTickets)
+	}
+	return &n
+}

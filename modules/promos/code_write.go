@@ -1,0 +1,243 @@
+package promos
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/promos/internal/promosdb"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+func (s *Service) beforeCreate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	if err := s.fillCodes(ctx, tx, records); err != nil {
+		return err
+	}
+	return s.checkReferences(ctx, tx, records)
+}
+
+func (s *Service) beforeUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	if err := accounts.AuditBeforeTx(ctx, tx, s.codes.View, idsOf(records)); err != nil {
+		return err
+	}
+	return s.checkReferences(ctx, tx, records)
+}
+
+// beforeDelete takes the codes out of the bundles that hold them, and their
+// images away.
+func (s *Service) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	if err := s.db.CodeLockBundles(ctx, tx); err != nil {
+		return err
+	}
+	if err := accounts.AuditBeforeTx(ctx, tx, s.codes.View, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.db.CodeDropFromBundles(ctx, tx, id.String()); err != nil {
+			return err
+		}
+		if err := s.files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// afterWrite refuses cycles and gives targets their tickets.
+func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	cyclic, err := s.db.CodeCycles(ctx, tx, texts(ids))
+	if err != nil {
+		return err
+	}
+	if len(cyclic) > 0 {
+		at := slices.Index(ids, objectid.ID(cyclic[0]))
+		return fault.InvalidAt("may not lead back to the code itself", "body", at, "children_code_ids")
+	}
+	written, err := s.db.CodeList(ctx, tx, texts(ids))
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(written, byEvent)
+	for _, c := range written {
+		if err := s.giveTargetsTx(ctx, tx, c); err != nil {
+			return err
+		}
+	}
+	return s.accounts.AuditWriteTx(ctx, tx, "promo-codes", s.codes.View, ids)
+}
+
+// fillCodes brings given codes into upper case and makes up the others.
+func (s *Service) fillCodes(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	open := make(map[string]*collection.Record)
+	for _, rec := range records {
+		value, _ := rec.Value("code")
+		if given, ok := value.(string); ok {
+			rec.Set("code", strings.ToUpper(given))
+			continue
+		}
+		if err := propose(open, rec); err != nil {
+			return err
+		}
+	}
+	for len(open) > 0 {
+		proposed := make([]string, 0, len(open))
+		for c, rec := range open {
+			rec.Set("code", c)
+			proposed = append(proposed, c)
+		}
+		taken, err := s.db.CodeListTaken(ctx, tx, proposed)
+		if err != nil {
+			return err
+		}
+		again := make(map[string]*collection.Record)
+		for _, c := range taken {
+			if err := propose(again, open[c]); err != nil {
+				return err
+			}
+		}
+		open = again
+	}
+	return nil
+}
+
+func propose(open map[string]*collection.Record, rec *collection.Record) error {
+	for {
+		c, err := randomCode()
+		if err != nil {
+			return err
+		}
+		if open[c] == nil {
+			open[c] = rec
+			return nil
+		}
+	}
+}
+
+// checkReferences refuses events, customers and children that are not there. The
+// ids of lists are kept once each.
+func (s *Service) checkReferences(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	for _, rec := range records {
+		if err := s.checkEvent(ctx, tx, rec); err != nil {
+			return err
+		}
+		for _, customer := range distinct(rec, "target_customer_ids") {
+			_, err := s.accounts.CustomerByID(ctx, tx, objectid.ID(customer))
+			if fault.Is(err, fault.Missing) {
+				return rec.Invalid("target_customer_ids", "holds an unknown customer: "+customer)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := s.checkChildren(ctx, tx, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *collection.Record) error {
+	value, _ := rec.Value("event_id")
+	id, given := value.(string)
+	if !given {
+		return nil
+	}
+	ends, err := s.tickets.EventEnds(ctx, tx, objectid.ID(id))
+	if err != nil {
+		return err
+	}
+	if _, known := ends[objectid.ID(id)]; !known {
+		return rec.Invalid("event_id", "has to be a known event")
+	}
+	return nil
+}
+
+func (s *Service) checkChildren(ctx context.Context, tx pgx.Tx, rec *collection.Record) error {
+	children := distinct(rec, "children_code_ids")
+	if len(children) == 0 {
+		return nil
+	}
+	if err := s.db.CodeLockBundles(ctx, tx); err != nil {
+		return err
+	}
+	known, err := s.db.CodeList(ctx, tx, children)
+	if err != nil {
+		return err
+	}
+	if len(known) < len(children) {
+		return rec.Invalid("children_code_ids", "holds an unknown promo code")
+	}
+	return nil
+}
+
+// distinct keeps each id of a list once, and returns them; none when the body has
+// not sent the list.
+func distinct(rec *collection.Record, column string) []string {
+	value, _ := rec.Value(column)
+	list, ok := value.([]string)
+	if !ok {
+		return nil
+	}
+	list = slices.Compact(slices.Sorted(slices.Values(list)))
+	if list == nil {
+		list = []string{}
+	}
+	rec.Set(column, list)
+	return list
+}
+
+// giveTargetsTx gives a ticket to each target who has not redeemed the code
+// (open-shapes, section 4, number 8); that is his redemption.
+func (s *Service) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
+	if c.CodeType != TypeTicket || len(c.TargetCustomerIds) == 0 {
+		return nil
+	}
+	had, err := s.db.RedemptionListOfCode(ctx, tx, promosdb.RedemptionListOfCodeParams{PromoCodeID: c.ID, CustomerIds: c.TargetCustomerIds})
+	if err != nil {
+		return err
+	}
+	for _, customer := range c.TargetCustomerIds {
+		if slices.Contains(had, objectid.ID(customer)) {
+			continue
+		}
+		r := redemption{code: c, customerID: objectid.ID(customer), origin: originTarget, tickets: 1}
+		if admin := httpapi.CallerOf(ctx).ID; admin != "" {
+			r.actorID = &admin
+		}
+		if err := s.recordTx(ctx, tx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func byEvent(a, b code) int { return strings.Compare(idText(a.EventID), idText(b.EventID)) }
+
+func idText(id *objectid.ID) string {
+	if id == nil {
+		return ""
+	}
+	return id.String()
+}
+
+func texts(ids []objectid.ID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = id.String()
+	}
+	return all
+}
+
+func idsOf(records []*collection.Record) []objectid.ID {
+	ids := make([]objectid.ID, len(records))
+	for i, rec := range records {
+		ids[i] = rec.ID
+	}
+	return ids
+}

@@ -1,0 +1,143 @@
+package promos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+type codeInput struct {
+	ID objectid.ID `path:"id" pattern:"^[0-9a-fA-F]{24}$"`
+}
+
+func (in codeInput) id() objectid.ID { id, _ := objectid.Parse(in.ID.String()); return id }
+
+func (s *Service) getCode(ctx context.Context, in *codeInput) (*collection.Answer, error) {
+	return s.codes.One(ctx, s.pool, in.id())
+}
+
+type codeUpdateInput struct {
+	codeInput
+	Body collection.RawJSON
+}
+
+// updateCode takes the object, or an array of it (open-shapes, section 4, number
+// 15).
+func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collection.Answer, error) {
+	id := in.id()
+	body, err := withID(in.Body, id)
+	if err != nil {
+		return nil, err
+	}
+	ctx = accounts.AuditAs(ctx, "promo_code_update")
+	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := s.codes.UpdateTx(ctx, tx, by, body)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.codes.One(ctx, s.pool, id)
+}
+
+// withID makes a body the array that the collection takes, with the id of the
+// path; 422 when it names another or more than one object.
+func withID(body collection.RawJSON, id objectid.ID) (collection.RawJSON, error) {
+	var objects []map[string]json.RawMessage
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte{'['}) {
+		body = bytes.Join([][]byte{{'['}, body, {']'}}, nil)
+	}
+	if err := json.Unmarshal(body, &objects); err != nil || len(objects) != 1 || objects[0] == nil {
+		return nil, fault.InvalidAt("has to be one object, or an array of one", "body")
+	}
+	if sent, ok := objects[0]["_id"]; ok {
+		var text string
+		err := json.Unmarshal(sent, &text)
+		if named, malformed := objectid.Parse(text); err != nil || malformed != nil || named != id {
+			return nil, fault.InvalidAt("has to be the id of the path", "body", 0, "_id")
+		}
+	}
+	quoted, err := json.Marshal(id)
+	if err != nil {
+		return nil, err
+	}
+	objects[0]["_id"] = quoted
+	return json.Marshal(objects)
+}
+
+type messageBody struct {
+	Message string `json:"message"`
+}
+
+func (s *Service) deleteCode(ctx context.Context, in *codeInput) (*httpapi.EnvelopeOutput[struct{}], error) {
+	ctx = accounts.AuditAs(ctx, "promo_code_delete")
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := s.codes.DeleteTx(ctx, tx, []objectid.ID{in.id()})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &httpapi.EnvelopeOutput[struct{}]{Body: httpapi.Envelope[struct{}]{
+		Docs: []struct{}{}, Msg: "1 document was deleted.", Links: []httpapi.Link{{LinkType: "GET", Rel: "self", Href: httpapi.SelfURL(ctx)}},
+	}}, nil
+}
+
+func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[stats], error) {
+	out, err := s.stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(out)
+}
+
+type validateInput struct {
+	Code string `query:"code" required:"true" minLength:"1" maxLength:"50"`
+}
+
+func (s *Service) validateCode(ctx context.Context, in *validateInput) (*httpapi.Output[Validated], error) {
+	v, err := s.validate(ctx, httpapi.CallerOf(ctx), in.Code)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(v)
+}
+
+type redeemInput struct {
+	Code string `query:"code" required:"true" minLength:"3" maxLength:"50"`
+}
+
+type redeemed struct {
+	Message    string       `json:"message"`
+	Code       string       `json:"code"`
+	Title      string       `json:"title"`
+	Tickets    *int         `json:"tickets" doc:"Tickets made, those of the bundle included; null when it makes none"`
+	Consumed   bool         `json:"consumed"`
+	RedeemedAt httpapi.Time `json:"redeemed_at"`
+}
+
+func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Output[redeemed], error) {
+	c, made, at, err := s.redeem(ctx, httpapi.CallerOf(ctx).ID, in.Code)
+	if err != nil {
+		return nil, err
+	}
+	out := redeemed{Message: "Promo code redeemed.", Code: c.Code, Title: c.Title, Consumed: true, RedeemedAt: httpapi.Time(at)}
+	if made > 0 {
+		out.Tickets = &made
+	}
+	return httpapi.OK(out)
+}
+
+func (s *Service) listVisible(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
+	return s.visible(ctx, httpapi.CallerOf(ctx).ID)
+}

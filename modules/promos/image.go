@@ -1,0 +1,173 @@
+package promos
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/files"
+	"marquee/modules/promos/internal/promosdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// fileKind is how files know promo codes.
+const fileKind = "promo_code"
+
+const imagePath = "/admin/promo-codes/{id}/image"
+
+func (s *Service) imageRoutes(api *httpapi.API) {
+	api.Mount(http.MethodPost, httpapi.Prefix+imagePath, "promo_code_image_post", httpapi.Admin, s.postImage(api))
+	documentPostImage(api)
+	httpapi.Route(api, http.MethodDelete, imagePath, "promo_code_image_delete", httpapi.Admin, s.deleteImage, httpapi.Summary("Remove the image"))
+}
+
+type imageSet struct {
+	ImageID  objectid.ID `json:"image_id"`
+	ImageURL string      `json:"image_url" doc:"Public address"`
+	Message  string      `json:"message"`
+}
+
+// postImage is a plain handler: huma would read the whole form first.
+func (s *Service) postImage(api *httpapi.API) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		set, err := s.takeImage(api, r)
+		if err != nil {
+			api.WriteError(r.Context(), w, err)
+			return
+		}
+		httpapi.WriteJSON(w, http.StatusOK, set)
+	}
+}
+
+func (s *Service) takeImage(api *httpapi.API, r *http.Request) (imageSet, error) {
+	caller, err := api.Authenticate(r)
+	if err == nil {
+		err = httpapi.Allowed(caller, httpapi.Admin, "")
+	}
+	if err != nil {
+		return imageSet{}, err
+	}
+	id, err := objectid.Parse(r.PathValue("id"))
+	if err != nil {
+		return imageSet{}, fault.InvalidAt(err.Error(), "path", "id")
+	}
+	if known, err := s.db.CodeExists(r.Context(), s.pool, id); err != nil || !known {
+		return imageSet{}, missing(err)
+	}
+	img, err := s.files.ReceiveImage(r)
+	if err != nil {
+		return imageSet{}, err
+	}
+	file, err := s.setImage(r.Context(), id, caller.ID, img)
+	return imageSet{ImageID: file, ImageURL: s.files.PublicURL(file), Message: "Image updated."}, err
+}
+
+// setImage replaces the image, and deletes the old one.
+func (s *Service) setImage(ctx context.Context, id, by objectid.ID, img files.Image) (file objectid.ID, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.dropImageTx(ctx, tx, id); err != nil {
+			return err
+		}
+		stored, err := s.files.StoreImageTx(ctx, tx, img, files.Place{Purpose: files.PromoImage, Kind: fileKind, RecordID: id, CreatedBy: by})
+		if err != nil {
+			return err
+		}
+		file = stored.ID
+		return s.db.CodeSetImage(ctx, tx, promosdb.CodeSetImageParams{ID: id, ImageID: &file, Now: s.clock.Now()})
+	})
+	return file, err
+}
+
+// dropImageTx locks the code and deletes its image, if it has one.
+func (s *Service) dropImageTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	if _, err := s.db.CodeLock(ctx, tx, id); err != nil {
+		if postgres.IsNoRows(err) {
+			err = nil
+		}
+		return missing(err)
+	}
+	return s.files.DeletePurposeTx(ctx, tx, fileKind, id, files.PromoImage)
+}
+
+func (s *Service) deleteImage(ctx context.Context, in *codeInput) (*httpapi.Output[messageBody], error) {
+	id := in.id()
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.dropImageTx(ctx, tx, id); err != nil {
+			return err
+		}
+		return s.db.CodeSetImage(ctx, tx, promosdb.CodeSetImageParams{ID: id, Now: s.clock.Now()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(messageBody{Message: "Image removed."})
+}
+
+// missing is 404, unless reading failed for another reason.
+func missing(err error) error {
+	if err != nil {
+		return fmt.Errorf("read promo code: %w", err)
+	}
+	return fault.NotFound("Promo code")
+}
+
+func documentPostImage(api *httpapi.API) {
+	doc := api.OpenAPI()
+	schema := func(v any) map[string]*huma.MediaType {
+		return map[string]*huma.MediaType{"application/json": {Schema: huma.SchemaFromType(doc.Components.Schemas, reflect.TypeOf(v))}}
+	}
+	doc.AddOperation(&huma.Operation{
+		Method: http.MethodPost, Path: httpapi.Prefix + imagePath, OperationID: "promo_code_image_post", Tags: []string{"admin promo-codes"},
+		Summary:     "Replaces the image by a JPEG, PNG or WebP of at most MAX_IMAGE_BYTES",
+		Security:    []map[string][]string{{"bearer": {}}},
+		Extensions:  map[string]any{"x-auth": string(httpapi.Admin)},
+		Parameters:  []*huma.Param{{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}},
+		RequestBody: files.MultipartBody(),
+		Responses: map[string]*huma.Response{
+			"200":     {Description: "OK", Content: schema(imageSet{})},
+			"default": {Description: "Error", Content: schema(httpapi.ErrorBody{})},
+		},
+	})
+}
+
+// FileRecords tells files what there is to know about images of promo codes.
+func (s *Service) FileRecords() files.Records { return codeImages{s} }
+
+type codeImages struct{ s *Service }
+
+func (codeImages) FileKind() string { return fileKind }
+
+// FilePlace refuses uploads through the file routes: images have their own.
+func (codeImages) FilePlace(context.Context, objectid.ID) (files.Place, bool, error) {
+	return files.Place{}, false, nil
+}
+
+// AbandonedFiles are those that no code shows.
+func (i codeImages) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]objectid.ID, error) {
+	ids := make([]string, len(refs))
+	for n, ref := range refs {
+		ids[n] = ref.FileID.String()
+	}
+	shown, err := i.s.db.CodeListImages(ctx, i.s.pool, ids)
+	if err != nil {
+		return nil, fmt.Errorf("list images of promo codes: %w", err)
+	}
+	kept := make(map[string]bool, len(shown))
+	for _, id := range shown {
+		kept[id] = true
+	}
+	var gone []objectid.ID
+	for _, ref := range refs {
+		if !kept[ref.FileID.String()] {
+			gone = append(gone, ref.FileID)
+		}
+	}
+	return gone, nil
+}

@@ -1,0 +1,64 @@
+package promos
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/files"
+	"marquee/modules/promos/internal/promosdb"
+	"marquee/modules/tickets"
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+)
+
+// Config holds the module's limits; the zero value means the default.
+type Config struct {
+	// PerMinute bounds validations and redemptions a minute and client address, so
+	// that codes cannot be guessed. Default 30.
+	PerMinute int
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool *pgxpool.Pool
+	// Reads serves the admins' lists, with collection.StatementTimeout; nil means Pool.
+	Reads    *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Accounts *accounts.Service
+	Files    *files.Service
+	Tickets  *tickets.Service
+	Config   Config
+}
+
+// Service is the module.
+type Service struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	accounts *accounts.Service
+	files    *files.Service
+	tickets  *tickets.Service
+	cfg      Config
+	db       *promosdb.Queries
+	codes    *collection.Resource
+	crud     collection.Routes
+}
+
+// New makes the module. Register its FileRecords with files.
+func New(d Deps) *Service {
+	if d.Config.PerMinute == 0 {
+		d.Config.PerMinute = 30
+	}
+	s := &Service{
+		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, files: d.Files, tickets: d.Tickets, cfg: d.Config, db: promosdb.New(),
+		crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+	}
+	s.codes = newCodes(s)
+	return s
+}
+
+// code is a row as the database holds it.
+type code = promosdb.PromoCode

@@ -1,0 +1,139 @@
+package promos
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/promos/internal/promosdb"
+	"marquee/modules/tickets"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// constraintOnce lets a customer redeem a code once.
+const constraintOnce = "redemptions_once_a_customer"
+
+// Where redemptions come from.
+const (
+	originTarget       = "target"       // a ticket given at creation
+	originRedeem       = "redeem"       // by the customer
+	originBundle       = "bundle"       // with a code that holds it
+	originSubscription = "subscription" // with a subscription
+)
+
+// redemption is one code on its way to being redeemed.
+type redemption struct {
+	code       code
+	customerID objectid.ID
+	origin     string
+	tickets    int
+	actorID    *objectid.ID
+}
+
+// redeem redeems a code for a customer, with what its bundle holds, and returns
+// how many tickets that made. Errors: 404 for an unknown code; 400 when it is
+// inactive, outside of its window, or its event over; 409 when he has redeemed it
+// or the event is sold out.
+func (s *Service) redeem(ctx context.Context, customerID objectid.ID, text string) (c code, made int, at time.Time, err error) {
+	at = s.clock.Now()
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		c, err = s.validCode(ctx, tx, text)
+		if err != nil {
+			return err
+		}
+		made, err = s.redeemTx(ctx, tx, c, customerID, originRedeem)
+		if err != nil {
+			return err
+		}
+		below, err := s.redeemBundleTx(ctx, tx, c, customerID, func(_ code, err error) bool { return isRedeemed(err) })
+		made += below
+		return err
+	})
+	return c, made, at, err
+}
+
+func (s *Service) redeemTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID, origin string) (made int, err error) {
+	if n := ticketsOf(c); n != nil {
+		made = *n
+	}
+	return made, s.recordTx(ctx, tx, redemption{code: c, customerID: customerID, origin: origin, tickets: made})
+}
+
+// recordTx writes the redemption first, since its constraint decides who of two
+// at once gets the tickets, and then issues them.
+func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, r redemption) error {
+	now := s.clock.Now()
+	held, err := s.db.RedemptionConfirm(ctx, tx, promosdb.RedemptionConfirmParams{
+		Now: &now, Origin: r.origin, Tickets: int32(r.tickets), PromoCodeID: r.code.ID, CustomerID: r.customerID,
+	})
+	if err == nil && held == 0 {
+		err = s.db.RedemptionInsert(ctx, tx, promosdb.RedemptionInsertParams{
+			PromoCodeID: r.code.ID, CustomerID: r.customerID, Code: r.code.Code, CodeType: r.code.CodeType, Origin: r.origin, Tickets: int32(r.tickets), Now: now,
+		})
+	}
+	if postgres.Constraint(err) == constraintOnce {
+		return errRedeemed()
+	}
+	if err != nil {
+		return fmt.Errorf("record redemption: %w", err)
+	}
+	if r.tickets == 0 || r.code.EventID == nil {
+		return nil
+	}
+	return s.issueTx(ctx, tx, r)
+}
+
+func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, r redemption) error {
+	customers := make([]objectid.ID, r.tickets)
+	for i := range customers {
+		customers[i] = r.customerID
+	}
+	in := tickets.Issue{
+		EventID: *r.code.EventID, CustomerIDs: customers, Title: r.code.Title, ImageID: r.code.ImageID,
+		PromoCodeID: &r.code.ID, PromoCode: r.code.Code, ActorID: r.actorID, Reason: "promo_code",
+	}
+	if r.code.Description != nil {
+		in.Description = *r.code.Description
+	}
+	_, err := s.tickets.IssueTx(ctx, tx, in)
+	return err
+}
+
+// redeemBundleTx redeems what the bundle holds, through all levels, each child
+// behind a savepoint. What is not valid now is left out, and so is whatever
+// passOver says of the error that its redemption gives.
+func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID, passOver func(child code, err error) bool) (made int, err error) {
+	children, err := s.db.CodeDescendants(ctx, tx, c.ID)
+	if err != nil {
+		return 0, fmt.Errorf("read bundle: %w", err)
+	}
+	for _, child := range children {
+		problem, err := s.problem(ctx, tx, child)
+		if err != nil {
+			return 0, err
+		}
+		if problem != "" {
+			continue
+		}
+		n := 0
+		err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) (err error) {
+			n, err = s.redeemTx(ctx, inner, child, customerID, originBundle)
+			return err
+		})
+		switch {
+		case err == nil:
+			made += n
+		case !passOver(child, err):
+			return 0, err
+		}
+	}
+	return made, nil
+}
+
+const redeemedMessage = "You have already redeemed this promo code."
+
+func errRedeemed() *fault.Error { return fault.Conflict(redeemedMessage) }

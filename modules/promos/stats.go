@@ -1,0 +1,61 @@
+package promos
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/platform/objectid"
+)
+
+// stats is the answer of GET /admin/promo-codes/stats (open-shapes, section 2).
+type stats struct {
+	Total            int       `json:"total"`
+	Active           int       `json:"active" doc:"Switched on and not past their window"`
+	Expired          int       `json:"expired" doc:"Past their window"`
+	ByType           byType    `json:"by_type"`
+	Redemptions      int       `json:"redemptions"`
+	TicketsGenerated int       `json:"tickets_generated"`
+	TopCodes         []topCode `json:"top_codes" doc:"At most 10, most redeemed first"`
+}
+
+type byType struct {
+	Promo  int `json:"promo"`
+	Ticket int `json:"ticket"`
+}
+
+type topCode struct {
+	ID               objectid.ID `json:"_id"`
+	Code             string      `json:"code"`
+	CodeType         string      `json:"code_type"`
+	Title            string      `json:"title"`
+	IsActive         bool        `json:"is_active"`
+	Redemptions      int         `json:"redemptions"`
+	TicketsGenerated int         `json:"tickets_generated"`
+}
+
+func (s *Service) stats(ctx context.Context) (stats, error) {
+	now := s.clock.Now()
+	counts, err := s.db.CodeStats(ctx, s.pool, &now)
+	if err != nil {
+		return stats{}, fmt.Errorf("count promo codes: %w", err)
+	}
+	totals, err := s.db.RedemptionTotals(ctx, s.pool)
+	if err != nil {
+		return stats{}, fmt.Errorf("count redemptions: %w", err)
+	}
+	top, err := s.db.RedemptionTop(ctx, s.pool)
+	if err != nil {
+		return stats{}, fmt.Errorf("read top promo codes: %w", err)
+	}
+	out := stats{
+		Total: int(counts.Total), Active: int(counts.Active), Expired: int(counts.Expired), ByType: byType{Promo: int(counts.Promo), Ticket: int(counts.Ticket)},
+		Redemptions: int(totals.Redemptions), TicketsGenerated: int(totals.Tickets), TopCodes: make([]topCode, len(top)),
+	}
+	for i, row := range top {
+		out.TopCodes[i] = topCode{
+			ID: row.ID, Code: row.Code, CodeType: row.CodeType, Title: row.Title, IsActive: row.IsActive,
+			Redemptions: int(row.Redemptions), TicketsGenerated: int(row.Tickets),
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,101 @@
+package promos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// The sentences of codes that are not valid (specification, Promo codes). An
+// unknown and an inactive code read the same.
+const (
+	unknownMessage = "Promo code not found or inactive."
+	expiredMessage = "This promo code has expired."
+	endedMessage   = "The event of this promo code has already ended."
+)
+
+// normalize is how codes are compared: without case and surrounding blanks.
+func normalize(text string) string { return strings.ToUpper(strings.TrimSpace(text)) }
+
+// find reads a code by its text; ok is false when there is none.
+func (s *Service) find(ctx context.Context, db postgres.DB, text string) (c code, ok bool, err error) {
+	c, err = s.db.CodeGetByCode(ctx, db, normalize(text))
+	if postgres.IsNoRows(err) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, fmt.Errorf("read promo code: %w", err)
+	}
+	return c, true, nil
+}
+
+// problem is the sentence that says why a code is not valid now, "" for one that
+// is: active, within its window, its event not over by the end rule.
+func (s *Service) problem(ctx context.Context, db postgres.DB, c code) (string, error) {
+	now := s.clock.Now()
+	switch {
+	case !c.IsActive:
+		return unknownMessage, nil
+	case c.ValidUntil != nil && c.ValidUntil.Before(now):
+		return expiredMessage, nil
+	case c.ValidFrom != nil && c.ValidFrom.After(now):
+		return "This promo code is available only from " + c.ValidFrom.UTC().Format("2006-01-02 15:04") + " UTC.", nil
+	case c.EventID == nil:
+		return "", nil
+	}
+	ends, err := s.tickets.EventEnds(ctx, db, *c.EventID)
+	if err != nil {
+		return "", err
+	}
+	if end, known := ends[*c.EventID]; !known || !end.After(now) {
+		return endedMessage, nil
+	}
+	return "", nil
+}
+
+// validCode finds a code that may be redeemed now: 404 for an unknown one, 400
+// for one that is not valid.
+func (s *Service) validCode(ctx context.Context, db postgres.DB, text string) (code, error) {
+	c, ok, err := s.find(ctx, db, text)
+	if err != nil {
+		return c, err
+	}
+	if !ok {
+		return c, fault.NotFound("Promo code")
+	}
+	problem, err := s.problem(ctx, db, c)
+	if err == nil && problem != "" {
+		err = fault.Bad("%s", problem)
+	}
+	return c, err
+}
+
+// SignupPromoCode returns the id of a code that may be given at signup now; 400
+// with the field promo_code for an unknown one or one that is not valid
+// (open-shapes, Promo code at signup).
+func (s *Service) SignupPromoCode(ctx context.Context, text string) (objectid.ID, error) {
+	c, err := s.validCode(ctx, s.pool, text)
+	return c.ID, asBad(err)
+}
+
+// asBad blames the field promo_code of a request for what is wrong with a code.
+func asBad(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	if f.Kind == fault.Missing {
+		return fault.Bad(unknownMessage).WithField("promo_code")
+	}
+	return f.WithField("promo_code")
+}
+
+func isRedeemed(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Kind == fault.Conflicting && f.Message == redeemedMessage
+}
