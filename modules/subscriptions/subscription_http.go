@@ -95,13 +95,13 @@ var statusMessages = map[Status]string{
 
 type subscribeGWBInput struct {
 	Body struct {
-		PlanID          string          `json:"plan_id" minLength:"1" maxLength:"50"`
-		PaymentMethodID paymentMethodID `json:"payment_method_id" required:"false"`
+		PlanID          string                     `json:"plan_id" minLength:"1" maxLength:"50"`
+		PaymentMethodID payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
 	}
 }
 
 func (h handlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*envelope, error) {
-	token, err := in.Body.PaymentMethodID.read()
+	token, err := in.Body.PaymentMethodID.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +131,10 @@ var outcomeMessages = map[string]string{
 
 type subscribeGWAInput struct {
 	Body struct {
-		PlanID     string         `json:"plan_id" minLength:"1" maxLength:"50"`
-		PromoCode  string         `json:"promo_code" required:"false" maxLength:"50"`
-		CreditCard creditCard     `json:"credit_card" required:"false"`
-		Holder     cardHolderInfo `json:"credit_card_holder_info" required:"false"`
+		PlanID     string                  `json:"plan_id" minLength:"1" maxLength:"50"`
+		PromoCode  string                  `json:"promo_code" required:"false" maxLength:"50"`
+		CreditCard payments.CardBody       `json:"credit_card" required:"false"`
+		Holder     payments.CardHolderBody `json:"credit_card_holder_info" required:"false"`
 	}
 }
 
@@ -145,11 +145,11 @@ type gwaInfo struct {
 }
 
 func (h handlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*envelope, error) {
-	card, err := in.Body.CreditCard.read()
+	card, err := in.Body.CreditCard.Read()
 	if err != nil {
 		return nil, err
 	}
-	holder, err := in.Body.Holder.read()
+	holder, err := in.Body.Holder.Read()
 	if err != nil {
 		return nil, err
 	}

@@ -28,9 +28,9 @@ func (h handlers) cancelMine(ctx context.Context, _ *struct{}) (*httpapi.Output[
 
 type renewInput struct {
 	Body struct {
-		CreditCard      creditCard      `json:"credit_card" required:"false"`
-		Holder          cardHolderInfo  `json:"credit_card_holder_info" required:"false"`
-		PaymentMethodID paymentMethodID `json:"payment_method_id" required:"false"`
+		CreditCard      payments.CardBody          `json:"credit_card" required:"false"`
+		Holder          payments.CardHolderBody    `json:"credit_card_holder_info" required:"false"`
+		PaymentMethodID payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
 	}
 }
 
@@ -95,8 +95,8 @@ func (h handlers) cancelGWB(ctx context.Context, _ *struct{}) (*envelope, error)
 
 type cardGWAInput struct {
 	Body struct {
-		CreditCard creditCard     `json:"credit_card" required:"false"`
-		Holder     cardHolderInfo `json:"credit_card_holder_info" required:"false"`
+		CreditCard payments.CardBody       `json:"credit_card" required:"false"`
+		Holder     payments.CardHolderBody `json:"credit_card_holder_info" required:"false"`
 	}
 }
 
@@ -107,7 +107,7 @@ func (h handlers) changeCardGWA(ctx context.Context, in *cardGWAInput) (*envelop
 
 type cardGWBInput struct {
 	Body struct {
-		PaymentMethodID paymentMethodID `json:"payment_method_id" required:"false"`
+		PaymentMethodID payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // renewal is what a customer renews with: a card for gateway A, or a card's token
 // for gateway B.
 type renewal struct {
-	card     creditCard
-	holder   cardHolderInfo
-	token    paymentMethodID
+	card     payments.CardBody
+	holder   payments.CardHolderBody
+	token    payments.PaymentMethodBody
 	remoteIP string
 }
 
@@ -67,12 +67,12 @@ func (r renewal) instrument(gateway payments.GatewayName) (payments.Instrument, 
 	i := payments.Instrument{RemoteIP: r.remoteIP}
 	var err error
 	if gateway == payments.GWB {
-		i.PaymentMethodID, err = r.token.read()
+		i.PaymentMethodID, err = r.token.Read()
 		return i, err
 	}
-	if i.Card, err = r.card.read(); err != nil {
+	if i.Card, err = r.card.Read(); err != nil {
 		return i, err
 	}
-	i.Holder, err = r.holder.read()
+	i.Holder, err = r.holder.Read()
 	return i, err
 }

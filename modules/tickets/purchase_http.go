@@ -125,14 +125,14 @@ type TicketPurchase struct {
 // CardPurchaseA is a purchase by a card of gateway A.
 type CardPurchaseA struct {
 	TicketPurchase
-	Card   creditCard     `json:"credit_card" required:"false"`
-	Holder cardHolderInfo `json:"credit_card_holder_info" required:"false"`
+	Card   payments.CardBody       `json:"credit_card" required:"false"`
+	Holder payments.CardHolderBody `json:"credit_card_holder_info" required:"false"`
 }
 
 // CardPurchaseB is a purchase by a card token of gateway B.
 type CardPurchaseB struct {
 	TicketPurchase
-	Method paymentMethodID `json:"payment_method_id" required:"false"`
+	Method payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
 }
 
 func (w TicketPurchase) purchase(gateway payments.GatewayName, method payments.Method) purchase {
@@ -143,11 +143,11 @@ func (w TicketPurchase) purchase(gateway payments.GatewayName, method payments.M
 func (b CardPurchaseA) purchase(ctx context.Context) purchase {
 	p := b.TicketPurchase.purchase(payments.GWA, payments.MethodCard)
 	p.instrument = func() (payments.Instrument, error) {
-		card, err := b.Card.read()
+		card, err := b.Card.Read()
 		if err != nil {
 			return payments.Instrument{}, err
 		}
-		holder, err := b.Holder.read()
+		holder, err := b.Holder.Read()
 		return payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)}, err
 	}
 	return p
@@ -156,7 +156,7 @@ func (b CardPurchaseA) purchase(ctx context.Context) purchase {
 func (b CardPurchaseB) purchase(context.Context) purchase {
 	p := b.TicketPurchase.purchase(payments.GWB, payments.MethodCard)
 	p.instrument = func() (payments.Instrument, error) {
-		id, err := b.Method.read()
+		id, err := b.Method.Read()
 		return payments.Instrument{PaymentMethodID: id}, err
 	}
 	return p

@@ -1,4 +1,4 @@
-package tickets
+package payments
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"marquee/modules/payments"
 	"marquee/platform/fault"
 	"marquee/platform/secret"
 )
@@ -31,7 +30,7 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	var raw map[string]json.RawMessage
 	if json.Unmarshal(b, &raw) != nil {
 		t.malformed = true
-		return nil
+		return nil //nolint:nilerr // check tells it, as a 400
 	}
 	t.members = map[string]secret.Text{}
 	for name, value := range raw {
@@ -93,8 +92,8 @@ func schemaOf(parts []part) *huma.Schema {
 	return s
 }
 
-// creditCard is the specification's credit_card.
-type creditCard struct{ texts }
+// CardBody is the specification's credit_card in a request body.
+type CardBody struct{ texts }
 
 var cardParts = []part{
 	{"holderName", regexp.MustCompile(`^\S.{0,99}$`), "the name on the card"},
@@ -105,20 +104,21 @@ var cardParts = []part{
 }
 
 // Schema documents the object.
-func (creditCard) Schema(huma.Registry) *huma.Schema { return schemaOf(cardParts) }
+func (CardBody) Schema(huma.Registry) *huma.Schema { return schemaOf(cardParts) }
 
-func (c creditCard) read() (*payments.Card, error) {
+// Read checks the card; 400 VALIDATION_ERROR naming the field.
+func (c CardBody) Read() (*Card, error) {
 	if err := c.check("credit_card", cardParts); err != nil {
 		return nil, err
 	}
-	return &payments.Card{
+	return &Card{
 		HolderName: c.text("holderName"), Number: c.text("number"), ExpiryMonth: c.text("expiryMonth"),
 		ExpiryYear: c.text("expiryYear"), CCV: c.text("ccv"),
 	}, nil
 }
 
-// cardHolderInfo is the specification's credit_card_holder_info.
-type cardHolderInfo struct{ texts }
+// CardHolderBody is the specification's credit_card_holder_info in a request body.
+type CardHolderBody struct{ texts }
 
 var holderParts = []part{
 	{"name", regexp.MustCompile(`^\S.{0,199}$`), "the holder's name"},
@@ -130,35 +130,37 @@ var holderParts = []part{
 }
 
 // Schema documents the object.
-func (cardHolderInfo) Schema(huma.Registry) *huma.Schema { return schemaOf(holderParts) }
+func (CardHolderBody) Schema(huma.Registry) *huma.Schema { return schemaOf(holderParts) }
 
-func (c cardHolderInfo) read() (*payments.CardHolder, error) {
+// Read checks the holder's data; 400 VALIDATION_ERROR naming the field.
+func (c CardHolderBody) Read() (*CardHolder, error) {
 	if err := c.check("credit_card_holder_info", holderParts); err != nil {
 		return nil, err
 	}
-	return &payments.CardHolder{
+	return &CardHolder{
 		Name: c.plain("name"), Email: c.plain("email"), TaxID: c.plain("cpfCnpj"),
 		PostalCode: c.plain("postalCode"), AddressNumber: c.plain("addressNumber"), Phone: c.plain("phone"),
 	}, nil
 }
 
-// paymentMethodID is a card's token, made by gateway B's client library.
-type paymentMethodID struct{ value json.RawMessage }
+// PaymentMethodBody is a card's token, made by gateway B's client library.
+type PaymentMethodBody struct{ value json.RawMessage }
 
 var paymentMethodForm = regexp.MustCompile(`^[A-Za-z0-9_]{3,255}$`)
 
 // UnmarshalJSON keeps what was sent for read.
-func (p *paymentMethodID) UnmarshalJSON(b []byte) error {
+func (p *PaymentMethodBody) UnmarshalJSON(b []byte) error {
 	p.value = bytes.Clone(b)
 	return nil
 }
 
 // Schema documents the token.
-func (paymentMethodID) Schema(huma.Registry) *huma.Schema {
+func (PaymentMethodBody) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Description: "The card's token at gateway B, a text such as pm_…"}
 }
 
-func (p paymentMethodID) read() (string, error) {
+// Read checks the token; 400 VALIDATION_ERROR naming the field.
+func (p PaymentMethodBody) Read() (string, error) {
 	const field = "payment_method_id"
 	if len(p.value) == 0 || bytes.Equal(p.value, []byte("null")) || bytes.Equal(p.value, []byte(`""`)) {
 		return "", fault.Bad("%s is required.", field).WithField(field)
