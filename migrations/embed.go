@@ -71,7 +71,7 @@ func with(ctx context.Context, databaseURL string, f func(*goose.Provider) error
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return fmt.Errorf("migration lock: %w", err)

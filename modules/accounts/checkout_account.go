@@ -55,10 +55,11 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, erro
 		if u, err = s.q.UserInsert(ctx, tx, row); err != nil {
 			return duplicate(err, row.Email)
 		}
-		if err := s.claimCodeTurnTx(ctx, tx, purposeReset, u.Email); err != nil && !fault.Is(err, fault.TooMany) {
-			return err
-		} else if err != nil {
+		switch err := s.claimCodeTurnTx(ctx, tx, purposeReset, u.Email); {
+		case fault.Is(err, fault.TooMany):
 			return nil // a code for this address is on its way already; forgot-password sends another
+		case err != nil:
+			return err
 		}
 		return s.issueCodeTx(ctx, tx, u.ID, purposeReset, u.Email)
 	})

@@ -68,7 +68,7 @@ func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*col
 func ownObject(ctx context.Context, body collection.RawJSON) (collection.RawJSON, error) {
 	var objects []map[string]json.RawMessage
 	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
-		return body, nil
+		return body, nil //nolint:nilerr // the collection says what is wrong
 	}
 	if len(objects) > 1 {
 		return nil, fault.InvalidAt("has to hold exactly one object", "body")

@@ -88,17 +88,6 @@ func (g *gatewayUnderTest) fault(t *testing.T, f stage.Fault) {
 	require.NoError(t, g.stage.Faults.Plan(f))
 }
 
-// calls counts the calls that the gateway got.
-func (g *gatewayUnderTest) calls(method, path string) int {
-	n := 0
-	for _, e := range g.stage.Journal.Entries(stage.EntryCall) {
-		if e.Method == method && e.Path == g.prefix+path {
-			n++
-		}
-	}
-	return n
-}
-
 func (g *gatewayUnderTest) payer(t *testing.T) payments.Payer {
 	t.Helper()
 	p := paymentstest.Payer()

@@ -12,12 +12,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// expireArgs is the periodic job that lets the tickets of ended events expire.
-type expireArgs struct{}
-
-// Kind names the job.
-func (expireArgs) Kind() string { return "tickets_expire" }
-
 // ExpireEnded lets tickets of events that are over expire (open-shapes, Tickets
 // to expired). Reserved places of orders go through their orders, which may have
 // to be cancelled at a gateway.

@@ -95,7 +95,7 @@ func (f *Field) scalar(raw json.RawMessage) (any, string) {
 		}
 		return string(raw), f.Rule.bounds(int64(math.Floor(*n)), strconv.FormatInt)
 	case query.JSON:
-		return json.RawMessage(raw), ""
+		return raw, ""
 	}
 	var text *string
 	if json.Unmarshal(raw, &text) != nil || text == nil {

@@ -49,7 +49,6 @@ func page[T any](q *request, url string, all []*T, id func(*T) string, created f
 // createdRange reads created, created[gt|gte|lt|lte] as inclusive bounds.
 func (q *request) createdRange() (lower, upper int64) {
 	const forever = 1 << 62
-	upper = forever
 	if at := q.integer("created", 0); at != 0 {
 		return at, at
 	}
