@@ -15,54 +15,54 @@ import (
 	"marquee/platform/postgres"
 )
 
-// CodeBody is what everybody may see of a code.
-type CodeBody struct {
+// PromoCodeBody is what everybody may see of a code.
+type PromoCodeBody struct {
 	Code               string        `json:"code"`
 	Title              *string       `json:"title"`
 	Subtitle           *string       `json:"subtitle"`
 	CodeType           *string       `json:"code_type" enum:"promo,ticket"`
 	Tickets            *int          `json:"tickets" doc:"Tickets that redeeming makes; null for promo"`
-	DiscountFirstMonth *Reais        `json:"discount_first_month" doc:"Reais that the first month costs; null for ticket"`
+	DiscountFirstMonth *PromoReais   `json:"discount_first_month" doc:"Reais that the first month costs; null for ticket"`
 	EventDate          *httpapi.Time `json:"event_date" nullable:"true"`
 	ImageID            *objectid.ID  `json:"image_id"`
 	ImageURL           *string       `json:"image_url" doc:"Public address of the image"`
 	Description        *string       `json:"description"`
 }
 
-// Reais is an amount that the OpenAPI document calls a number.
-type Reais struct{ money.Reais }
+// PromoReais is an amount that the OpenAPI document calls a number.
+type PromoReais struct{ money.Reais }
 
 // Schema is a number with two decimals, or null.
-func (Reais) Schema(huma.Registry) *huma.Schema {
+func (PromoReais) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Nullable: true, Description: "Reais that the first month costs; null for ticket"}
 }
 
-// Validated is the answer of GET /customers/validate-promo-code (specification,
+// PromoValidated is the answer of GET /customers/validate-promo-code (specification,
 // Promo codes).
-type Validated struct {
+type PromoValidated struct {
 	Valid   bool   `json:"valid"`
 	Message string `json:"message,omitempty" doc:"Why it is not valid"`
-	CodeBody
-	Consumed *bool      `json:"consumed" doc:"Whether the caller has redeemed it; null for nobody"`
-	Children []CodeBody `json:"children" nullable:"true"`
+	PromoCodeBody
+	Consumed *bool           `json:"consumed" doc:"Whether the caller has redeemed it; null for nobody"`
+	Children []PromoCodeBody `json:"children" nullable:"true"`
 }
 
-// listed is a row of GET /customers/me/promo-codes.
-type listed struct {
-	Validated
+// promoListed is a row of GET /customers/me/promo-codes.
+type promoListed struct {
+	PromoValidated
 	Redeemed   bool          `json:"redeemed"`
 	RedeemedAt *httpapi.Time `json:"redeemed_at" nullable:"true"`
 }
 
 // validate tells what a code gives. An unknown and an inactive code are answered
 // alike, with nothing but the sentence.
-func (s *Service) validate(ctx context.Context, caller httpapi.Caller, text string) (Validated, error) {
+func (s *Service) validate(ctx context.Context, caller httpapi.Caller, text string) (PromoValidated, error) {
 	c, ok, err := s.find(ctx, s.pool, text)
 	if err != nil {
-		return Validated{}, err
+		return PromoValidated{}, err
 	}
 	if !ok || !c.IsActive {
-		v := Validated{Message: unknownMessage, CodeBody: CodeBody{Code: normalize(text)}}
+		v := PromoValidated{Message: unknownMessage, PromoCodeBody: PromoCodeBody{Code: normalize(text)}}
 		if caller.ID != "" {
 			v.Consumed = new(bool)
 		}
@@ -82,12 +82,12 @@ func (s *Service) validate(ctx context.Context, caller httpapi.Caller, text stri
 }
 
 // validated describes a code without regard to who asks.
-func (s *Service) validated(ctx context.Context, db postgres.DB, c code) (Validated, error) {
+func (s *Service) validated(ctx context.Context, db postgres.DB, c code) (PromoValidated, error) {
 	problem, err := s.problem(ctx, db, c)
 	if err != nil {
-		return Validated{}, err
+		return PromoValidated{}, err
 	}
-	v := Validated{Valid: problem == "", Message: problem, CodeBody: s.body(c)}
+	v := PromoValidated{Valid: problem == "", Message: problem, PromoCodeBody: s.body(c)}
 	if len(c.ChildrenCodeIds) == 0 {
 		return v, nil
 	}
@@ -95,7 +95,7 @@ func (s *Service) validated(ctx context.Context, db postgres.DB, c code) (Valida
 	if err != nil {
 		return v, fmt.Errorf("read bundle: %w", err)
 	}
-	bodies := make([]CodeBody, len(children))
+	bodies := make([]PromoCodeBody, len(children))
 	for i, child := range children {
 		bodies[i] = s.body(child)
 	}
@@ -103,13 +103,13 @@ func (s *Service) validated(ctx context.Context, db postgres.DB, c code) (Valida
 	return v, nil
 }
 
-func (s *Service) body(c code) CodeBody {
-	b := CodeBody{
+func (s *Service) body(c code) PromoCodeBody {
+	b := PromoCodeBody{
 		Code: c.Code, Title: &c.Title, Subtitle: c.Subtitle, CodeType: &c.CodeType, Tickets: ticketsOf(c),
 		EventDate: httpapi.TimePtr(c.EventDate), ImageID: c.ImageID, Description: c.Description,
 	}
 	if c.DiscountFirstMonthCents != nil {
-		reais := Reais{money.Cents(*c.DiscountFirstMonthCents).Reais()}
+		reais := PromoReais{money.Cents(*c.DiscountFirstMonthCents).Reais()}
 		b.DiscountFirstMonth = &reais
 	}
 	if c.ImageID != nil {
@@ -159,7 +159,7 @@ func (s *Service) documents(ctx context.Context, rows []promosdb.CodeListVisible
 		}
 		redeemed := row.RedeemedAt != nil
 		v.Consumed = &redeemed
-		doc, err := json.Marshal(listed{Validated: v, Redeemed: redeemed, RedeemedAt: httpapi.TimePtr(row.RedeemedAt)})
+		doc, err := json.Marshal(promoListed{PromoValidated: v, Redeemed: redeemed, RedeemedAt: httpapi.TimePtr(row.RedeemedAt)})
 		if err != nil {
 			return nil, fmt.Errorf("write promo code: %w", err)
 		}

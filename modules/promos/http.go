@@ -26,14 +26,14 @@ func (s *Service) getCode(ctx context.Context, in *codeInput) (*collection.Answe
 }
 
 type codeUpdateInput struct {
-	codeInput
+	ID   objectid.ID `path:"id" pattern:"^[0-9a-fA-F]{24}$"`
 	Body collection.RawJSON
 }
 
 // updateCode takes the object, or an array of it (open-shapes, section 4, number
 // 15).
 func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collection.Answer, error) {
-	id := in.id()
+	id := codeInput{in.ID}.id()
 	body, err := withID(in.Body, id)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func withID(body collection.RawJSON, id objectid.ID) (collection.RawJSON, error)
 	return json.Marshal(objects)
 }
 
-type messageBody struct {
+type promoImageRemoved struct {
 	Message string `json:"message"`
 }
 
@@ -93,7 +93,7 @@ func (s *Service) deleteCode(ctx context.Context, in *codeInput) (*httpapi.Envel
 	}}, nil
 }
 
-func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[stats], error) {
+func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[promoStats], error) {
 	out, err := s.stats(ctx)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ type validateInput struct {
 	Code string `query:"code" required:"true" minLength:"1" maxLength:"50"`
 }
 
-func (s *Service) validateCode(ctx context.Context, in *validateInput) (*httpapi.Output[Validated], error) {
+func (s *Service) validateCode(ctx context.Context, in *validateInput) (*httpapi.Output[PromoValidated], error) {
 	v, err := s.validate(ctx, httpapi.CallerOf(ctx), in.Code)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ type redeemInput struct {
 	Code string `query:"code" required:"true" minLength:"3" maxLength:"50"`
 }
 
-type redeemed struct {
+type promoRedeemed struct {
 	Message    string       `json:"message"`
 	Code       string       `json:"code"`
 	Title      string       `json:"title"`
@@ -126,12 +126,12 @@ type redeemed struct {
 	RedeemedAt httpapi.Time `json:"redeemed_at"`
 }
 
-func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Output[redeemed], error) {
+func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Output[promoRedeemed], error) {
 	c, made, at, err := s.redeem(ctx, httpapi.CallerOf(ctx).ID, in.Code)
 	if err != nil {
 		return nil, err
 	}
-	out := redeemed{Message: "Promo code redeemed.", Code: c.Code, Title: c.Title, Consumed: true, RedeemedAt: httpapi.Time(at)}
+	out := promoRedeemed{Message: "Promo code redeemed.", Code: c.Code, Title: c.Title, Consumed: true, RedeemedAt: httpapi.Time(at)}
 	if made > 0 {
 		out.Tickets = &made
 	}

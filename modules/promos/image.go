@@ -28,7 +28,7 @@ func (s *Service) imageRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodDelete, imagePath, "promo_code_image_delete", httpapi.Admin, s.deleteImage, httpapi.Summary("Remove the image"))
 }
 
-type imageSet struct {
+type promoImageSet struct {
 	ImageID  objectid.ID `json:"image_id"`
 	ImageURL string      `json:"image_url" doc:"Public address"`
 	Message  string      `json:"message"`
@@ -46,27 +46,27 @@ func (s *Service) postImage(api *httpapi.API) http.HandlerFunc {
 	}
 }
 
-func (s *Service) takeImage(api *httpapi.API, r *http.Request) (imageSet, error) {
+func (s *Service) takeImage(api *httpapi.API, r *http.Request) (promoImageSet, error) {
 	caller, err := api.Authenticate(r)
 	if err == nil {
 		err = httpapi.Allowed(caller, httpapi.Admin, "")
 	}
 	if err != nil {
-		return imageSet{}, err
+		return promoImageSet{}, err
 	}
 	id, err := objectid.Parse(r.PathValue("id"))
 	if err != nil {
-		return imageSet{}, fault.InvalidAt(err.Error(), "path", "id")
+		return promoImageSet{}, fault.InvalidAt(err.Error(), "path", "id")
 	}
 	if known, err := s.db.CodeExists(r.Context(), s.pool, id); err != nil || !known {
-		return imageSet{}, missing(err)
+		return promoImageSet{}, missing(err)
 	}
 	img, err := s.files.ReceiveImage(r)
 	if err != nil {
-		return imageSet{}, err
+		return promoImageSet{}, err
 	}
 	file, err := s.setImage(r.Context(), id, caller.ID, img)
-	return imageSet{ImageID: file, ImageURL: s.files.PublicURL(file), Message: "Image updated."}, err
+	return promoImageSet{ImageID: file, ImageURL: s.files.PublicURL(file), Message: "Image updated."}, err
 }
 
 // setImage replaces the image, and deletes the old one.
@@ -96,7 +96,7 @@ func (s *Service) dropImageTx(ctx context.Context, tx pgx.Tx, id objectid.ID) er
 	return s.files.DeletePurposeTx(ctx, tx, fileKind, id, files.PromoImage)
 }
 
-func (s *Service) deleteImage(ctx context.Context, in *codeInput) (*httpapi.Output[messageBody], error) {
+func (s *Service) deleteImage(ctx context.Context, in *codeInput) (*httpapi.Output[promoImageRemoved], error) {
 	id := in.id()
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.dropImageTx(ctx, tx, id); err != nil {
@@ -107,7 +107,7 @@ func (s *Service) deleteImage(ctx context.Context, in *codeInput) (*httpapi.Outp
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(messageBody{Message: "Image removed."})
+	return httpapi.OK(promoImageRemoved{Message: "Image removed."})
 }
 
 // missing is 404, unless reading failed for another reason.
@@ -131,7 +131,7 @@ func documentPostImage(api *httpapi.API) {
 		Parameters:  []*huma.Param{{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}},
 		RequestBody: files.MultipartBody(),
 		Responses: map[string]*huma.Response{
-			"200":     {Description: "OK", Content: schema(imageSet{})},
+			"200":     {Description: "OK", Content: schema(promoImageSet{})},
 			"default": {Description: "Error", Content: schema(httpapi.ErrorBody{})},
 		},
 	})

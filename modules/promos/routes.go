@@ -29,7 +29,7 @@ func (s *Service) Routes(api *httpapi.API) {
 
 // listedSchema is the envelope of GET /customers/me/promo-codes.
 func listedSchema(api *httpapi.API) *huma.Schema {
-	return huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[httpapi.Envelope[listed]]())
+	return huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[httpapi.Envelope[promoListed]]())
 }
 
 // Search is the search over the admins' promo codes.

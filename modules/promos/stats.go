@@ -7,23 +7,23 @@ import (
 	"marquee/platform/objectid"
 )
 
-// stats is the answer of GET /admin/promo-codes/stats (open-shapes, section 2).
-type stats struct {
-	Total            int       `json:"total"`
-	Active           int       `json:"active" doc:"Switched on and not past their window"`
-	Expired          int       `json:"expired" doc:"Past their window"`
-	ByType           byType    `json:"by_type"`
-	Redemptions      int       `json:"redemptions"`
-	TicketsGenerated int       `json:"tickets_generated"`
-	TopCodes         []topCode `json:"top_codes" doc:"At most 10, most redeemed first"`
+// promoStats is the answer of GET /admin/promo-codes/stats (open-shapes, section 2).
+type promoStats struct {
+	Total            int            `json:"total"`
+	Active           int            `json:"active" doc:"Switched on and not past their window"`
+	Expired          int            `json:"expired" doc:"Past their window"`
+	ByType           promoTypes     `json:"by_type"`
+	Redemptions      int            `json:"redemptions"`
+	TicketsGenerated int            `json:"tickets_generated"`
+	TopCodes         []topPromoCode `json:"top_codes" doc:"At most 10, most redeemed first"`
 }
 
-type byType struct {
+type promoTypes struct {
 	Promo  int `json:"promo"`
 	Ticket int `json:"ticket"`
 }
 
-type topCode struct {
+type topPromoCode struct {
 	ID               objectid.ID `json:"_id"`
 	Code             string      `json:"code"`
 	CodeType         string      `json:"code_type"`
@@ -33,26 +33,26 @@ type topCode struct {
 	TicketsGenerated int         `json:"tickets_generated"`
 }
 
-func (s *Service) stats(ctx context.Context) (stats, error) {
+func (s *Service) stats(ctx context.Context) (promoStats, error) {
 	now := s.clock.Now()
 	counts, err := s.db.CodeStats(ctx, s.pool, &now)
 	if err != nil {
-		return stats{}, fmt.Errorf("count promo codes: %w", err)
+		return promoStats{}, fmt.Errorf("count promo codes: %w", err)
 	}
 	totals, err := s.db.RedemptionTotals(ctx, s.pool)
 	if err != nil {
-		return stats{}, fmt.Errorf("count redemptions: %w", err)
+		return promoStats{}, fmt.Errorf("count redemptions: %w", err)
 	}
 	top, err := s.db.RedemptionTop(ctx, s.pool)
 	if err != nil {
-		return stats{}, fmt.Errorf("read top promo codes: %w", err)
+		return promoStats{}, fmt.Errorf("read top promo codes: %w", err)
 	}
-	out := stats{
-		Total: int(counts.Total), Active: int(counts.Active), Expired: int(counts.Expired), ByType: byType{Promo: int(counts.Promo), Ticket: int(counts.Ticket)},
-		Redemptions: int(totals.Redemptions), TicketsGenerated: int(totals.Tickets), TopCodes: make([]topCode, len(top)),
+	out := promoStats{
+		Total: int(counts.Total), Active: int(counts.Active), Expired: int(counts.Expired), ByType: promoTypes{Promo: int(counts.Promo), Ticket: int(counts.Ticket)},
+		Redemptions: int(totals.Redemptions), TicketsGenerated: int(totals.Tickets), TopCodes: make([]topPromoCode, len(top)),
 	}
 	for i, row := range top {
-		out.TopCodes[i] = topCode{
+		out.TopCodes[i] = topPromoCode{
 			ID: row.ID, Code: row.Code, CodeType: row.CodeType, Title: row.Title, IsActive: row.IsActive,
 			Redemptions: int(row.Redemptions), TicketsGenerated: int(row.Tickets),
 		}

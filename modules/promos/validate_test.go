@@ -1,0 +1,89 @@
+package promos_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/promos"
+)
+
+func TestValidateMessages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	over := b.made("/events", doc{"title": "Over", "event_date": b.in(-4 * time.Hour)})["_id"]
+	soon := b.made("/events", doc{"title": "Now", "event_date": b.in(-2 * time.Hour)})["_id"]
+	b.code(doc{"code": "VALID2", "code_type": "promo", "discount_first_month": 9.9, "subtitle": "s", "description": "d", "valid_from": b.in(-time.Hour), "valid_until": b.in(time.Hour)})
+	b.code(doc{"code": "INACT2", "title": "hidden", "code_type": "promo", "is_active": false})
+	b.code(doc{"code": "EXPIR2", "code_type": "promo", "valid_until": b.in(-time.Hour)})
+	b.code(doc{"code": "FUTUR2", "code_type": "promo", "valid_from": "2099-01-02T03:04:00Z"})
+	b.code(doc{"code": "ENDED2", "code_type": "ticket", "event_id": over})
+	b.code(doc{"code": "RUNNS2", "code_type": "ticket", "event_id": soon})
+	for text, message := range map[string]string{
+		"VALID2": "", "%20valid2%20": "", "RUNNS2": "",
+		"INACT2": "Promo code not found or inactive.",
+		"NOSUCH": "Promo code not found or inactive.",
+		"EXPIR2": "This promo code has expired.",
+		"FUTUR2": "This promo code is available only from 2099-01-02 03:04 UTC.",
+		"ENDED2": "The event of this promo code has already ended.",
+	} {
+		got := b.nobody.Get("/customers/validate-promo-code?code=" + text).Expect(200).Map()
+		require.Equal(t, message == "", got["valid"], text)
+		if message != "" {
+			require.Equal(t, message, got["message"], text)
+		}
+		require.Contains(t, got, "consumed")
+		require.Nil(t, got["consumed"], "nobody has consumed anything")
+		require.Equal(t, false, b.me.Get("/customers/validate-promo-code?code=" + text).Map()["consumed"], text)
+	}
+	got := b.nobody.Get("/customers/validate-promo-code?code=valid2").Map()
+	require.Equal(t, doc{
+		"valid": true, "code": "VALID2", "title": "A code", "subtitle": "s", "description": "d", "code_type": "promo", "tickets": nil,
+		"discount_first_month": 9.9, "event_date": nil, "image_id": nil, "image_url": nil, "consumed": nil, "children": nil,
+	}, got)
+	hidden, unknown := b.nobody.Get("/customers/validate-promo-code?code=INACT2").Map(), b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Map()
+	hidden["code"], unknown["code"] = "", ""
+	require.Equal(t, unknown, hidden, "an inactive code cannot be told from an unknown one")
+	require.Nil(t, hidden["title"])
+
+	b.nobody.Get("/customers/validate-promo-code").Expect(422)
+	b.nobody.As("bad").Get("/customers/validate-promo-code?code=VALID2").Expect(403)
+	b.clock.Advance(2 * time.Hour)
+	require.Equal(t, "This promo code has expired.", b.nobody.Get("/customers/validate-promo-code?code=VALID2").Map()["message"])
+}
+
+func TestVisibleCodes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	stranger, _ := b.another()
+	b.code(doc{"code": "SHOWN2", "code_type": "promo"})
+	b.code(doc{"code": "TILLX2", "code_type": "promo", "event_date": b.in(time.Hour)})
+	b.code(doc{"code": "PASTX2", "code_type": "promo", "event_date": b.in(-time.Hour)})
+	b.code(doc{"code": "INACT2", "code_type": "promo", "is_active": false})
+	b.code(doc{"code": "OTHER2", "code_type": "promo", "target_customer_ids": []any{stranger.ID}})
+	b.me.Put("/customers/me/redeem-promo-code?code=SHOWN2", nil).Expect(200)
+	page := b.me.Get("/customers/me/promo-codes?qty_docs_page=1").Expect(200).Map()
+	require.EqualValues(t, 2, page["pagination"].(doc)["qty_total_docs"])
+	require.Len(t, page["docs"], 1)
+	redeemed := map[string]any{}
+	for _, d := range b.me.Get("/customers/me/promo-codes").Expect(200).Map()["docs"].([]any) {
+		redeemed[d.(doc)["code"].(string)] = d.(doc)["redeemed"]
+		require.NotContains(t, d, "target_customer_ids")
+		require.Equal(t, d.(doc)["redeemed"], d.(doc)["redeemed_at"] != nil)
+	}
+	require.Equal(t, map[string]any{"SHOWN2": true, "TILLX2": false}, redeemed)
+	b.me.Get("/customers/me/promo-codes?qty_docs_page=0").Expect(422)
+	b.nobody.Get("/customers/me/promo-codes").Expect(401)
+}
+
+func TestGuessingIsThrottled(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *promos.Config) { c.PerMinute = 3 })
+	for range 3 {
+		b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Expect(200)
+		b.me.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(404)
+	}
+	require.NotEmpty(t, b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Expect(429).Header.Get("Retry-After"))
+	b.me.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(429)
+}
