@@ -156,9 +156,6 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 			return err
 		}
 		edit := func(r *row) { r.HasChargeback = true }
-		if Status(sub.Status) == Pending {
-			return s.editTx(ctx, tx, sub, edit)
-		}
 		_, err = s.moveTx(ctx, tx, sub, change{action: DisputeOpens, source: ByAdmin, actor: callerID(ctx), edit: edit})
 		return err
 	})

@@ -157,17 +157,17 @@ func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*envelop
 	return httpapi.One(ctx, shown(sub), nil), nil
 }
 
-type paymentsBody struct {
-	SubscriptionID    objectid.ID  `json:"subscription_id"`
-	Gateway           string       `json:"gateway" enum:"gwa,gwb"`
-	GWASubscriptionID *string      `json:"gwa_subscription_id,omitempty"`
-	GWACustomerID     *string      `json:"gwa_customer_id,omitempty"`
-	GWBSubscriptionID *string      `json:"gwb_subscription_id,omitempty"`
-	GWBCustomerID     *string      `json:"gwb_customer_id,omitempty"`
-	Payments          []paymentDoc `json:"payments"`
+type subscriptionPaymentsBody struct {
+	SubscriptionID    objectid.ID              `json:"subscription_id"`
+	Gateway           string                   `json:"gateway" enum:"gwa,gwb"`
+	GWASubscriptionID *string                  `json:"gwa_subscription_id,omitempty"`
+	GWACustomerID     *string                  `json:"gwa_customer_id,omitempty"`
+	GWBSubscriptionID *string                  `json:"gwb_subscription_id,omitempty"`
+	GWBCustomerID     *string                  `json:"gwb_customer_id,omitempty"`
+	Payments          []subscriptionPaymentDoc `json:"payments"`
 }
 
-type paymentDoc struct {
+type subscriptionPaymentDoc struct {
 	ID             string        `json:"id"`
 	PaymentIntent  *string       `json:"payment_intent" nullable:"true"`
 	Status         string        `json:"status"`
@@ -183,7 +183,7 @@ type paymentDoc struct {
 	PaidAt         *httpapi.Time `json:"paid_at,omitempty"`
 }
 
-func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[paymentsBody], error) {
+func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionPaymentsBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err != nil {
 		return nil, err
@@ -192,12 +192,12 @@ func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[pa
 	if err != nil {
 		return nil, err
 	}
-	body := paymentsBody{
+	body := subscriptionPaymentsBody{
 		SubscriptionID: sub.ID, Gateway: sub.Gateway, GWASubscriptionID: sub.GwaSubscriptionID, GWACustomerID: sub.GwaCustomerID,
-		GWBSubscriptionID: sub.GwbSubscriptionID, GWBCustomerID: sub.GwbCustomerID, Payments: []paymentDoc{},
+		GWBSubscriptionID: sub.GwbSubscriptionID, GWBCustomerID: sub.GwbCustomerID, Payments: []subscriptionPaymentDoc{},
 	}
 	for _, p := range remote {
-		doc := paymentDoc{
+		doc := subscriptionPaymentDoc{
 			ID: p.ID, PaymentIntent: filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
 			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: filled(p.Description),
 		}

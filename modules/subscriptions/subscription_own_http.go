@@ -12,18 +12,18 @@ type messageInfo struct {
 	Message string `json:"message"`
 }
 
-type cancelledBody struct {
+type subscriptionCancelledBody struct {
 	Message        string      `json:"message"`
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	Status         string      `json:"status"`
 }
 
-func (h handlers) cancelMine(ctx context.Context, _ *struct{}) (*httpapi.Output[cancelledBody], error) {
+func (h handlers) cancelMine(ctx context.Context, _ *struct{}) (*httpapi.Output[subscriptionCancelledBody], error) {
 	sub, err := h.service.cancelOwn(ctx, httpapi.CallerOf(ctx).ID, "")
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(cancelledBody{Message: statusMessages[Status(sub.Status)], SubscriptionID: sub.ID, Status: sub.Status})
+	return httpapi.OK(subscriptionCancelledBody{Message: statusMessages[Status(sub.Status)], SubscriptionID: sub.ID, Status: sub.Status})
 }
 
 type renewInput struct {

@@ -68,9 +68,6 @@ func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	default:
 		return "no consequence", nil
 	}
-	if c.action == DisputeOpens && Status(sub.Status) == Pending {
-		return "", s.editTx(ctx, tx, sub, c.edit)
-	}
 	_, err = s.moveTx(ctx, tx, sub, c)
 	return "", err
 }

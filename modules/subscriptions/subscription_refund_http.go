@@ -15,7 +15,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-type refundedBody struct {
+type subscriptionRefundedBody struct {
 	Message         string          `json:"message"`
 	SubscriptionID  objectid.ID     `json:"subscription_id"`
 	Gateway         string          `json:"gateway" enum:"gwa,gwb"`
@@ -29,8 +29,8 @@ type refundedBody struct {
 	Admin           string          `json:"admin"`
 }
 
-func refundedOf(r refunded) refundedBody {
-	body := refundedBody{
+func refundedOf(r refunded) subscriptionRefundedBody {
+	body := subscriptionRefundedBody{
 		Message: "The refund was made.", SubscriptionID: r.sub.ID, Gateway: r.sub.Gateway, RefundAmount: int64(r.refund.Amount),
 		GatewayResponse: r.response, Reason: r.refund.Reason, RefundedAt: httpapi.Time(r.at), Admin: r.admin,
 	}
@@ -96,7 +96,7 @@ type refundGWBInput struct {
 	}
 }
 
-func (h handlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[refundedBody], error) {
+func (h handlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
 	r, err := h.giveBack(ctx, in.ID, refundOrder{paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", reason: in.Body.Reason})
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ type refundGWAInput struct {
 	}
 }
 
-func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[refundedBody], error) {
+func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", reason: in.Body.Reason}
 	if in.Body.Value != nil {
 		amount, err := money.Parse(string(in.Body.Value.raw))

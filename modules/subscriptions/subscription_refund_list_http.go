@@ -8,17 +8,17 @@ import (
 	"marquee/platform/objectid"
 )
 
-type refundsBody struct {
-	SubscriptionID  objectid.ID     `json:"subscription_id"`
-	Gateway         string          `json:"gateway" enum:"gwa,gwb"`
-	TotalRefunded   int64           `json:"total_refunded" doc:"Cents"`
-	HasChargeback   bool            `json:"has_chargeback"`
-	ChargebackCount int             `json:"chargeback_count"`
-	Refunds         []refundDoc     `json:"refunds"`
-	Chargebacks     []chargebackDoc `json:"chargebacks"`
+type subscriptionRefundsBody struct {
+	SubscriptionID  objectid.ID                 `json:"subscription_id"`
+	Gateway         string                      `json:"gateway" enum:"gwa,gwb"`
+	TotalRefunded   int64                       `json:"total_refunded" doc:"Cents"`
+	HasChargeback   bool                        `json:"has_chargeback"`
+	ChargebackCount int                         `json:"chargeback_count"`
+	Refunds         []subscriptionRefundDoc     `json:"refunds"`
+	Chargebacks     []subscriptionChargebackDoc `json:"chargebacks"`
 }
 
-type refundDoc struct {
+type subscriptionRefundDoc struct {
 	EventID         string        `json:"event_id"`
 	Type            string        `json:"type"`
 	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
@@ -30,7 +30,7 @@ type refundDoc struct {
 	ProcessedAt     *httpapi.Time `json:"processed_at" nullable:"true" doc:"null while the gateway has not given it back"`
 }
 
-type chargebackDoc struct {
+type subscriptionChargebackDoc struct {
 	DisputeID       string        `json:"dispute_id"`
 	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
 	PaymentID       *string       `json:"payment_id,omitempty"`
@@ -41,7 +41,7 @@ type chargebackDoc struct {
 	ClosedAt        *httpapi.Time `json:"closed_at" nullable:"true"`
 }
 
-func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[refundsBody], error) {
+func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionRefundsBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err != nil {
 		return nil, err
@@ -54,12 +54,12 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[ref
 	if err != nil {
 		return nil, err
 	}
-	body := refundsBody{
+	body := subscriptionRefundsBody{
 		SubscriptionID: sub.ID, Gateway: sub.Gateway, TotalRefunded: sub.TotalRefundedCents, HasChargeback: sub.HasChargeback,
-		Refunds: []refundDoc{}, Chargebacks: []chargebackDoc{},
+		Refunds: []subscriptionRefundDoc{}, Chargebacks: []subscriptionChargebackDoc{},
 	}
 	for _, r := range given {
-		doc := refundDoc{
+		doc := subscriptionRefundDoc{
 			EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: filled(r.Reason),
 			Admin: filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
@@ -67,7 +67,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[ref
 		body.Refunds = append(body.Refunds, doc)
 	}
 	for _, d := range disputes {
-		doc := chargebackDoc{
+		doc := subscriptionChargebackDoc{
 			DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: filled(d.Reason), Status: string(d.State),
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
 		}

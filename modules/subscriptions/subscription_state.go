@@ -113,7 +113,7 @@ var transitions = map[Action]moves{
 
 	PaymentFails:         moves{}.stays(Active, Suspended),
 	PaymentFailsTooOften: from(Active)(Suspended).stays(Suspended),
-	DisputeOpens:         from(Active)(Suspended).stays(Suspended, Cancelled, Expired),
+	DisputeOpens:         from(Pending, Active)(Suspended).stays(Suspended, Cancelled, Expired),
 	DisputeWon:           from(Suspended)(Active).stays(Active, Cancelled, Expired),
 
 	AuthorizationActivated: anyLive(Active),

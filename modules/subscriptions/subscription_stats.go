@@ -6,8 +6,8 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// Stats counts subscriptions (specification, Admin subscription management).
-type Stats struct {
+// SubscriptionStats counts subscriptions (specification, Admin subscription management).
+type SubscriptionStats struct {
 	Gateway             string `json:"gateway" enum:"gwa,gwb,all"`
 	Total               int64  `json:"total_subscriptions"`
 	Active              int64  `json:"active"`
@@ -20,11 +20,11 @@ type Stats struct {
 }
 
 type allStatsBody struct {
-	Stats
-	ByGateway map[string]Stats `json:"by_gateway"`
+	SubscriptionStats
+	ByGateway map[string]SubscriptionStats `json:"by_gateway"`
 }
 
-func (h handlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Output[Stats], error) {
+func (h handlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Output[SubscriptionStats], error) {
 	all, err := h.service.stats(ctx)
 	if err != nil {
 		return nil, err
@@ -46,9 +46,9 @@ func (s *Service) stats(ctx context.Context) (allStatsBody, error) {
 	if err != nil {
 		return allStatsBody{}, err
 	}
-	of := map[string]*Stats{"gwa": {Gateway: "gwa"}, "gwb": {Gateway: "gwb"}, "all": {Gateway: "all"}}
+	of := map[string]*SubscriptionStats{"gwa": {Gateway: "gwa"}, "gwb": {Gateway: "gwb"}, "all": {Gateway: "all"}}
 	for _, r := range rows {
-		for _, b := range []*Stats{of[r.Gateway], of["all"]} {
+		for _, b := range []*SubscriptionStats{of[r.Gateway], of["all"]} {
 			b.Total += r.Subscriptions
 			*b.counter(Status(r.Status)) += r.Subscriptions
 			if Status(r.Status) == Active {
@@ -61,9 +61,9 @@ func (s *Service) stats(ctx context.Context) (allStatsBody, error) {
 			b.AverageSubscription = (b.MonthlyRevenue + b.Active/2) / b.Active
 		}
 	}
-	return allStatsBody{Stats: *of["all"], ByGateway: map[string]Stats{"gwa": *of["gwa"], "gwb": *of["gwb"]}}, nil
+	return allStatsBody{SubscriptionStats: *of["all"], ByGateway: map[string]SubscriptionStats{"gwa": *of["gwa"], "gwb": *of["gwb"]}}, nil
 }
 
-func (b *Stats) counter(status Status) *int64 {
+func (b *SubscriptionStats) counter(status Status) *int64 {
 	return map[Status]*int64{Active: &b.Active, Suspended: &b.Suspended, Cancelled: &b.Cancelled, Pending: &b.Pending, Expired: &b.Expired}[status]
 }

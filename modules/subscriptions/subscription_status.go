@@ -46,6 +46,9 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 	if action == GatewaySaysExpired && sub.IntentOpen {
 		action = PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
+	if action == GatewaySaysIncomplete && sub.HasChargeback {
+		return "suspended by a dispute", s.editTx(ctx, tx, sub, func(r *row) { noteEvent(r, e) })
+	}
 	c := change{action: action, source: ByWebhook, event: &e.ID}
 	switch action {
 	case GatewaySaysActive:
