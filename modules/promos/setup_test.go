@@ -12,9 +12,8 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/files"
-	"marquee/modules/payments"
 	"marquee/modules/promos"
-	"marquee/modules/tickets"
+	"marquee/modules/tickets/ticketstest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -49,8 +48,7 @@ func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	archive := files.New(files.Deps{Pool: b.db, Clock: b.clock, Log: log, Config: files.Config{FileKey: key, PublicURL: "https://api.example.com"}})
 	archive.SetUsers(users)
-	paid := payments.New(payments.Deps{Pool: b.db, Jobs: deps.Jobs, Clock: b.clock, Log: log})
-	seats := tickets.New(tickets.Deps{Pool: b.db, Jobs: deps.Jobs, Clock: b.clock, Log: log, Accounts: users, Payments: paid, Files: archive, Config: tickets.Config{FileKey: key}})
+	seats := ticketstest.Service(t, b.db, b.clock, users, archive)
 	b.service = promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: log, Accounts: users, Files: archive, Tickets: seats, Config: cfg})
 	archive.Register(b.service.FileRecords())
 	api := httpapi.New(httpapi.Config{Auth: users, Log: log, PublicURL: "https://api.example.com"})
