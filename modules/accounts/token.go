@@ -20,6 +20,8 @@ const (
 	tokenType   = "bearer"
 	defaultTZ   = "UTC"
 	minKeyBytes = 32
+	// clockSkew is how far the clocks of two processes may be apart.
+	clockSkew = time.Minute
 )
 
 // tokenKind keeps an access token from serving as a refresh token, and the other
@@ -43,6 +45,12 @@ type tokenClaims struct {
 	TypeUser []objectid.ID `json:"type_user"`
 	TZ       string        `json:"tz"`
 	IssuedMS int64         `json:"iat_ms"` // iat has whole seconds; ending tokens needs milliseconds
+}
+
+// issuedAfter keeps out tokens from the future: no ending of a user's tokens
+// would reach them.
+func (c tokenClaims) issuedAfter(latest time.Time) bool {
+	return time.UnixMilli(c.IssuedMS).After(latest) || c.IssuedAt != nil && c.IssuedAt.After(latest)
 }
 
 // keyRing signs with its first key and verifies with all, so that keys can be
@@ -103,7 +111,8 @@ func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time, ttl
 	return token, expires, nil
 }
 
-// verify checks signature, issuer, kind and expiry; errToken when any is wrong.
+// verify checks signature, issuer, kind, expiry and that the token was issued
+// already; errToken when any is wrong.
 func (k *keyRing) verify(kind tokenKind, token string) (httpapi.Claims, error) {
 	hash := sha256.Sum256([]byte(token))
 	if claims, ok := k.seen.find(hash, kind, k.clock.Now()); ok {
@@ -111,7 +120,7 @@ func (k *keyRing) verify(kind tokenKind, token string) (httpapi.Claims, error) {
 	}
 	var claims tokenClaims
 	parsed, err := k.parser.ParseWithClaims(token, &claims, k.keyOf)
-	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) {
+	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) || claims.issuedAfter(k.clock.Now().Add(clockSkew)) {
 		return httpapi.Claims{}, errToken
 	}
 	said := httpapi.Claims{UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID}
