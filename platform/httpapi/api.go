@@ -87,6 +87,7 @@ func humaConfig(cfg Config) huma.Config {
 	hc.DefaultFormat = "application/json"
 	hc.Info.Description = "Backend of a video streaming platform with paid subscriptions and event tickets."
 	hc.Servers = []*huma.Server{{URL: cfg.PublicURL}}
+	hc.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	hc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type: "oauth2", Description: "Log in at POST /token, then send `Authorization: Bearer <access_token>`.",
