@@ -45,7 +45,7 @@ func idsOf(documents []document) []string {
 // Random filters over random documents find what the evaluator in memory finds.
 func TestFilter_differential(t *testing.T) {
 	t.Parallel()
-	r := draw{rand.New(rand.NewPCG(*differentialSeed, 1))}
+	r := draw{Rand: rand.New(rand.NewPCG(*differentialSeed, 1))}
 	tx, documents := setupThings(t, r)
 	useful := 0
 	for range *differentialRuns {
@@ -66,7 +66,7 @@ func TestFilter_differential(t *testing.T) {
 // Random sorts over random documents order as the evaluator in memory does.
 func TestSort_differential(t *testing.T) {
 	t.Parallel()
-	r := draw{rand.New(rand.NewPCG(*differentialSeed, 2))}
+	r := draw{Rand: rand.New(rand.NewPCG(*differentialSeed, 2))}
 	tx, documents := setupThings(t, r)
 	for range *differentialRuns / 10 {
 		type key struct {

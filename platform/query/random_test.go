@@ -35,7 +35,13 @@ const thingsTable = `CREATE TEMP TABLE things (
 const thingsInsert = `INSERT INTO things VALUES ($1, $2, $3, $4, $5::text::numeric, $6, $7, $8, $9, $10, $11, $12, $13::text::jsonb)`
 
 // draw makes random documents and filters.
-type draw struct{ *rand.Rand }
+type draw struct {
+	*rand.Rand
+	// vocabulary holds the paths of a collection and what their operands are mostly
+	// drawn from; nil is that of things.
+	vocabulary map[string][]any
+	paths      []string // of vocabulary, sorted
+}
 
 func pick[T any](r draw, of ...T) T { return of[r.IntN(len(of))] }
 
@@ -147,20 +153,27 @@ func (r draw) scalar(path string) any {
 		"doc": {true, false, 1.0, 2.0, 1.5, "a", "b", "10"},
 	}
 	top, _, _ := strings.Cut(path, ".")
+	isDate := top == "d" || strings.HasSuffix(top, "_date")
+	if r.vocabulary != nil {
+		kinds = r.vocabulary
+	}
 	if r.IntN(6) > 0 && kinds[top] != nil {
 		v := pick(r, kinds[top]...)
-		if text, ok := v.(string); ok && len(text) == 24 && top != "d" && r.IntN(2) == 0 {
+		if text, ok := v.(string); ok && len(text) == 24 && !isDate && r.IntN(2) == 0 {
 			return map[string]any{"$oid": strings.ToUpper(text)}
 		}
 		return v
 	}
-	if top == "d" {
+	if isDate {
 		return pick[any](r, nil, 1.0, true)
 	}
 	return pick[any](r, nil, 1.0, "a", true, 0.001, 1e30, -1e30)
 }
 
 func (r draw) path() string {
+	if r.vocabulary != nil {
+		return pick(r, r.paths...)
+	}
 	path := pick(r, "_id", "s", "w", "i", "n", "price", "b", "d", "o", "tags", "nums", "ids", "doc", "doc", "doc", "nope",
 		"s.x", "tags.0", "tags.1", "tags.x", "nums.0", "doc.", "doc.", "doc.", "doc.", "doc.", "doc.")
 	if path == "doc." {

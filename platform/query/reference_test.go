@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -152,7 +153,7 @@ func matchesOperator(find func(bool) []any, op string, x any, whole map[string]a
 		return !matchesValue(find, x)
 	case "$regex":
 		flags, _ := whole["$options"].(string)
-		re := regexp.MustCompile("(?" + flags + ":" + x.(string) + ")")
+		re := compiled("(?" + flags + ":" + x.(string) + ")")
 		return anyOf(func(v any) bool { s, ok := v.(string); return ok && re.MatchString(s) })
 	case "$mod":
 		d, r := x.([]any)[0].(float64), x.([]any)[1].(float64)
@@ -171,6 +172,17 @@ func matchesOperator(find func(bool) []any, op string, x any, whole map[string]a
 		})
 	}
 	panic(op)
+}
+
+var compiledPatterns sync.Map // pattern to *regexp.Regexp: a filter meets every document
+
+func compiled(pattern string) *regexp.Regexp {
+	if re, ok := compiledPatterns.Load(pattern); ok {
+		return re.(*regexp.Regexp)
+	}
+	re := regexp.MustCompile(pattern)
+	compiledPatterns.Store(pattern, re)
+	return re
 }
 
 func matchesElement(element any, x map[string]any) bool {
@@ -229,6 +241,10 @@ func operandFor(stored, x any) any {
 func equals(stored, x any) bool {
 	if x == nil {
 		return stored == nil || stored == absence{}
+	}
+	switch stored.(type) {
+	case string, float64, bool, objectID: // most values, and cheap
+		return stored == operandFor(stored, x)
 	}
 	return reflect.DeepEqual(plain(stored), plain(operandFor(stored, x)))
 }
@@ -316,10 +332,13 @@ func typeOf(v any) string {
 	return ""
 }
 
+var sortRanks = map[string]int{
+	"": 1, "null": 1, "int": 2, "double": 2, "string": 3, "object": 4, "array": 5, "objectId": 6, "bool": 7, "date": 8,
+}
+
 // sortRank is MongoDB's order of types.
 func sortRank(v any) int {
-	return map[string]int{"": 1, "null": 1, "int": 2, "double": 2, "string": 3, "object": 4, "array": 5,
-		"objectId": 6, "bool": 7, "date": 8}[typeOf(v)]
+	return sortRanks[typeOf(v)]
 }
 
 // sorted compares two documents by one path. Arrays of scalars sort by their smallest
