@@ -1,0 +1,169 @@
+package app
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
+)
+
+// protected are the fields that no body may set, with what an attacker would
+// want in them: rights, states, money, what gateways say, and who made what when.
+var protected = map[string]any{
+	"user_type": "admin", "is_root": true, "type_user": []string{"000000000000000000000001"}, "email_verified": false,
+	"email_verified_at": "2001-01-01T00:00:00Z", "current_subscription_id": "66f0a1b2c3d4e5f607182a01", "trial_used_at": nil,
+	"promo_code_used": "FREE", "promo_code_id": "66f0a1b2c3d4e5f607182a01", "gwa_customer_id": "cus_of_another", "gwb_customer_id": "cus_of_another",
+	"gwa_subscription_id": "sub_of_another", "gwb_subscription_id": "sub_of_another", "gateway_payment_id": "pay_of_another",
+	"gwa_pix_auth_id": "auth", "gwb_price_id": "price_cheap", "gwb_product_id": "prod_cheap", "total": 0, "total_cents": 0, "unit_price_cents": 0,
+	"price_cents": 0, "amount_cents": 0, "total_refunded": 1, "total_refunded_cents": 1, "payment_failures": 0, "has_chargeback": true,
+	"password_hash": "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aGFzaA", "password_reset_required": true, "tokens_valid_after": "2001-01-01T00:00:00Z",
+	"kept_token_id": "mine", "kept_token_since": "2001-01-01T00:00:00Z", "deleted_at": "2001-01-01T00:00:00Z",
+	"document_created_by_id": "66f0a1b2c3d4e5f607182a01", "register_date": "2001-01-01T00:00:00Z", "register_update_date": "2001-01-01T00:00:00Z",
+	"created_at": "2001-01-01T00:00:00Z", "updated_at": "2001-01-01T00:00:00Z", "tickets_issued": 0, "payment_status": "paid", "paid_at": "2001-01-01T00:00:00Z",
+	"holds_place": false, "intent_open": false, "recovery_at": nil, "last_event_at": "2001-01-01T00:00:00Z",
+}
+
+// forAdmins are the fields that admins may set, by route.
+var forAdmins = map[string][]string{"customer_update": {"email_verified"}}
+
+// forged are the values that appear in no row unless a body brought them there.
+const forged = `2001-01-01|66f0a1b2c3d4e5f607182a01|of_another|prod_cheap|price_cheap`
+
+// protectedColumns are the protected columns of every row, by table and id.
+// updated_at and register_update_date move with any write that is allowed.
+func (a *App) protectedColumns(t *testing.T) map[string]string {
+	t.Helper()
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(protected)), func(name string) bool { return strings.HasPrefix(name, "updat") || strings.Contains(name, "_update_") })
+	found, err := a.pool.Query(t.Context(), `SELECT format('%I.%I', table_schema, table_name) FROM information_schema.columns
+		WHERE column_name = 'id' AND table_schema NOT IN ('pg_catalog', 'information_schema', 'public') ORDER BY 1`)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(found, pgx.RowTo[string])
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, table := range tables {
+		found, err := a.pool.Query(t.Context(), `SELECT t.id::text, (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(to_jsonb(t)) WHERE key = ANY ($1))::text
+			FROM `+table+` t`, names)
+		require.NoError(t, err)
+		var id, columns string
+		_, err = pgx.ForEachRow(found, []any{&id, &columns}, func() error { all[table+" "+id] = columns; return nil })
+		require.NoError(t, err)
+	}
+	return all
+}
+
+// changed are the rows of before that are different now; rows that are gone or
+// new are no assignment.
+func changed(before, now map[string]string) string {
+	was, is := map[string]string{}, map[string]string{}
+	for row, columns := range before {
+		if after, there := now[row]; there && after != columns {
+			was[row], is[row] = columns, after
+		}
+	}
+	return cmp.Diff(was, is)
+}
+
+// TestMassAssignment puts every protected field into the body of every route that
+// takes one, as the document tells bodies: it is refused by name, or ignored.
+func TestMassAssignment(t *testing.T) {
+	t.Parallel()
+	a := openApp(t)
+	nobody := apitest.New(t, a.api)
+	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
+	own, admin := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"})
+	other, _ := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "other_admin", Name: "Other"})
+	b := newVictim(t, a, nobody, root)
+	before := a.protectedColumns(t)
+	callers := map[httpapi.Auth]*apitest.Client{httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin, httpapi.Root: root}
+	refused, accepted := 0, 0
+	for _, r := range a.api.Routes() {
+		schema := jsonBody(a, r)
+		if schema == nil || r.Method == http.MethodGet || r.Method == http.MethodDelete {
+			continue
+		}
+		caller, known := callers[r.Auth]
+		if !known {
+			caller = b.client
+		}
+		for _, field := range slices.Sorted(maps.Keys(protected)) {
+			if slices.Contains(forAdmins[r.Name], field) {
+				continue
+			}
+			answer := caller.Do(r.Method, placeholder.ReplaceAllString(r.Path, b.ids["user"]), withField(t, necessary(a, schema, sampleBody(a, r, target(r, b, own.ID, other.ID))), field))
+			require.NotEqual(t, http.StatusInternalServerError, answer.Status, "%s %s", r.Name, field)
+			if answer.Status < 300 {
+				accepted++
+				now := a.protectedColumns(t)
+				require.Empty(t, changed(before, now), "%s sets %s", r.Name, field)
+				for row, columns := range now {
+					require.NotRegexp(t, forged, columns, "%s makes %s with %s", r.Name, row, field)
+				}
+				continue
+			}
+			refused++
+		}
+	}
+	require.Empty(t, changed(before, a.protectedColumns(t)))
+	require.Greater(t, refused, 1000)
+	require.Positive(t, accepted, "the bodies are good enough to be accepted where the field is ignored")
+}
+
+// target is the record that a route of a collection is about.
+func target(r httpapi.RouteInfo, b victim, own, otherAdmin objectid.ID) string {
+	switch {
+	case strings.HasPrefix(r.Name, "my_user"):
+		return own.String()
+	case strings.HasPrefix(r.Name, "user_"):
+		return otherAdmin.String()
+	}
+	for kind, id := range b.ids {
+		if strings.HasPrefix(r.Name, kind) {
+			return id
+		}
+	}
+	return b.ids["user"]
+}
+
+// necessary leaves of a body what has to be there and the record's id, so that
+// nothing else in it is a reason to refuse it.
+func necessary(a *App, s *huma.Schema, body any) any {
+	if s.Ref != "" {
+		s = a.api.OpenAPI().Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	switch body := body.(type) {
+	case []any:
+		return []any{necessary(a, s.Items, body[0])}
+	case map[string]any:
+		maps.DeleteFunc(body, func(name string, _ any) bool { return name != "_id" && !slices.Contains(s.Required, name) })
+	}
+	return body
+}
+
+// withField is the body with the protected field in it.
+func withField(t *testing.T, body any, field string) string {
+	t.Helper()
+	object, isObject := body.(map[string]any)
+	if list, isList := body.([]any); isList {
+		object, isObject = list[0].(map[string]any)
+	}
+	if !isObject { // the document leaves the form open
+		object = map[string]any{}
+		body = object
+	}
+	object[field] = protected[field]
+	raw, err := json.Marshal(body)
+	require.NoError(t, err)
+	return string(raw)
+}
