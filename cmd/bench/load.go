@@ -27,9 +27,8 @@ type result struct {
 	cpu       time.Duration // of the server and its Postgres, a request
 }
 
-// load asks for the first page with so many clients at once and checks every
-// answer.
-func (p *platform) load(ctx context.Context, token string, clients int, length time.Duration, total int) (result, error) {
+// load runs a workload with so many clients at once and checks every answer.
+func (p *platform) load(ctx context.Context, token string, clients int, length time.Duration, w workload) (result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -41,7 +40,7 @@ func (p *platform) load(ctx context.Context, token string, clients int, length t
 	before, start := cpuTime(p.command.Process.Pid), time.Now()
 	for range clients {
 		wg.Go(func() {
-			times, err := p.client(ctx, token, start.Add(length), total)
+			times, err := p.client(ctx, token, start.Add(length), w)
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, times...)
@@ -63,17 +62,18 @@ func (p *platform) load(ctx context.Context, token string, clients int, length t
 	}, nil
 }
 
-func (p *platform) client(ctx context.Context, token string, until time.Time, total int) ([]time.Duration, error) {
+func (p *platform) client(ctx context.Context, token string, until time.Time, w workload) ([]time.Duration, error) {
 	var times []time.Duration
-	for time.Now().Before(until) {
+	for n := 0; time.Now().Before(until); n++ {
+		path := w.path(n)
 		start := time.Now()
 		var page envelope
-		if err := p.call(ctx, http.MethodGet, "/api/v1/videos", token, "", nil, &page); err != nil {
+		if err := p.call(ctx, http.MethodGet, path, token, "", nil, &page); err != nil {
 			return times, err
 		}
 		times = append(times, time.Since(start))
-		if len(page.Docs) != 10 || page.Pagination.QtyTotalDocs != total {
-			return times, fmt.Errorf("wrong answer: %d documents, total %d", len(page.Docs), page.Pagination.QtyTotalDocs)
+		if !w.right(page) {
+			return times, fmt.Errorf("wrong answer to %s: %d documents, total %d", path, len(page.Docs), page.Pagination.QtyTotalDocs)
 		}
 	}
 	return times, nil

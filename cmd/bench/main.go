@@ -1,9 +1,10 @@
 // Command bench measures the running platform from outside: it starts
 // `marquee dev` on a fresh data directory, fills the catalogue, and asks for
-// pages over HTTP as subscribers do. Every answer is checked; a wrong one voids
+// videos over HTTP as subscribers do. Every answer is checked; a wrong one voids
 // the run.
 //
-// Workload W1: GET /videos, a page of 10 and the exact total, as a subscriber.
+// W1 is a page of 10 with the exact total, W2 filtered lists, W3 one video by
+// its id. CPU is that of the server and its Postgres together.
 package main
 
 import (
@@ -12,24 +13,26 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"time"
 )
 
 func main() {
 	binary := flag.String("binary", "bin/marquee", "the marquee binary")
-	videos := flag.Int("videos", 10_000, "size of the catalogue")
-	seconds := flag.Int("seconds", 5, "length of each run")
+	sizes := flag.String("videos", "10000,100000", "sizes of the catalogue, growing")
+	seconds := flag.Int("seconds", 3, "length of each run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binary, *videos, time.Duration(*seconds)*time.Second); err != nil {
+	if err := run(ctx, *binary, *sizes, time.Duration(*seconds)*time.Second); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop has run
 	}
 }
 
-func run(ctx context.Context, binary string, videos int, length time.Duration) error {
+func run(ctx context.Context, binary, sizes string, length time.Duration) error {
 	p, err := start(ctx, binary)
 	if err != nil {
 		return err
@@ -39,24 +42,44 @@ func run(ctx context.Context, binary string, videos int, length time.Duration) e
 	if err != nil {
 		return err
 	}
-	if err := p.fill(ctx, admin, videos); err != nil {
-		return err
-	}
 	subscriber, err := p.login(ctx, "customer")
 	if err != nil {
 		return err
 	}
-	fmt.Printf("W1  GET /videos, page of 10 and total, subscriber, %d videos, %v each\n", videos, length)
-	fmt.Printf("%8s %10s %10s %10s %16s\n", "clients", "req/s", "p50", "p99", "CPU per request")
-	for _, clients := range []int{1, 8, 32} {
-		if _, err := p.load(ctx, subscriber, clients, time.Second, videos); err != nil { // warm up
-			return err
-		}
-		r, err := p.load(ctx, subscriber, clients, length, videos)
+	for _, text := range strings.Split(sizes, ",") {
+		size, err := strconv.Atoi(text)
 		if err != nil {
+			return fmt.Errorf("-videos: %w", err)
+		}
+		if err := p.fill(ctx, admin, size); err != nil {
 			return err
 		}
-		fmt.Printf("%8d %10.0f %10v %10v %16v\n", clients, r.perSecond, r.p50.Round(time.Microsecond), r.p99.Round(time.Microsecond), r.cpu.Round(time.Microsecond))
+		if err := p.measure(ctx, subscriber, size, length); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *platform) measure(ctx context.Context, subscriber string, size int, length time.Duration) error {
+	ids, err := p.someIDs(ctx, subscriber)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nGET /videos as a subscriber, %d videos, %v each\n", size, length)
+	fmt.Printf("%-4s %-24s %8s %8s %10s %10s %12s   %s\n", "", "", "clients", "req/s", "p50", "p99", "CPU/request", "goal")
+	for _, w := range workloads(size, ids) {
+		for _, clients := range []int{1, 8, 32} {
+			if _, err := p.load(ctx, subscriber, clients, length/6, w); err != nil { // warm up
+				return err
+			}
+			r, err := p.load(ctx, subscriber, clients, length, w)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%-4s %-24s %8d %8.0f %10v %10v %12v   %s\n", w.name, w.what, clients, r.perSecond,
+				r.p50.Round(time.Microsecond), r.p99.Round(time.Microsecond), r.cpu.Round(time.Microsecond), w.goal)
+		}
 	}
 	return nil
 }
