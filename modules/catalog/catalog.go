@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
+	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/platform/clock"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
@@ -42,6 +43,10 @@ type Deps struct {
 	Access  Access
 	// PageMemory is how many bytes of video pages the process keeps; default 64 MiB.
 	PageMemory int
+	// StreamURLKey signs stream URLs; whoever serves the videos checks with it.
+	StreamURLKey []byte
+	// StreamURLTTL is how long a stream URL is good; default 4 hours.
+	StreamURLTTL time.Duration
 }
 
 const defaultPageMemory = 64 << 20
@@ -49,6 +54,7 @@ const defaultPageMemory = 64 << 20
 // Service is the catalogue.
 type Service struct {
 	deps  Deps
+	db    *catalogdb.Queries
 	lists *pgxpool.Pool
 	crud  collection.Routes
 	pages *collection.Memory
@@ -61,7 +67,10 @@ func New(d Deps) *Service {
 	if d.PageMemory == 0 {
 		d.PageMemory = defaultPageMemory
 	}
-	s := &Service{deps: d, lists: d.Reads, pages: collection.NewMemory(d.PageMemory), shown: newShown()}
+	if d.StreamURLTTL == 0 {
+		d.StreamURLTTL = defaultStreamURLTTL
+	}
+	s := &Service{deps: d, db: catalogdb.New(), lists: d.Reads, pages: collection.NewMemory(d.PageMemory), shown: newShown()}
 	if s.lists == nil {
 		s.lists = d.Pool
 	}

@@ -1,5 +1,5 @@
 // Package catalog owns the videos and what groups them: categories, tags and
-// seasons.
+// seasons; the stream URLs; and how far each user has watched.
 //
 // It does not own users or subscriptions (it asks their modules who may watch),
 // stored files (thumbnails are ids of them), or the videos' bytes, which lie at
@@ -20,6 +20,9 @@
 // enable and expiration_date are fields like others, and the client filters by
 // them, as the specification's examples do. A disabled or expired video has no
 // stream URL for a customer (open-shapes, section 2).
+//
+// The watch history is each user's own, with or without a subscription; it goes
+// with the video and with the customer.
 //
 // # The list's hot path
 //

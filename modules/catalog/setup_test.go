@@ -86,6 +86,8 @@ type bundle struct {
 	url     string
 }
 
+var streamKey = []byte("a key that only tests know about")
+
 var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func setup(t testing.TB) *bundle {
@@ -94,7 +96,7 @@ func setup(t testing.TB) *bundle {
 	log := slog.New(slog.DiscardHandler)
 	who := people{}
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
-	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, Callers: who, Access: who})
+	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, Callers: who, Access: who, StreamURLKey: streamKey})
 	b.service.Routes(b.api)
 	srv := httptest.NewServer(b.api.Handler())
 	t.Cleanup(srv.Close)

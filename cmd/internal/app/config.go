@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+
+	"marquee/platform/secret"
 )
 
 // Config is the whole configuration; each key is an environment variable.
@@ -50,6 +52,9 @@ type Config struct {
 	CodeMailsPerDay    int           `env:"CODE_MAILS_PER_DAY" envDefault:"20" doc:"Code mails to one recipient in a day (UTC)."`
 	LoginSyncWait      time.Duration `env:"LOGIN_SYNC_WAIT" envDefault:"1500ms" doc:"Longest that a login waits for the gateway to tell the subscription's status; then a job asks."`
 	LoginSyncPerMinute int           `env:"LOGIN_SYNC_PER_MINUTE" envDefault:"10" doc:"Logins a minute that ask a gateway, of all customers together; gateway A allows 25,000 calls in 12 hours."`
+
+	StreamURLKey string        `env:"STREAM_URL_KEY" doc:"Key of at least 32 characters that signs stream URLs, shared with whoever serves the videos; empty: one derived from FILE_KEY."`
+	StreamURLTTL time.Duration `env:"STREAM_URL_TTL" envDefault:"4h" doc:"Life of a stream URL."`
 
 	MaxImageBytes      int64 `env:"MAX_IMAGE_BYTES" envDefault:"5242880" doc:"Largest avatar, event or promo image, in bytes; exactly as many pass."`
 	MaxAttachmentBytes int64 `env:"MAX_ATTACHMENT_BYTES" envDefault:"10485760" doc:"Largest attachment or other file, in bytes; exactly as many pass."`
@@ -101,6 +106,8 @@ func (c Config) Validate() error {
 	err := c.checkTokenKeys()
 	need(err == nil, fmt.Sprint(err))
 	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
+	need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY is shorter than 32 characters.")
+	need(c.StreamURLTTL >= time.Second, "STREAM_URL_TTL is shorter than a second.")
 	need(c.GWAAPIKey != "", "GWA_API_KEY is missing.")
 	need(strong(c.GWAWebhookToken), "GWA_WEBHOOK_TOKEN is missing or shorter than 32 characters.")
 	need(c.GWBSecretKey != "", "GWB_SECRET_KEY is missing.")
@@ -122,6 +129,14 @@ func strong(secrets []string) bool {
 		}
 	}
 	return len(secrets) > 0
+}
+
+// streamURLKey signs stream URLs (docs/streaming.md).
+func (c Config) streamURLKey() []byte {
+	if c.StreamURLKey != "" {
+		return []byte(c.StreamURLKey)
+	}
+	return secret.Derive([]byte(c.FileKey), "stream-url")
 }
 
 func (c Config) location() (*time.Location, error) { return time.LoadLocation(c.ReportTZ) }

@@ -3,6 +3,7 @@ package app
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +20,7 @@ func complete() Config {
 	return Config{
 		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key", GWBSecretKey: "sk_test_1",
 		GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long}, SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
+		StreamURLTTL: time.Hour,
 	}
 }
 
@@ -29,6 +31,8 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"DATABASE_URL":       func(c *Config) { c.DatabaseURL = "" },
 		"TOKEN_KEYS":         func(c *Config) { c.TokenKeys = "a:short" },
 		"FILE_KEY":           func(c *Config) { c.FileKey = "short" },
+		"STREAM_URL_KEY":     func(c *Config) { c.StreamURLKey = "short" },
+		"STREAM_URL_TTL":     func(c *Config) { c.StreamURLTTL = 0 },
 		"GWA_API_KEY":        func(c *Config) { c.GWAAPIKey = "" },
 		"GWA_WEBHOOK_TOKEN":  func(c *Config) { c.GWAWebhookToken = []string{"short"} },
 		"GWB_SECRET_KEY":     func(c *Config) { c.GWBSecretKey = "" },

@@ -73,11 +73,14 @@ func newModules(c core) (m modules, err error) {
 			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
 		},
 	})
-	m.catalog = catalog.New(catalog.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions})
+	m.catalog = catalog.New(catalog.Deps{
+		Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions,
+		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.StreamURLTTL,
+	})
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
-		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.promos, m.payments},
+		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.promos, m.payments, m.catalog},
 	})
 	m.files.Register(m.tickets.FileRecords()...)
 	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords(), m.promos.FileRecords())...)

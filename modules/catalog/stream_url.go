@@ -1,0 +1,143 @@
+package catalog
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const defaultStreamURLTTL = 4 * time.Hour
+
+// streamSQL is written by hand because it travels in the batch that checks the
+// caller. $1 the video's _id.
+const streamSQL = `SELECT video_id, enable, expiration_date FROM catalog.videos WHERE id = $1`
+
+// stream is what decides on a video's stream URL.
+type stream struct {
+	address    string
+	enable     bool
+	expiration *time.Time
+}
+
+func (v stream) open(now time.Time) bool {
+	return v.enable && (v.expiration == nil || v.expiration.After(now))
+}
+
+// streamURL returns the signed address of a video and when it ends: after the
+// configured lifetime, or with the video, whichever comes first; an admin's does
+// not end with the video. One round trip checks the caller and reads the video.
+// 403 without an active subscription; 404 for an unknown video and, unless an
+// admin asks, for a disabled or expired one (open-shapes, section 2).
+func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed string, ends time.Time, err error) {
+	var v stream
+	var readErr error
+	q := s.ask(ctx)
+	q.batch.Queue(streamSQL, video).QueryRow(func(row pgx.Row) error {
+		readErr = row.Scan(&v.address, &v.enable, &v.expiration)
+		return nil
+	})
+	if err := s.send(ctx, q); err != nil {
+		return "", time.Time{}, err
+	}
+	now, admin := s.deps.Clock.Now(), q.caller.IsAdmin()
+	switch {
+	case postgres.IsNoRows(readErr), readErr == nil && !admin && !v.open(now):
+		return "", time.Time{}, errNoVideo()
+	case readErr != nil:
+		return "", time.Time{}, fmt.Errorf("read video to stream: %w", readErr)
+	}
+	ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
+	if !admin && v.expiration != nil && v.expiration.Before(ends) {
+		ends = v.expiration.Truncate(time.Second)
+	}
+	signed, err = signStream(s.deps.StreamURLKey, v.address, ends)
+	return signed, ends, err
+}
+
+// signStream adds expires, in unix seconds, and signature to an address. The
+// signature is the hex HMAC-SHA256 of host, path and query as a server is asked
+// for them, up to "&signature=" (docs/streaming.md).
+func signStream(key []byte, address string, ends time.Time) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("address of a video: %w", err)
+	}
+	u.Host, u.Fragment, u.RawFragment = strings.ToLower(u.Host), "", ""
+	u.RawQuery = strings.Join(append(ownPairs(u.RawQuery), "expires="+strconv.FormatInt(ends.Unix(), 10)), "&")
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(u.Host + u.RequestURI()))
+	u.RawQuery += "&signature=" + hex.EncodeToString(mac.Sum(nil))
+	return u.String(), nil
+}
+
+// ownPairs are the pairs of a query that the host wants kept: written as clients
+// send them, and without those that the signature puts there.
+func ownPairs(query string) []string {
+	var kept []string
+	for _, pair := range strings.Split(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		if pair != "" && name != "expires" && name != "signature" {
+			kept = append(kept, sendable(pair))
+		}
+	}
+	return kept
+}
+
+// sendable escapes what clients escape in a query before they send it: a
+// signature of the other form would not be that of the request.
+func sendable(query string) string {
+	var out strings.Builder
+	for i := range len(query) {
+		c := query[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"'<>`, c) >= 0 {
+			fmt.Fprintf(&out, "%%%02X", c)
+			continue
+		}
+		out.WriteByte(c)
+	}
+	return out.String()
+}
+
+type streamInput struct {
+	VideoID string `path:"video_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The video's _id"`
+}
+
+type streamOutput struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         struct {
+		VideoID   objectid.ID  `json:"video_id"`
+		URL       string       `json:"url" doc:"The video's address with expires and signature"`
+		ExpiresAt httpapi.Time `json:"expires_at"`
+	}
+}
+
+// getStreamURL answers GET /videos/{video_id}/stream-url.
+func (s *Service) getStreamURL(ctx context.Context, in *streamInput) (*streamOutput, error) {
+	id := objectid.ID(strings.ToLower(in.VideoID))
+	signed, ends, err := s.streamURL(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	// The address is a right of this user alone, so no cache between may keep it.
+	out := &streamOutput{CacheControl: "private, no-store"}
+	out.Body.VideoID, out.Body.URL, out.Body.ExpiresAt = id, signed, httpapi.Time(ends)
+	return out, nil
+}

@@ -1,0 +1,79 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/catalog/internal/catalogdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// watchEntry is how far a user has watched a video (specification, Watch history
+// entry).
+type watchEntry struct {
+	VideoID   objectid.ID  `json:"video_id" doc:"The video's _id"`
+	Timeline  float64      `json:"timeline" doc:"Seconds from the start"`
+	UpdatedAt httpapi.Time `json:"updated_at"`
+}
+
+// keepWatched notes how far the user has watched the video, in seconds, and
+// reports whether that is his first note of it. 404 for an unknown video.
+func (s *Service) keepWatched(ctx context.Context, user, video objectid.ID, timeline float64) (isNew bool, err error) {
+	isNew, err = s.db.WatchHistoryPut(ctx, s.deps.Pool, catalogdb.WatchHistoryPutParams{
+		// Abs makes the -0 that JSON allows a 0.
+		UserID: user, VideoID: video, Timeline: math.Abs(timeline), Now: s.deps.Clock.Now(),
+	})
+	if postgres.Constraint(err) == "watch_history_video_known" {
+		return false, errNoVideo()
+	}
+	if err != nil {
+		return false, fmt.Errorf("keep watch history: %w", err)
+	}
+	return isNew, nil
+}
+
+// watched returns the user's history, newest first; video narrows it to one.
+func (s *Service) watched(ctx context.Context, db postgres.DB, user objectid.ID, video *string) ([]watchEntry, error) {
+	rows, err := s.db.WatchHistoryList(ctx, db, catalogdb.WatchHistoryListParams{UserID: user, VideoID: video})
+	if err != nil {
+		return nil, fmt.Errorf("read watch history: %w", err)
+	}
+	entries := make([]watchEntry, len(rows))
+	for i, row := range rows {
+		entries[i] = watchEntry{VideoID: row.VideoID, Timeline: row.Timeline, UpdatedAt: httpapi.Time(row.UpdatedAt)}
+	}
+	return entries, nil
+}
+
+// forgetWatched deletes the user's history and counts what it deleted; video
+// narrows it to one.
+func (s *Service) forgetWatched(ctx context.Context, db postgres.DB, user objectid.ID, video *string) (int64, error) {
+	n, err := s.db.WatchHistoryDelete(ctx, db, catalogdb.WatchHistoryDeleteParams{UserID: user, VideoID: video})
+	if err != nil {
+		return 0, fmt.Errorf("delete watch history: %w", err)
+	}
+	return n, nil
+}
+
+// PersonalDataName names this module's part of what a customer is told about
+// himself.
+func (*Service) PersonalDataName() string { return "watch_history" }
+
+// PersonalData returns what the customer has watched, newest first.
+func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error) {
+	return s.watched(ctx, db, customerID, nil)
+}
+
+// ErasePersonalDataTx removes what a deleted customer has watched.
+func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	_, err := s.forgetWatched(ctx, tx, customerID, nil)
+	return err
+}
+
+func errNoVideo() error { return fault.NotFound("Video") }

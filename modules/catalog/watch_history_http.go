@@ -1,0 +1,91 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+type watchInput struct {
+	Body struct {
+		VideoID  string  `json:"video_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The video's _id"`
+		Timeline float64 `json:"timeline" minimum:"0" doc:"Seconds from the start"`
+	}
+}
+
+type watchKept struct {
+	Message  string      `json:"message"`
+	VideoID  objectid.ID `json:"video_id"`
+	Timeline float64     `json:"timeline"`
+	Upserted bool        `json:"upserted" doc:"True when there was no entry for the video before"`
+}
+
+// putWatchHistory answers PUT /me/watch-history.
+func (s *Service) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi.Output[watchKept], error) {
+	video, err := objectid.Parse(in.Body.VideoID)
+	if err != nil {
+		return nil, fault.InvalidAt(err.Error(), "body", "video_id")
+	}
+	isNew, err := s.keepWatched(ctx, httpapi.CallerOf(ctx).ID, video, in.Body.Timeline)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(watchKept{Message: "Watch history updated.", VideoID: video, Timeline: math.Abs(in.Body.Timeline), Upserted: isNew})
+}
+
+type watchQuery struct {
+	VideoID string `query:"video_id" doc:"The _id of one video; omitted: all of them"`
+}
+
+// video is the id asked for, nil for all. An empty one is refused: whoever means
+// one video must not lose the history of all.
+func (q watchQuery) video(ctx context.Context) (*string, error) {
+	if !httpapi.RequestURL(ctx).Query().Has("video_id") {
+		return nil, nil
+	}
+	id, err := objectid.Parse(q.VideoID)
+	if err != nil {
+		return nil, fault.InvalidAt(err.Error(), "query", "video_id")
+	}
+	text := id.String()
+	return &text, nil
+}
+
+type watchList struct {
+	WatchHistory []watchEntry `json:"watch_history"`
+}
+
+// listWatchHistory answers GET /me/watch-history.
+func (s *Service) listWatchHistory(ctx context.Context, in *watchQuery) (*httpapi.Output[watchList], error) {
+	video, err := in.video(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := s.watched(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID, video)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(watchList{WatchHistory: entries})
+}
+
+type watchDeleted struct {
+	Message      string `json:"message"`
+	DeletedCount int64  `json:"deleted_count"`
+}
+
+// deleteWatchHistory answers DELETE /me/watch-history.
+func (s *Service) deleteWatchHistory(ctx context.Context, in *watchQuery) (*httpapi.Output[watchDeleted], error) {
+	video, err := in.video(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.forgetWatched(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID, video)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(watchDeleted{Message: fmt.Sprintf("%d entries deleted.", n), DeletedCount: n})
+}
