@@ -16,7 +16,6 @@ import (
 	"marquee/modules/tickets/ticketstest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
 )
@@ -104,8 +103,6 @@ func (b *bundle) another() (accounts.Customer, *apitest.Client) {
 	c := accountstest.Customer(b.t, b.db)
 	return c, b.nobody.As(accountstest.Token(b.t, b.db, c.Username))
 }
-
-func idOf(d doc) objectid.ID { return objectid.ID(d["_id"].(string)) }
 
 // redeemer redeems as one customer.
 type redeemer struct{ c *apitest.Client }
