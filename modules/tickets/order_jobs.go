@@ -250,7 +250,9 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 		return err
 	}
 	_, err = s.payments.RefundPayment(ctx, payments.RefundWish{Payment: *paid, Reason: "No place was left when the payment arrived."},
-		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error { return s.refundedTx(ctx, tx, id) })
+		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
+			return s.refundedTx(ctx, tx, id, paymentID)
+		})
 	switch {
 	case errors.Is(err, payments.ErrRefundTooMuch): // given back before
 		return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -270,13 +272,16 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 
 // refundedTx follows a refund that the gateway took on. One of a second payment
 // leaves the order as it is.
-func (s *Service) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+func (s *Service) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, paymentID string) error {
 	o, err := s.db.OrderLock(ctx, tx, id)
 	if err != nil {
 		return err
 	}
-	if State(o.State) == RefundDue {
+	switch {
+	case State(o.State) == RefundDue:
 		return s.returnedTx(ctx, tx, &o)
+	case text(o.GatewayPaymentID) == paymentID:
+		return nil // the refund's webhook was faster, and has told the buyer
 	}
 	return s.mailLaterTx(ctx, tx, id, mailRefund)
 }
