@@ -32,6 +32,7 @@ require (
 	golang.org/x/image v0.47.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/text v0.43.0
+	pgregory.net/rapid v1.2.0
 )
 
 require (

@@ -16,10 +16,11 @@ type Config struct {
 	WebhookTokens []string // the authToken of the webhook; several while it is being changed
 	Zone          *time.Location
 	Clock         clock.Clock
-	Timeout       time.Duration // of a call; default 20 s
-	CardTimeout   time.Duration // of a call that may charge a card; default 60 s, the vendor's advice
-	RetryWait     time.Duration // before a GET is repeated; default 300 ms
-	UserAgent     string        // compulsory at the gateway; default Marquee
+	Timeout       time.Duration     // of a call; default 20 s
+	CardTimeout   time.Duration     // of a call that may charge a card; default 60 s, the vendor's advice
+	RetryWait     time.Duration     // before a GET is repeated; default 300 ms
+	UserAgent     string            // compulsory at the gateway; default Marquee
+	Transport     http.RoundTripper // default http.DefaultTransport
 }
 
 // Gateway is gateway A.
@@ -50,6 +51,7 @@ func New(cfg Config) *Gateway {
 		cfg.UserAgent = "Marquee"
 	}
 	return &Gateway{cfg: cfg, http: &http.Client{
+		Transport: cfg.Transport,
 		// A redirect would send the key, and perhaps a card, to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -16,8 +16,9 @@ type Config struct {
 	SecretKey      string   // sk_… or rk_…
 	WebhookSecrets []string // whsec_…; several while one is being rolled
 	Clock          clock.Clock
-	Timeout        time.Duration // of one HTTP call; default 20 s
-	RetryWait      time.Duration // before the first repetition, doubled for the next; default 300 ms
+	Timeout        time.Duration     // of one HTTP call; default 20 s
+	RetryWait      time.Duration     // before the first repetition, doubled for the next; default 300 ms
+	Transport      http.RoundTripper // default http.DefaultTransport
 }
 
 // Gateway is gateway B.
@@ -42,7 +43,7 @@ func New(cfg Config) *Gateway {
 	backend := &stripe.BackendConfig{
 		MaxNetworkRetries: stripe.Int64(0), // call repeats, and knows which outcomes are certain
 		EnableTelemetry:   stripe.Bool(false),
-		HTTPClient:        &http.Client{Timeout: cfg.Timeout},
+		HTTPClient:        &http.Client{Timeout: cfg.Timeout, Transport: cfg.Transport},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // it prints whole errors
 	}
 	if cfg.URL != "" {

@@ -40,6 +40,8 @@ type Options struct {
 	// ChargeDelay is the virtual time between the creation of a subscription due today and its charge. Default
 	// DefaultChargeDelay.
 	ChargeDelay time.Duration
+	// Frozen is where the clock stands until it is advanced (stage.Options). Zero: real time.
+	Frozen time.Time
 	// Logger hears about what goes wrong inside. nil: silent.
 	Logger *slog.Logger
 }
@@ -78,7 +80,7 @@ func New(o Options) (*Gateway, error) {
 	s, err := stage.New(stage.Options{
 		Name: "gwa", StateFile: o.StateFile, Logger: o.Logger, Webhooks: g.deliveryRules(o),
 		Snapshot:  func() (json.RawMessage, error) { return json.Marshal(g.state) },
-		FaultBody: faultBody,
+		FaultBody: faultBody, Frozen: o.Frozen,
 	})
 	if err != nil {
 		return nil, err

@@ -48,7 +48,8 @@ type Options struct {
 	AfterDunning string
 	// MerchantName and MerchantCity stand in PIX codes; default "MARQUEE SANDBOX", "SAO PAULO".
 	MerchantName, MerchantCity string
-	StateFile                  string // keeps the objects over restarts; empty: memory only
+	StateFile                  string    // keeps the objects over restarts; empty: memory only
+	Frozen                     time.Time // where the clock stands until it is advanced (stage.Options); zero: real time
 	Logger                     *slog.Logger
 }
 
@@ -104,6 +105,7 @@ func New(o Options) (*Gateway, error) {
 		Snapshot:  func() (json.RawMessage, error) { return json.Marshal(g.data) },
 		FaultBody: faultBody,
 		OwnFaults: true,
+		Frozen:    o.Frozen,
 		Logger:    o.Logger,
 		Webhooks:  stage.WebhookOptions{URL: o.WebhookURL, Ladder: o.RetryLadder, Headers: g.sign},
 	})

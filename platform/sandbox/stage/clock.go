@@ -18,6 +18,7 @@ type Clock struct {
 	running sync.Mutex    // one runner at a time: Advance or the alarm
 	wake    chan struct{} // tells the alarm that the earliest job changed
 	changed func()
+	real    func() time.Time // what the offset is added to
 
 	mu       sync.Mutex
 	offset   time.Duration
@@ -41,8 +42,13 @@ type clockState struct {
 	Jobs   []job         `json:"jobs"`
 }
 
-func newClock(objects sync.Locker, changed func()) *Clock {
+func newClock(objects sync.Locker, changed func(), frozen time.Time) *Clock {
+	real := time.Now
+	if !frozen.IsZero() {
+		real = func() time.Time { return frozen }
+	}
 	return &Clock{
+		real:     real,
 		objects:  objects,
 		changed:  changed,
 		wake:     make(chan struct{}, 1),
@@ -57,7 +63,7 @@ func (c *Clock) Now() time.Time {
 	return c.now()
 }
 
-func (c *Clock) now() time.Time { return time.Now().UTC().Add(c.offset) }
+func (c *Clock) now() time.Time { return c.real().UTC().Add(c.offset) }
 
 // Handle says what a job of this kind does. Called once a kind, before Stage.Start. The function runs with the stage locked, at a
 // virtual time not before the job's due time; it may schedule further jobs (also in the past: they run next) and emit events.

@@ -23,7 +23,10 @@ type Options struct {
 	// OwnFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in its call they belong;
 	// else the stage carries them out around the gateway.
 	OwnFaults bool
-	Logger    *slog.Logger // nil: silent
+	// Frozen is where the clock stands until it is advanced. Jobs run within Advance alone, so that the same steps always give the same
+	// story. Zero: real time.
+	Frozen time.Time
+	Logger *slog.Logger // nil: silent
 }
 
 // Stage is the machinery below one gateway. Its lock guards the gateway's objects.
@@ -54,7 +57,7 @@ func New(o Options) (*Stage, error) {
 	s := &Stage{opts: o, log: o.Logger.With("sandbox", o.Name), mux: http.NewServeMux()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.saver = newSaver(o.StateFile, s.snapshot, s.log)
-	s.Clock = newClock(&s.objects, s.Changed)
+	s.Clock = newClock(&s.objects, s.Changed, o.Frozen)
 	s.Journal = &Journal{now: s.Clock.Now}
 	s.Faults = &Faults{}
 	s.Webhooks = newWebhooks(o.Name, o.Webhooks, s.Clock, s.Journal, s.Changed, s.Flush)
@@ -85,8 +88,10 @@ func (s *Stage) Start() error {
 	if kind := s.Clock.unknownKind(); kind != "" {
 		return fmt.Errorf("state file %s schedules %q, which this version does not know", s.opts.StateFile, kind)
 	}
-	s.work.Add(3)
-	go func() { defer s.work.Done(); s.Clock.alarm(s.ctx.Done()) }()
+	if s.opts.Frozen.IsZero() {
+		s.work.Go(func() { s.Clock.alarm(s.ctx.Done()) })
+	}
+	s.work.Add(2)
 	go func() { defer s.work.Done(); s.Webhooks.work(s.ctx) }()
 	go func() { defer s.work.Done(); s.saver.run(s.ctx.Done()) }()
 	return nil
