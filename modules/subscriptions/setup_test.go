@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
+	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox"
@@ -55,6 +57,7 @@ type bundle struct {
 	jobs     *jobs.Client
 	pix      *pix
 	promos   *codes
+	mails    *mail.Catcher
 	server   *httptest.Server
 	api      *httpapi.API
 	customer accounts.Customer
@@ -81,8 +84,15 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 	b.accounts = accountstest.Service(t, b.db)
 	b.payments = payments.New(payments.Deps{Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(), GWBPublishableKey: "pk_test"})
 	b.promos = &codes{}
+	b.mails, err = mail.NewCatcher("127.0.0.1:0", log)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = b.mails.Close() })
+	sender, err := mail.NewSMTP(b.mails.URL(), "Marquee <no-reply@example.com>")
+	require.NoError(t, err)
+	templates, err := mail.ParseTemplates(os.DirFS("../../web/mail"))
+	require.NoError(t, err)
 	b.service = subscriptions.New(subscriptions.Deps{
-		Promos: b.promos, Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
+		Mail: sender, Templates: templates, Promos: b.promos, Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
 	})
 	b.payments.Workers(workers)
 	b.service.Workers(workers)

@@ -238,7 +238,19 @@ func (s *Service) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Ev
 			r.NextBillingDate = next
 		}
 	}})
-	return err
+	if err != nil {
+		return err
+	}
+	return s.dunTx(ctx, tx, *sub, failedPayment(e))
+}
+
+// failedPayment is the payment that an event says has failed: its own, or the
+// newest of the subscription whose status it tells.
+func failedPayment(e payments.Event) *payments.Payment {
+	if e.Payment == nil && e.Subscription != nil {
+		return e.Subscription.LatestPayment
+	}
+	return e.Payment
 }
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row

@@ -152,5 +152,5 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(debits, err, s.Debit)
 	pix, err := s.db.ListDuePix(ctx, s.pool, s.duePixParams(now))
 	each(pix, err, s.DropPix)
-	return failed
+	return errors.Join(failed, s.mailDueDunning(ctx, now))
 }

@@ -71,11 +71,22 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 				r.PaymentFailures++
 			}
 		}
+		if counts && Status(sub.Status) != Pending && !paidAlready(*sub, e.Subscription.LatestPayment) {
+			if err := s.dunTx(ctx, tx, *sub, e.Subscription.LatestPayment); err != nil {
+				return "", err
+			}
+		}
 	default:
 		c.edit = func(r *row) { follow(r, e) }
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
 	return "", err
+}
+
+// paidAlready reports whether the newest payment that a status event names is
+// known to be made.
+func paidAlready(sub row, latest *payments.Payment) bool {
+	return latest != nil && latest.ID == text(sub.LastPaidInvoiceID)
 }
 
 func (s *Service) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts bool, e payments.Event) error {

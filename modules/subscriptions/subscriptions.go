@@ -12,6 +12,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/mail"
 )
 
 // Config holds the specification's limits as configuration (open-shapes, The
@@ -33,6 +34,9 @@ type Config struct {
 	// RecoveryTries at gateway A without finding anything end the intent; its
 	// search may lag behind. Gateway B's does not: 2 tries. Default 4.
 	RecoveryTries int
+	// DunningDays are the days after a failed payment on which the customer is
+	// mailed about it, rising. Default 0, 3, 7.
+	DunningDays []int
 	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
 	AlphanumericTaxIDs bool
 }
@@ -52,6 +56,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.RecoveryTries == 0 {
 		c.RecoveryTries = 4
+	}
+	if c.DunningDays == nil {
+		c.DunningDays = []int{0, 3, 7}
 	}
 	return c
 }
@@ -75,21 +82,27 @@ type Deps struct {
 	Payments *payments.Service
 	Settings Settings
 	Promos   PromoCodes // nil: there are none
-	Config   Config
+	// Mail and Templates write to customers whose payment failed; without them
+	// nobody is written to.
+	Mail      mail.Sender
+	Templates *mail.Templates
+	Config    Config
 }
 
 // Service is the module.
 type Service struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	payments *payments.Service
-	settings Settings
-	promos   PromoCodes
-	cfg      Config
-	db       *subscriptionsdb.Queries
+	pool      *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	log       *slog.Logger
+	accounts  *accounts.Service
+	payments  *payments.Service
+	settings  Settings
+	promos    PromoCodes
+	mail      mail.Sender
+	templates *mail.Templates
+	cfg       Config
+	db        *subscriptionsdb.Queries
 }
 
 // New makes the module and registers it with payments as the one that applies
@@ -97,7 +110,7 @@ type Service struct {
 func New(d Deps) *Service {
 	s := &Service{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments,
-		settings: d.Settings, promos: d.Promos, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
+		settings: d.Settings, promos: d.Promos, mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
 	}
 	if s.promos == nil {
 		s.promos = noPromoCodes{}

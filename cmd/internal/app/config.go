@@ -70,6 +70,7 @@ type Config struct {
 	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription makes room for a new one."`
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
 	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
+	DunningDays        []int         `env:"DUNNING_DAYS" envDefault:"0,3,7" doc:"Days after a failed payment on which the customer is mailed about it, rising, comma-separated."`
 
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
 	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order."`
@@ -117,9 +118,21 @@ func (c Config) Validate() error {
 	need(err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"), "PUBLIC_URL is missing or no address such as https://api.example.com.")
 	_, err = c.location()
 	need(err == nil, "REPORT_TZ is no time zone such as America/Sao_Paulo.")
+	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
 	_, err = c.trustedProxies()
 	need(err == nil, fmt.Sprint(err))
 	return errors.Join(problems...)
+}
+
+func rising(days []int) bool {
+	last := -1
+	for _, day := range days {
+		if day <= last || day > 60 {
+			return false
+		}
+		last = day
+	}
+	return true
 }
 
 func strong(secrets []string) bool {

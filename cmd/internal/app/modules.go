@@ -65,14 +65,9 @@ func newModules(c core) (m modules, err error) {
 	}
 	m.promos = promos.New(promos.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files, Tickets: m.tickets})
 	atSignup.promos = m.promos
-	m.subscriptions = subscriptions.New(subscriptions.Deps{
-		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Settings: m.settings,
-		Promos: subscriptionPromos{m.promos},
-		Config: subscriptions.Config{
-			PixPendingTTL: c.cfg.PixPendingTTL, MaxPaymentFailures: c.cfg.MaxPaymentFailures, PastDueOnlyCounts: !c.cfg.PastDueSuspends,
-			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
-		},
-	})
+	if m.subscriptions, err = newSubscriptions(c, m); err != nil {
+		return m, err
+	}
 	m.catalog = catalog.New(catalog.Deps{
 		Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions,
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.StreamURLTTL,
@@ -88,11 +83,7 @@ func newModules(c core) (m modules, err error) {
 }
 
 func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*accounts.Service, error) {
-	sender, err := mail.NewSMTP(c.cfg.SMTPURL, c.cfg.MailFrom)
-	if err != nil {
-		return nil, err
-	}
-	templates, err := mail.ParseTemplates(web.Mail())
+	sender, templates, err := newMail(c.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +104,7 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 }
 
 func newTickets(c core, m modules) (*tickets.Service, error) {
-	sender, err := mail.NewSMTP(c.cfg.SMTPURL, c.cfg.MailFrom)
-	if err != nil {
-		return nil, err
-	}
-	templates, err := mail.ParseTemplates(web.Mail())
+	sender, templates, err := newMail(c.cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +116,34 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 			RecoveryDelay: c.cfg.RecoveryDelay, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
 		},
 	}), nil
+}
+
+func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
+	sender, templates, err := newMail(c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	return subscriptions.New(subscriptions.Deps{
+		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Settings: m.settings,
+		Promos: subscriptionPromos{m.promos}, Mail: sender, Templates: templates,
+		Config: subscriptions.Config{
+			PixPendingTTL: c.cfg.PixPendingTTL, MaxPaymentFailures: c.cfg.MaxPaymentFailures, PastDueOnlyCounts: !c.cfg.PastDueSuspends,
+			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, DunningDays: c.cfg.DunningDays, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
+		},
+	}), nil
+}
+
+// newMail is what the modules write to people with.
+func newMail(cfg Config) (mail.Sender, *mail.Templates, error) {
+	sender, err := mail.NewSMTP(cfg.SMTPURL, cfg.MailFrom)
+	if err != nil {
+		return nil, nil, err
+	}
+	templates, err := mail.ParseTemplates(web.Mail())
+	if err != nil {
+		return nil, nil, err
+	}
+	return sender, templates, nil
 }
 
 func newPayments(c core) *payments.Service {

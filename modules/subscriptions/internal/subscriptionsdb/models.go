@@ -115,6 +115,23 @@ type SubscriptionsDebit struct {
 	OrderedAt *time.Time
 }
 
+// Mails about failed payments, one a (payment, day), written in the transaction that recorded the failure.
+type SubscriptionsDunningMail struct {
+	SubscriptionID objectid.ID
+	// The payment at the gateway that failed: the invoice at gateway B, the charge at gateway A.
+	PaymentID string
+	// Days after the failure.
+	Day         int32
+	AmountCents int64
+	DueAt       time.Time
+	// Since when a job has it in hand; after some minutes it counts as lost.
+	ClaimedAt *time.Time
+	SentAt    *time.Time
+	// When it turned out that nothing is left to be asked for: paid, ended, disputed, or the customer is gone.
+	DroppedAt    *time.Time
+	RegisterDate time.Time
+}
+
 // Every change of a subscription's status, append-only; churn is counted from here.
 type SubscriptionsTransition struct {
 	ID             int64

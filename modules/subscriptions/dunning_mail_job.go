@@ -1,0 +1,119 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+const (
+	// mailPaymentFailed is the template of web/mail.
+	mailPaymentFailed = "payment-failed"
+	// dunningClaim is how long a job may have a mail in hand before another takes
+	// it: longer than any mail server is waited for.
+	dunningClaim = 5 * time.Minute
+	// dunningRetry is how long a mail waits that the mail server did not take.
+	dunningRetry = 15 * time.Minute
+)
+
+// dunningMail is what the templates show.
+type dunningMail struct {
+	Plan      string
+	Total     string // reais
+	Reminder  bool   // the failure was told before
+	Suspended bool   // there is no access meanwhile
+	Pix       bool   // the payer authorized debits; else he pays by card
+}
+
+// MailDunning mails one planned mail about a failed payment, if it is due and the
+// payment is still open; else it is dropped. It is sent once: a job claims it
+// first. Only a crash between the mail server's answer and ours sends it again.
+func (s *Service) MailDunning(ctx context.Context, id objectid.ID, paymentID string, day int) error {
+	now := s.clock.Now()
+	lost := now.Add(-dunningClaim)
+	m, err := s.db.ClaimDunningMail(ctx, s.pool, subscriptionsdb.ClaimDunningMailParams{
+		SubscriptionID: id, PaymentID: paymentID, Day: int32(day), Now: &now, LostSince: &lost, //nolint:gosec // a configured number of days
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("claim dunning mail: %w", err)
+	}
+	sent, failed := s.writeDunning(ctx, m)
+	after := subscriptionsdb.ReleaseDunningMailParams{SubscriptionID: id, PaymentID: paymentID, Day: m.Day, DueAt: m.DueAt}
+	switch now := s.clock.Now(); {
+	case failed != nil:
+		after.DueAt = now.Add(dunningRetry)
+	case sent:
+		after.SentAt = &now
+	default:
+		after.DroppedAt = &now
+	}
+	if err := s.db.ReleaseDunningMail(context.WithoutCancel(ctx), s.pool, after); err != nil {
+		return errors.Join(failed, fmt.Errorf("note dunning mail: %w", err))
+	}
+	return failed
+}
+
+// writeDunning writes and sends the mail; sent is false when there is nothing to
+// be asked for any more, or nobody to be asked.
+func (s *Service) writeDunning(ctx context.Context, m subscriptionsdb.SubscriptionsDunningMail) (sent bool, err error) {
+	sub, err := s.db.GetSubscription(ctx, s.pool, m.SubscriptionID)
+	if err != nil {
+		return false, fmt.Errorf("read subscription: %w", err)
+	}
+	owes, err := s.stillOwes(ctx, sub, m.PaymentID)
+	if err != nil || !owes || s.tooLate(m) {
+		return false, err
+	}
+	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
+	if fault.Is(err, fault.Missing) {
+		return false, nil // he has deleted his account
+	}
+	if err != nil {
+		return false, err
+	}
+	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
+	if err != nil {
+		return false, fmt.Errorf("read plan: %w", err)
+	}
+	message, err := s.templates.Render(mailPaymentFailed, customer.Language, customer.Email, dunningMail{
+		Plan: plan.Name, Total: money.Cents(m.AmountCents).String(), Reminder: m.Day > 0,
+		Suspended: Status(sub.Status) == Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
+	})
+	if err != nil {
+		return false, fmt.Errorf("write mail: %w", err)
+	}
+	if err := s.mail.Send(ctx, message); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// mailDueDunning sends what is due and was not sent: its job was lost, or the mail
+// server would not take it.
+func (s *Service) mailDueDunning(ctx context.Context, now time.Time) error {
+	if s.mail == nil {
+		return nil
+	}
+	lost := now.Add(-dunningClaim)
+	due, err := s.db.ListDueDunningMails(ctx, s.pool, subscriptionsdb.ListDueDunningMailsParams{Now: now, LostSince: &lost})
+	if err != nil {
+		return fmt.Errorf("list dunning mails: %w", err)
+	}
+	var failed error
+	for _, m := range due {
+		failed = errors.Join(failed, s.MailDunning(ctx, m.SubscriptionID, m.PaymentID, int(m.Day)))
+	}
+	return failed
+}

@@ -1,0 +1,254 @@
+package subscriptions_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const days = 24 * time.Hour
+
+// subjects are those of the mails that were sent, oldest first.
+func (b *bundle) subjects() []string {
+	all := []string{}
+	for _, m := range b.mails.Mails() {
+		all = append([]string{m.Subject}, all...)
+	}
+	return all
+}
+
+// waitDays lets days pass and does what is due.
+func (b *bundle) waitDays(t *testing.T, n int) {
+	t.Helper()
+	b.clock.Advance(time.Duration(n) * days)
+	require.NoError(t, b.service.Sweep(t.Context()))
+}
+
+// failedRenewals are a failed renewal of each kind, told by the sandbox or as it
+// would tell it. They return the payment that failed.
+var failedRenewals = map[string]func(t *testing.T, b *bundle) (objectid.ID, payments.Event){
+	"gwa card": func(t *testing.T, b *bundle) (objectid.ID, payments.Event) {
+		id := b.paidGWA(t)
+		return id, payments.Event{
+			Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+			Payment: &payments.Payment{ID: "pay_2", Method: payments.MethodCard, Amount: 4990},
+		}
+	},
+	"gwa automatic PIX": func(t *testing.T, b *bundle) (objectid.ID, payments.Event) {
+		id, auth := b.authorized(t)
+		return id, payments.Event{
+			Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth,
+			Payment: &payments.Payment{ID: "pay_2", Method: payments.MethodPix, Amount: 4990},
+		}
+	},
+	"gwb card": func(t *testing.T, b *bundle) (objectid.ID, payments.Event) {
+		id := b.paidGWB(t)
+		return id, b.remoteOf(t, id).failed("in_2", 1, 60)
+	},
+}
+
+func (b *bundle) fail(t *testing.T, kind string) (objectid.ID, payments.Event) {
+	t.Helper()
+	id, failed := failedRenewals[kind](t, b)
+	failed.CreatedAt = b.clock.Now()
+	require.Equal(t, payments.ResultApplied, b.apply(t, failed).Status)
+	return id, failed
+}
+
+func TestFailedPaymentIsMailedOnItsDays(t *testing.T) {
+	t.Parallel()
+	for kind := range failedRenewals {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			_, failed := b.fail(t, kind)
+			again := failed
+			again.ID, again.Attempt = "", 2 // the gateway tries once more: the same payment
+			b.apply(t, again)
+			require.Equal(t, 3, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail'"))
+			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail' AND state = 'scheduled'"))
+			for _, wait := range []int{0, 0, 2, 1, 1, 3, 1, 10} {
+				b.waitDays(t, wait)
+			}
+			const first, later = "Seu pagamento não foi concluído: " + plan, "Seu pagamento continua em aberto: " + plan
+			require.Equal(t, []string{first, later, later}, b.subjects())
+			m := b.mails.Mails()[0]
+			require.Equal(t, b.customer.Email, m.To)
+			require.Contains(t, m.Text, "R$ 49.90")
+			require.Contains(t, m.HTML, "<strong>"+plan+"</strong>")
+			if kind == "gwa automatic PIX" {
+				require.Contains(t, m.Text, "novo código PIX")
+			} else {
+				require.Contains(t, m.Text, "Troque o cartão")
+			}
+		})
+	}
+}
+
+func TestDunningMailInEnglishTellsThatAccessStopped(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET language = 'en' WHERE id = $1", b.customer.ID)
+	require.NoError(t, err)
+	id := b.paidGWB(t)
+	b.apply(t, b.remoteOf(t, id).updated(payments.RemotePastDue, 60, "in_2"))
+	b.apply(t, b.remoteOf(t, id).failed("in_2", 1, 61))
+	b.waitDays(t, 0)
+	require.Equal(t, []string{"Your payment failed: " + plan}, b.subjects(), "two events about one failure")
+	require.Contains(t, b.mails.Mails()[0].Text, "Until it is paid, you cannot watch.")
+	require.Contains(t, b.mails.Mails()[0].Text, "Change the card")
+}
+
+func TestDunningStops(t *testing.T) {
+	t.Parallel()
+	stops := map[string]func(t *testing.T, b *bundle, id objectid.ID, failed payments.Event){
+		"when it is paid": func(t *testing.T, b *bundle, id objectid.ID, failed payments.Event) {
+			failed.ID, failed.Kind = "", payments.PaymentWasSettled
+			failed.Payment.Status, failed.Payment.NativeStatus = payments.PaymentSettled, "CONFIRMED"
+			b.apply(t, failed)
+			require.Zero(t, column[int](t, b, id, "payment_failures"))
+		},
+		"when it is cancelled": func(t *testing.T, b *bundle, _ objectid.ID, _ payments.Event) {
+			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+		},
+		"when it is disputed": func(t *testing.T, b *bundle, id objectid.ID, _ payments.Event) {
+			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+		},
+		"when the customer is gone": func(t *testing.T, b *bundle, _ objectid.ID, _ payments.Event) {
+			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now() WHERE id = $1", b.customer.ID)
+			require.NoError(t, err)
+		},
+		"after an outage of days": func(_ *testing.T, b *bundle, _ objectid.ID, _ payments.Event) { b.clock.Advance(10 * days) },
+	}
+	for kind := range failedRenewals {
+		for name, stop := range stops {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				id, failed := b.fail(t, kind)
+				b.waitDays(t, 0)
+				require.Len(t, b.subjects(), 1)
+				stop(t, b, id, failed)
+				b.waitDays(t, 4)
+				b.waitDays(t, 4)
+				require.Len(t, b.subjects(), 1)
+				require.Equal(t, 2, b.count(t, "SELECT count(*) FROM subscriptions.dunning_mails WHERE dropped_at IS NOT NULL"))
+			})
+		}
+	}
+}
+
+func TestEachFailedPeriodIsMailed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, failed := b.fail(t, "gwa card")
+	b.waitDays(t, 0)
+	failed.ID, failed.Payment.ID = "", "pay_3"
+	b.apply(t, failed)
+	b.waitDays(t, 0)
+	require.Len(t, b.subjects(), 2)
+}
+
+func TestFirstPaymentsAreNotDunned(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenDeclined))
+	b.settle(t)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.dunning_mails"))
+}
+
+func TestRealFailedRenewalOfGatewayBIsDunnedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenDeclined})
+	require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
+	b.settle(t)
+	b.waitDays(t, 0)
+	require.Len(t, b.subjects(), 1)
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenApproved})
+	b.settle(t)
+	b.waitDays(t, 3)
+	require.Len(t, b.subjects(), 1, "the new card has paid it")
+}
+
+func TestRealOverdueChargeOfGatewayAIsDunnedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	_, err := b.gateways.Sandbox.GWA.Renew(column[string](t, b, id, "gwa_subscription_id"), true)
+	require.NoError(t, err)
+	b.settle(t)
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(5*days)) // overdue on the next business day
+	b.settle(t)
+	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
+	b.waitDays(t, 0)
+	require.Len(t, b.subjects(), 1)
+}
+
+func TestDunningMailThatIsNotTakenIsSentLater(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, failed := b.fail(t, "gwa card")
+	require.NoError(t, b.mails.Close())
+	require.Error(t, b.service.MailDunning(t.Context(), id, failed.Payment.ID, 0))
+	require.NoError(t, b.service.Sweep(t.Context()), "not before a while")
+	b.clock.Advance(16 * time.Minute)
+	require.Error(t, b.service.Sweep(t.Context()), "and tried again")
+}
+
+// TestDunningMailAtOnce: whoever has it in hand keeps the others from sending it;
+// without the claim they all do.
+func TestDunningMailAtOnce(t *testing.T) {
+	t.Parallel()
+	const jobs = 6
+	for _, guarded := range []bool{true, false} {
+		t.Run(fmt.Sprintf("claimed %t", guarded), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, failed := b.fail(t, "gwb card")
+			if !guarded {
+				b.unguard(t, "CREATE FUNCTION public.unclaim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.claimed_at := NULL; NEW.sent_at := NULL; RETURN NEW; END $$",
+					"CREATE TRIGGER unclaim BEFORE UPDATE ON subscriptions.dunning_mails FOR EACH ROW EXECUTE FUNCTION public.unclaim()")
+			}
+			var wg sync.WaitGroup
+			errs := make([]error, jobs)
+			for i := range errs {
+				wg.Go(func() { errs[i] = b.service.MailDunning(t.Context(), id, failed.Payment.ID, 0) })
+			}
+			wg.Wait()
+			for _, err := range errs {
+				require.NoError(t, err)
+			}
+			if guarded {
+				require.Len(t, b.subjects(), 1)
+			} else {
+				require.Len(t, b.subjects(), jobs)
+			}
+		})
+	}
+}
+
+// unguard takes a guard out of the test's own database.
+func (b *bundle) unguard(t *testing.T, statements ...string) {
+	t.Helper()
+	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+		for _, s := range statements {
+			if _, err := tx.Exec(t.Context(), s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
