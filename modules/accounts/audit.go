@@ -10,41 +10,34 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/audit"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
-// AuditEntry is one change for the audit trail. The actor, the path and the
-// request's id come from the context.
-type AuditEntry struct {
-	Action   string      // handler name, as in GET /routes: "user_update"
-	Resource string      // collection as in its path: "users"
-	RecordID objectid.ID // "" where the change is about no record
-	Before   any         // JSON object, as json.RawMessage or to be marshalled; nil: the record is new
-	After    any         // likewise; nil: the record is gone
-}
+// Watches reports whether an admin is behind the request. What customers and jobs
+// write stands in the histories of the records themselves.
+func (s *Service) Watches(ctx context.Context) bool { return httpapi.CallerOf(ctx).IsAdmin() }
 
-// systemActor stands where no user is behind a change.
-const systemActor = "system"
-
-// AuditTx adds entries to the audit trail, in the transaction of the change they
-// tell of. Of a change, only the members that differ are kept; members with the
-// name of a secret are masked.
-func (s *Service) AuditTx(ctx context.Context, tx pgx.Tx, entries ...AuditEntry) error {
-	now, caller := s.clock.Now(), httpapi.CallerOf(ctx)
-	rows := make([]accountsdb.AuditInsertParams, len(entries))
-	for i, e := range entries {
-		before, after, err := e.fields()
+// RecordTx adds changes to the audit trail, in the transaction that makes them:
+// who made them, by which handler and path, and the request's id come from the
+// context. Of a change, only the members that differ are kept; members with the
+// name of a secret are masked; of a deleted customer only that he was is told.
+func (s *Service) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
+	now, caller, action := s.clock.Now(), httpapi.CallerOf(ctx), httpapi.HandlerName(ctx)
+	rows := make([]accountsdb.AuditInsertParams, len(changes))
+	for i, c := range changes {
+		if c.Resource == customersName && c.After == nil {
+			c.Before = nil
+		}
+		before, after, err := fieldsOf(c)
 		if err != nil {
-			return fmt.Errorf("audit %s: %w", e.Action, err)
+			return fmt.Errorf("audit %s: %w", action, err)
 		}
 		rows[i] = accountsdb.AuditInsertParams{
-			ID: objectid.At(now), At: now, ActorID: orNil(caller.ID), ActorName: caller.Username, Action: e.Action,
-			Path: httpapi.RequestURL(ctx).Path, Resource: e.Resource, RecordID: orNil(e.RecordID),
+			ID: objectid.At(now), At: now, ActorID: orNil(caller.ID), ActorName: caller.Username, Action: action,
+			Path: httpapi.RequestURL(ctx).Path, Resource: c.Resource, RecordID: orNil(c.RecordID),
 			Before: before, After: after, RequestID: httpapi.RequestID(ctx),
-		}
-		if caller.ID == "" {
-			rows[i].ActorName = systemActor
 		}
 	}
 	var failed error
@@ -66,13 +59,13 @@ func (s *Service) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid
 	return nil
 }
 
-// fields returns both sides as the trail keeps them.
-func (e AuditEntry) fields() (before, after json.RawMessage, err error) {
-	from, err := members(e.Before)
+// fieldsOf returns both sides as the trail keeps them.
+func fieldsOf(c audit.Change) (before, after json.RawMessage, err error) {
+	from, err := members(c.Before)
 	if err != nil {
 		return nil, nil, err
 	}
-	to, err := members(e.After)
+	to, err := members(c.After)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,36 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
-
-// Audited makes a handler of a module above write what it changes into the audit
-// trail, under the handler's name. The hooks of its collection call
-// AuditBeforeTx before a change and AuditWriteTx after it.
-func Audited[I any](action string, handle func(context.Context, *I) (*collection.Answer, error)) func(context.Context, *I) (*collection.Answer, error) {
-	return audited(action, handle)
-}
-
-// AuditAs is Audited for what no handler of a collection does.
-func AuditAs(ctx context.Context, action string) context.Context {
-	return context.WithValue(ctx, trailKey{}, &trail{action: action, before: map[objectid.ID]json.RawMessage{}})
-}
-
-// AuditBeforeTx remembers what the records, which the transaction has locked,
-// are before the change, as the view shows them.
-func AuditBeforeTx(ctx context.Context, tx pgx.Tx, view *collection.View, ids []objectid.ID) error {
-	return noteBeforeTx(ctx, tx, view, ids)
-}
-
-// AuditWriteTx writes one entry for each record that was made, changed or
-// deleted, with what the view shows of it.
-func (s *Service) AuditWriteTx(ctx context.Context, tx pgx.Tx, resource string, view *collection.View, ids []objectid.ID) error {
-	return s.auditWriteTx(ctx, tx, resource, view, ids)
-}
 
 // AuditOf is what the trail says about one record, as the collection GET whose
 // parameters stand in the request's address, and how many entries it holds

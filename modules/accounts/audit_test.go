@@ -1,7 +1,10 @@
 package accounts_test
 
 import (
+	"context"
 	"encoding/json"
+	"log/slog"
+	"net/http"
 	"net/url"
 	"testing"
 	"time"
@@ -9,10 +12,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
+	"marquee/platform/audit"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/testutil/apitest"
 )
 
 // lastEntry is the newest entry of the trail.
@@ -84,44 +89,71 @@ func TestTheTrailTellsWhatAdminsChange(t *testing.T) {
 	require.Equal(t, before, o.count(t, `SELECT count(*) FROM accounts.audit_log`), "what is refused is no change")
 }
 
+// recorded calls a route that records the changes and nothing else, as an admin.
+func (o *office) recorded(t *testing.T, changes ...audit.Change) *apitest.Answer {
+	t.Helper()
+	api := httpapi.New(httpapi.Config{Auth: o.svc, Trail: o.svc, Log: slog.New(slog.DiscardHandler)})
+	httpapi.Route(api, http.MethodPost, "/record", "record_post", httpapi.SignedIn, func(ctx context.Context, _ *struct{}) (*httpapi.Output[string], error) {
+		err := postgres.InTx(ctx, o.db, func(tx pgx.Tx) error { return audit.RecordTx(ctx, tx, changes...) })
+		if err != nil {
+			return nil, err
+		}
+		return httpapi.OK("ok")
+	})
+	return apitest.New(t, api).As(o.adminToken).Post("/record", nil)
+}
+
 func TestSecretsAreMaskedAndOnlyDifferencesKept(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	o := openOffice(t)
 	id := objectid.New()
-	err := postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-		return b.svc.AuditTx(t.Context(), tx,
-			accounts.AuditEntry{
-				Action: "plan_update", Resource: "plans", RecordID: id,
-				Before: map[string]any{"amount": 1, "name": "same", "password": "a", "nested": map[string]any{"access_token": "s1", "list": []any{map[string]any{"cvv": "1"}}}},
-				After:  map[string]any{"amount": 12345678901234567, "name": "same", "password": "b", "nested": map[string]any{"access_token": "s2"}, "register_update_date": "x"},
-			},
-			accounts.AuditEntry{Action: "config_put", Resource: "config", After: json.RawMessage(`{"gateway":"gwa"}`)})
-	})
-	require.NoError(t, err)
-	var before, after, actor string
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT before::text, after::text, actor_name FROM accounts.audit_log WHERE record_id = $1`, id).Scan(&before, &after, &actor))
+	o.recorded(t,
+		audit.Change{
+			Resource: "plans", RecordID: id,
+			Before: map[string]any{"amount": 1, "name": "same", "password": "a", "nested": map[string]any{"access_token": "s1", "list": []any{map[string]any{"cvv": "1"}}}},
+			After:  map[string]any{"amount": 12345678901234567, "name": "same", "password": "b", "nested": map[string]any{"access_token": "s2"}, "register_update_date": "x"},
+		},
+		audit.Change{Resource: "config", After: json.RawMessage(`{"gateway":"gwa"}`)},
+	).Expect(200)
+	var before, after, actor, action string
+	require.NoError(t, o.db.QueryRow(t.Context(), `SELECT before::text, after::text, actor_name, action FROM accounts.audit_log WHERE record_id = $1`, id).Scan(&before, &after, &actor, &action))
 	require.JSONEq(t, `{"amount":1,"password":"[hidden]","nested":{"access_token":"[hidden]","list":[{"cvv":"[hidden]"}]}}`, before)
 	require.JSONEq(t, `{"amount":12345678901234567,"password":"[hidden]","nested":{"access_token":"[hidden]"}}`, after)
-	require.Equal(t, "system", actor)
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.audit_log WHERE record_id IS NULL AND actor_id IS NULL AND before IS NULL`))
+	require.Equal(t, o.admin.Username, actor)
+	require.Equal(t, "record_post", action)
+	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.audit_log WHERE record_id IS NULL AND before IS NULL`))
+	o.recorded(t, audit.Change{Resource: "x", After: "no object"}).Expect(500)
+}
 
-	err = postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-		return b.svc.AuditTx(t.Context(), tx, accounts.AuditEntry{Action: "x", Resource: "x", After: "no object"})
-	})
-	require.ErrorContains(t, err, "no object")
+func TestOnlyAdminsLeaveATrail(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	token := o.token(t, o.customer.Username)
+	require.Equal(t, 200, o.put(t, "/customers/me", token, []any{map[string]any{"full_name": "Myself"}}).status)
+	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.audit_log`))
+	require.NoError(t, postgres.InTx(t.Context(), o.db, func(tx pgx.Tx) error {
+		return audit.RecordTx(t.Context(), tx, audit.Change{Resource: "x", After: "no object"}) // nobody listens outside of requests
+	}))
+}
+
+func TestPasswordsOfAdminsLeaveATrail(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	body := map[string]any{"current_password": accountstest.Password, "new_password": "quite another one"}
+	require.Equal(t, 200, o.post(t, "/auth/change-password", o.adminToken, body).status)
+	entry := o.lastEntry(t)
+	require.Equal(t, "change_password_post", entry["action"])
+	require.Equal(t, o.admin.ID.String(), entry["record_id"])
+	require.Equal(t, map[string]any{"password": "[hidden]"}, entry["after"])
 }
 
 func TestTheTrailIsAppendOnly(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	admin := accountstest.Admin(t, b.db)
-	err := postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-		return b.svc.AuditTx(t.Context(), tx, accounts.AuditEntry{
-			Action: "customer_update", Resource: "customers", RecordID: admin.ID,
-			Before: map[string]any{"full_name": "A", "enable": true, "address": nil}, After: map[string]any{"full_name": "B", "enable": false, "address": map[string]any{"city": "C"}},
-		})
-	})
-	require.NoError(t, err)
+	b := openOffice(t)
+	b.recorded(t, audit.Change{
+		Resource: "customers", RecordID: b.customer.ID,
+		Before: map[string]any{"full_name": "A", "enable": true, "address": nil}, After: map[string]any{"full_name": "B", "enable": false, "address": map[string]any{"city": "C"}},
+	}).Expect(200)
 	for _, sql := range []string{
 		`UPDATE accounts.audit_log SET actor_name = 'somebody else'`,
 		`UPDATE accounts.audit_log SET before = '{}'`,
@@ -134,8 +166,7 @@ func TestTheTrailIsAppendOnly(t *testing.T) {
 		require.ErrorContains(t, err, "append-only", sql)
 	}
 	for range 2 {
-		err = postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.svc.EraseAuditTx(t.Context(), tx, admin.ID) })
-		require.NoError(t, err)
+		require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.svc.EraseAuditTx(t.Context(), tx, b.customer.ID) }))
 	}
 	var before, after string
 	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT before::text, after::text FROM accounts.audit_log WHERE erased_at IS NOT NULL`).Scan(&before, &after))

@@ -1,13 +1,6 @@
 package accounts
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"slices"
-
-	"github.com/jackc/pgx/v5"
-
 	"marquee/platform/collection"
 	"marquee/platform/objectid"
 	"marquee/platform/query"
@@ -32,105 +25,6 @@ func newAuditLog() *collection.Resource {
 			{Name: "created_at", Expr: "t.at", Kind: query.Date},
 		},
 	})
-}
-
-// trail carries, within one request, what records were before it, from the hook
-// that sees them locked to the one that sees them written.
-type trail struct {
-	action    string
-	before    map[objectid.ID]json.RawMessage
-	passwords map[objectid.ID]bool // whose password is set
-}
-
-type trailKey struct{}
-
-// audited makes the hooks of a collection write what the handler changes into
-// the audit trail, under the handler's name.
-func audited[I any](action string, handle func(context.Context, *I) (*collection.Answer, error)) func(context.Context, *I) (*collection.Answer, error) {
-	return func(ctx context.Context, in *I) (*collection.Answer, error) {
-		return handle(context.WithValue(ctx, trailKey{}, &trail{action: action, before: map[objectid.ID]json.RawMessage{}}), in)
-	}
-}
-
-// noteBeforeTx remembers what the records are before the change, as the view
-// shows them.
-func noteBeforeTx(ctx context.Context, tx pgx.Tx, view *collection.View, ids []objectid.ID) error {
-	t, ok := ctx.Value(trailKey{}).(*trail)
-	if !ok {
-		return nil
-	}
-	docs, err := documentsTx(ctx, tx, view, ids)
-	if err != nil {
-		return err
-	}
-	t.before = docs
-	return nil
-}
-
-// notePassword makes the entry of a record say that its password was set.
-func notePassword(ctx context.Context, id objectid.ID) {
-	t, ok := ctx.Value(trailKey{}).(*trail)
-	if !ok {
-		return
-	}
-	if t.passwords == nil {
-		t.passwords = map[objectid.ID]bool{}
-	}
-	t.passwords[id] = true
-}
-
-// auditWriteTx writes an entry for each record of a POST, PUT or DELETE, with
-// what the view shows of it.
-func (s *Service) auditWriteTx(ctx context.Context, tx pgx.Tx, resource string, view *collection.View, ids []objectid.ID) error {
-	t, ok := ctx.Value(trailKey{}).(*trail)
-	if !ok {
-		return nil
-	}
-	after, err := documentsTx(ctx, tx, view, ids)
-	if err != nil {
-		return err
-	}
-	entries := make([]AuditEntry, len(ids))
-	for i, id := range ids {
-		entries[i] = AuditEntry{Action: t.action, Resource: resource, RecordID: id, Before: t.before[id], After: after[id]}
-		if t.passwords[id] {
-			if entries[i].After, err = withPassword(after[id]); err != nil {
-				return err
-			}
-		}
-	}
-	return s.AuditTx(ctx, tx, entries...)
-}
-
-// withPassword adds the member password, masked, to a document.
-func withPassword(doc json.RawMessage) (map[string]json.RawMessage, error) {
-	object, err := members(doc)
-	if object != nil {
-		object["password"] = json.RawMessage(`"` + mask + `"`)
-	}
-	return object, err
-}
-
-func documentsTx(ctx context.Context, tx pgx.Tx, view *collection.View, ids []objectid.ID) (map[objectid.ID]json.RawMessage, error) {
-	joined, _, err := view.DocsTx(ctx, tx, ids)
-	if err != nil {
-		return nil, err
-	}
-	var docs []json.RawMessage
-	if err := json.Unmarshal(slices.Concat([]byte{'['}, joined, []byte{']'}), &docs); err != nil {
-		return nil, fmt.Errorf("split documents: %w", err)
-	}
-	byID := make(map[objectid.ID]json.RawMessage, len(docs))
-	for _, doc := range docs {
-		var named struct {
-			ID objectid.ID `json:"_id"`
-		}
-		if err := json.Unmarshal(doc, &named); err != nil {
-			return nil, fmt.Errorf("read document: %w", err)
-		}
-		byID[named.ID] = doc
-	}
-	return byID, nil
 }
 
 func idsOfRecords(records []*collection.Record) []objectid.ID {

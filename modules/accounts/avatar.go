@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
+	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -31,7 +32,7 @@ func (s *Service) removeAvatar(ctx context.Context, userID objectid.ID) error {
 
 func (s *Service) changeAvatar(ctx context.Context, userID objectid.ID, store func(pgx.Tx) (*objectid.ID, error)) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := s.q.UserLock(ctx, tx, userID)
+		u, err := s.q.UserLockAny(ctx, tx, userID)
 		if postgres.IsNoRows(err) {
 			return fault.NotFound("User")
 		}
@@ -45,7 +46,12 @@ func (s *Service) changeAvatar(ctx context.Context, userID objectid.ID, store fu
 		if err != nil {
 			return err
 		}
-		return s.q.UserSetAvatar(ctx, tx, accountsdb.UserSetAvatarParams{ID: userID, AvatarID: id, Now: s.clock.Now()})
+		if err := s.q.UserSetAvatar(ctx, tx, accountsdb.UserSetAvatarParams{ID: userID, AvatarID: id, Now: s.clock.Now()}); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Change{
+			Resource: usersName, RecordID: userID, Before: map[string]any{"avatar_id": u.AvatarID}, After: map[string]any{"avatar_id": id},
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("change avatar: %w", err)

@@ -53,7 +53,7 @@ func (h handlers) takeAvatar(api *httpapi.API, r *http.Request) (avatarSet, erro
 	if err != nil {
 		return avatarSet{}, err
 	}
-	id, err := h.s.setAvatar(r.Context(), caller.ID, img)
+	id, err := h.s.setAvatar(httpapi.WithCaller(r.Context(), caller), caller.ID, img)
 	return avatarSet{AvatarID: id, Message: "Avatar updated."}, err
 }
 

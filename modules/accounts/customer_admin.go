@@ -1,12 +1,7 @@
 package accounts
 
 import (
-	"context"
-
-	"github.com/jackc/pgx/v5"
-
 	"marquee/platform/collection"
-	"marquee/platform/objectid"
 	"marquee/platform/query"
 )
 
@@ -17,7 +12,7 @@ func (s *Service) newCustomers() *collection.Resource {
 	fullName := nameRule
 	fullName.Required = true
 	return collection.New(collection.Definition{
-		Name: "customers", Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
+		Name: customersName, Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: searchedBy,
 		Fields: []collection.Field{
 			{Name: "user_type", Kind: query.String, Write: collection.Privileged, Rule: collection.Rule{Enum: []string{"customer"}}},
@@ -45,11 +40,6 @@ func (s *Service) newCustomers() *collection.Resource {
 			uniqueLogin: loginTaken,
 			uniqueTaxID: {Field: "tax_id", Message: "belongs to another account"},
 		},
-		Hooks: collection.Hooks{
-			BeforeUpdate: s.beforeCustomerUpdate, Delete: s.deleteCustomersTx,
-			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-				return s.auditWriteTx(ctx, tx, "customers", s.collections.customers.View, ids)
-			},
-		},
+		Hooks: collection.Hooks{BeforeUpdate: s.beforeCustomerUpdate, Delete: s.deleteCustomersTx},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -55,7 +56,7 @@ func (h handlers) toggleActive(ctx context.Context, in *customerInput) (*httpapi
 // verifyCustomer verifies a customer's address on an admin's word. Errors: 404,
 // 400 when it is verified already.
 func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.User, error) {
-	return s.changeCustomer(ctx, id, "customer_admin_verify_email", func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
+	return s.changeCustomer(ctx, id, func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
 		if u.EmailVerified {
 			return u, fault.BadDetail("The e-mail is already verified.")
 		}
@@ -67,7 +68,7 @@ func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.Use
 // toggleCustomer enables a disabled customer, and disables an enabled one, whose
 // tokens end; 404.
 func (s *Service) toggleCustomer(ctx context.Context, id string) (accountsdb.User, error) {
-	return s.changeCustomer(ctx, id, "customer_toggle_active", func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
+	return s.changeCustomer(ctx, id, func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
 		ended := s.tokensEnd(u)
 		return s.q.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: s.clock.Now(), EndedAt: &ended})
 	})
@@ -75,7 +76,7 @@ func (s *Service) toggleCustomer(ctx context.Context, id string) (accountsdb.Use
 
 // changeCustomer locks a customer, changes him and writes the audit trail.
 func (s *Service) changeCustomer(
-	ctx context.Context, text, action string, change func(pgx.Tx, accountsdb.User) (accountsdb.User, error),
+	ctx context.Context, text string, change func(pgx.Tx, accountsdb.User) (accountsdb.User, error),
 ) (after accountsdb.User, err error) {
 	id, err := objectid.Parse(text)
 	if err != nil {
@@ -92,9 +93,7 @@ func (s *Service) changeCustomer(
 		if after, err = change(tx, before); err != nil {
 			return err
 		}
-		return s.AuditTx(ctx, tx, AuditEntry{
-			Action: action, Resource: "customers", RecordID: id, Before: stateOf(before), After: stateOf(after),
-		})
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: customersName, RecordID: id, Before: stateOf(before), After: stateOf(after)})
 	})
 	if err != nil {
 		return after, fmt.Errorf("change customer: %w", err)

@@ -21,12 +21,8 @@ import (
 // the customer's tokens; a new e-mail ends the codes that were mailed to the old
 // one, and is unverified unless the admin says otherwise.
 func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	ids := idsOfRecords(records)
-	customers, err := s.lockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
+	customers, err := s.lockUsersTx(ctx, tx, httpapi.TypeCustomer, idsOfRecords(records))
 	if err != nil {
-		return err
-	}
-	if err := noteBeforeTx(ctx, tx, s.collections.customers.View, ids); err != nil {
 		return err
 	}
 	now := s.clock.Now()

@@ -20,7 +20,7 @@
 //   - Root is an admin with is_root: he passes every check, and only root changes
 //     root. Who is root and who carries which profile is read at each request.
 //   - The audit trail (accounts.audit_log) tells what admins changed, append-only.
-//     Modules above write into it with AuditTx. When a person is deleted, the
+//     It hears of changes through package audit, from all modules. When a person is deleted, the
 //     values it holds about him are erased, and the fact stays.
 //     One access token may outlive it: the one that changed its owner's password.
 //   - A throttle counts failures in a row at an account or from a client address;

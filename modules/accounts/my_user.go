@@ -20,7 +20,7 @@ func (s *Service) newMyUser() *collection.Resource {
 	}
 	shownWhenSet := collection.Field{WhenSet: true}
 	return collection.New(collection.Definition{
-		Name: "my-user", Singular: "User", Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
+		Name: "my-user", Singular: "User", AuditedAs: usersName, Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
 		Fields: []collection.Field{
 			privileged("user_type", query.String, collection.Field{Rule: collection.Rule{Enum: []string{"admin"}}}),

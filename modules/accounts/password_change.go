@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
@@ -55,7 +56,12 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 		if err != nil {
 			return err
 		}
-		return s.q.CodeDeleteOfUser(ctx, tx, u.ID)
+		if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Change{
+			Resource: usersName, RecordID: u.ID, Before: map[string]any{}, After: map[string]any{"password": mask},
+		})
 	})
 	if postgres.IsNoRows(err) {
 		return fault.NotFound("User")

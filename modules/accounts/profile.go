@@ -28,15 +28,7 @@ func (s *Service) newProfiles() *collection.Resource {
 			{Name: "delete", Column: `"delete"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 		},
 		Constraints: map[string]collection.Violation{"users_type_name_unique": {Field: "name", Message: "is already taken"}},
-		Hooks: collection.Hooks{
-			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-				return noteBeforeTx(ctx, tx, s.collections.profiles.View, idsOfRecords(records))
-			},
-			BeforeDelete: s.beforeProfileDelete,
-			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-				return s.auditWriteTx(ctx, tx, "users-type", s.collections.profiles.View, ids)
-			},
-		},
+		Hooks:       collection.Hooks{BeforeDelete: s.beforeProfileDelete},
 	})
 }
 
@@ -52,7 +44,7 @@ func (s *Service) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []obje
 	if used {
 		return fault.Conflict("A user still carries this profile.")
 	}
-	return noteBeforeTx(ctx, tx, s.collections.profiles.View, ids)
+	return nil
 }
 
 // checkProfilesTx refuses unknown profiles, and keeps the known ones from being

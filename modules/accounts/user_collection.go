@@ -1,13 +1,8 @@
 package accounts
 
 import (
-	"context"
-
-	"github.com/jackc/pgx/v5"
-
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 	"marquee/platform/query"
 )
 
@@ -27,6 +22,12 @@ func (s *Service) newCollections(d Deps) collections {
 		users:  s.newUsers(), myUser: s.newMyUser(), profiles: s.newProfiles(), customers: s.newCustomers(), auditLog: newAuditLog(),
 	}
 }
+
+// The names of collections, in paths and in the audit trail.
+const (
+	usersName     = "users"
+	customersName = "customers"
+)
 
 const (
 	phonePattern = `^\+?[0-9]{10,15}$`
@@ -63,7 +64,7 @@ func (s *Service) newUsers() *collection.Resource {
 	required := nameRule
 	required.Required = true
 	return collection.New(collection.Definition{
-		Name: "users", Singular: "User", Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
+		Name: usersName, Singular: "User", Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: searchedBy,
 		Fields: []collection.Field{
 			{Name: "user_type", Kind: query.String, Write: collection.Once, Rule: collection.Rule{Default: "admin", Enum: []string{"admin"}}},
@@ -90,9 +91,6 @@ func (s *Service) newUsers() *collection.Resource {
 func (s *Service) adminHooks() collection.Hooks {
 	return collection.Hooks{
 		BeforeCreate: s.beforeAdminCreate, BeforeUpdate: s.beforeAdminUpdate, Delete: s.deleteAdminsTx,
-		AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-			return s.auditWriteTx(ctx, tx, "users", s.collections.users.View, ids)
-		},
 	}
 }
 

@@ -40,9 +40,6 @@ func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.
 	if err := s.keepRootTx(ctx, tx, roots); err != nil {
 		return nil, err
 	}
-	if err := noteBeforeTx(ctx, tx, s.collections.users.View, there); err != nil {
-		return nil, err
-	}
 	for _, id := range there {
 		if err := s.eraseAdminTx(ctx, tx, users[id]); err != nil {
 			return nil, err

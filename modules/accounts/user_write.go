@@ -48,7 +48,6 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 			return err
 		}
 		rec.Set("password_hash", hash)
-		notePassword(ctx, rec.ID)
 	}
 	return nil
 }
@@ -56,12 +55,8 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 // beforeAdminUpdate checks changes of admins. What leads into an account or
 // closes it ends the user's tokens.
 func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	ids := idsOfRecords(records)
-	users, err := s.lockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
+	users, err := s.lockUsersTx(ctx, tx, httpapi.TypeAdmin, idsOfRecords(records))
 	if err != nil {
-		return err
-	}
-	if err := noteBeforeTx(ctx, tx, s.collections.users.View, ids); err != nil {
 		return err
 	}
 	caller := httpapi.CallerOf(ctx)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts"
 	"marquee/modules/board/internal/boarddb"
 	"marquee/modules/files"
 	"marquee/platform/collection"
@@ -54,7 +53,6 @@ func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*coll
 // changeFiles runs a change of what hangs on a card, under the card's lock, and
 // writes it into the audit trail.
 func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID, change func(tx pgx.Tx) error) (answer *collection.Answer, err error) {
-	ids := []objectid.ID{cardID}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		n, err := s.q.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.clock.Now()})
 		if err != nil {
@@ -63,13 +61,7 @@ func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID, change fu
 		if n == 0 {
 			return errNoCard()
 		}
-		if err := accounts.AuditBeforeTx(ctx, tx, s.cards.View, ids); err != nil {
-			return err
-		}
-		if err := change(tx); err != nil {
-			return err
-		}
-		if err := s.accounts.AuditWriteTx(ctx, tx, cardsName, s.cards.View, ids); err != nil {
+		if err := s.cards.AuditTx(ctx, tx, []objectid.ID{cardID}, func() error { return change(tx) }); err != nil {
 			return err
 		}
 		answer, err = s.cards.One(ctx, tx, cardID)

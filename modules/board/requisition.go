@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -43,17 +42,7 @@ func (s *Service) newCards() *collection.Resource {
 			statusKnown: {Kind: fault.Invalid, Field: "status_id", Message: unknownStatus},
 		},
 		Hooks: collection.Hooks{
-			BeforeCreate: s.holdStatuses,
-			BeforeUpdate: func(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-				if err := s.holdStatuses(ctx, tx, records); err != nil {
-					return err
-				}
-				return accounts.AuditBeforeTx(ctx, tx, s.cards.View, idsOf(records))
-			},
-			BeforeDelete: s.beforeCardsDelete,
-			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-				return s.accounts.AuditWriteTx(ctx, tx, cardsName, s.cards.View, ids)
-			},
+			BeforeCreate: s.holdStatuses, BeforeUpdate: s.holdStatuses, BeforeDelete: s.beforeCardsDelete,
 		},
 	})
 }
@@ -98,9 +87,6 @@ func statusOf(rec *collection.Record) (string, bool) {
 func (s *Service) beforeCardsDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	if err := s.q.RequisitionHold(ctx, tx, texts(ids)); err != nil {
 		return fmt.Errorf("lock requisitions: %w", err)
-	}
-	if err := accounts.AuditBeforeTx(ctx, tx, s.cards.View, ids); err != nil {
-		return err
 	}
 	for _, id := range ids {
 		if err := s.files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {

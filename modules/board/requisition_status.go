@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -41,17 +40,14 @@ func (s *Service) newColumns() *collection.Resource {
 				return s.holdColumns(ctx, tx, idsOf(records))
 			},
 			BeforeDelete: s.holdColumns,
-			AfterWrite: func(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-				return s.accounts.AuditWriteTx(ctx, tx, columnsName, s.columns.View, ids)
-			},
 		},
 	})
 }
 
-// holdColumns locks columns that change or go, and notes what they are.
+// holdColumns locks columns that change or go.
 func (s *Service) holdColumns(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	if err := s.q.StatusHoldForWrite(ctx, tx, texts(ids)); err != nil {
 		return fmt.Errorf("lock columns: %w", err)
 	}
-	return accounts.AuditBeforeTx(ctx, tx, s.columns.View, ids)
+	return nil
 }

@@ -56,7 +56,7 @@ func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 	b.files.SetUsers(who)
 	b.svc = board.New(board.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Accounts: who, Files: b.files})
 	b.files.Register(b.svc.FileRecords())
-	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://marquee.test", Auth: who, Log: log})
+	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://marquee.test", Auth: who, Trail: who, Log: log})
 	b.files.Routes(b.api)
 	b.svc.Routes(b.api)
 	lists := collection.Routes{Pool: b.db, Clock: clock.System{}, Log: log}

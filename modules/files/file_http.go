@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/jackc/pgx/v5"
 
+	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -167,7 +168,7 @@ func (h handlers) upload(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	place.CreatedBy = caller.ID
-	f, err := h.s.take(r, place)
+	f, err := h.s.take(r.WithContext(httpapi.WithCaller(r.Context(), caller)), place)
 	if err != nil {
 		return err
 	}
@@ -193,33 +194,57 @@ func (s *Service) take(r *http.Request, place Place) (f File, err error) {
 		return File{}, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		f, err = keep(tx)
-		return err
+		if f, err = keep(tx); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: f.ID, After: shownOf(f)})
 	})
 	return f, err
+}
+
+// auditedAs is what the audit trail calls files.
+const auditedAs = "files"
+
+// shown is a file as the audit trail shows it.
+type shown struct {
+	RecordKind  string      `json:"record_kind"`
+	RecordID    objectid.ID `json:"record_id"`
+	Filename    string      `json:"filename"`
+	ContentType string      `json:"content_type"`
+	Size        int64       `json:"size"`
+	SHA256      string      `json:"sha256"`
+}
+
+func shownOf(f File) shown {
+	return shown{RecordKind: f.Kind, RecordID: f.RecordID, Filename: f.Filename, ContentType: f.ContentType, Size: f.Size, SHA256: f.SHA256}
 }
 
 // remove is DELETE /upload-file/archive-records/{id}/{file_id}. Avatars and
 // board attachments are deleted at their own routes, which keep what points to
 // them.
 func (h handlers) remove(w http.ResponseWriter, r *http.Request) error {
-	if _, err := h.admin(r); err != nil {
+	caller, err := h.admin(r)
+	if err != nil {
 		return err
 	}
+	ctx := httpapi.WithCaller(r.Context(), caller)
 	recordID, err := objectid.Parse(chi.URLParam(r, "id"))
 	fileID, fileErr := objectid.Parse(chi.URLParam(r, "file_id"))
 	if err != nil || fileErr != nil {
 		return errNoFile()
 	}
-	f, err := h.s.File(r.Context(), fileID)
+	f, err := h.s.File(ctx, fileID)
 	if err != nil {
 		return err
 	}
 	if f.RecordID != recordID || f.Purpose == Avatar || f.Purpose == Attachment {
 		return errNoFile()
 	}
-	err = postgres.InTx(r.Context(), h.s.pool, func(tx pgx.Tx) error {
-		return h.s.DeleteTx(r.Context(), tx, f.Kind, recordID, fileID)
+	err = postgres.InTx(ctx, h.s.pool, func(tx pgx.Tx) error {
+		if err := h.s.DeleteTx(ctx, tx, f.Kind, recordID, fileID); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: fileID, Before: shownOf(f)})
 	})
 	if err != nil {
 		return err

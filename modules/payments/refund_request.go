@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/audit"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -113,6 +114,9 @@ func (s *Service) commitWish(ctx context.Context, gateway Gateway, w RefundWish)
 		if err := s.insertWishTx(ctx, tx, refund); err != nil {
 			return err
 		}
+		if err := auditWishTx(ctx, tx, refund); err != nil {
+			return err
+		}
 		return s.insertRefundRecoveryTx(ctx, tx, refund.ID)
 	})
 	return refund, err
@@ -149,6 +153,19 @@ func (s *Service) insertWishTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 		ID: r.ID, Gateway: string(r.Gateway), PaymentRef: r.PaymentID, Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(r.Amount), Status: string(r.Status), Source: sourceAdmin, EventID: r.EventID, EventType: r.EventType,
 		Reason: filled(r.Reason), Admin: filled(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
+	})
+}
+
+// auditWishTx tells the audit trail what an admin wants back, at what was paid
+// for; what became of it is in the list of refunds.
+func auditWishTx(ctx context.Context, tx pgx.Tx, r Refund) error {
+	resource := "subscriptions"
+	if r.Purpose == ForOrder {
+		resource = "ticket-orders"
+	}
+	wish := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
+	return audit.RecordTx(ctx, tx, audit.Change{
+		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": wish},
 	})
 }
 

@@ -5,12 +5,15 @@ import (
 	"marquee/platform/query"
 )
 
+// webhookLogsName is the collection's name, in paths and in the audit trail.
+const webhookLogsName = "webhook-logs"
+
 // webhookLogs is the collection of every webhook call (specification, Webhook
 // log). Dotted paths lead into payload and result. The secrets that prove calls
 // stand nowhere in it: a signature is a digest, and gateway A's token is never
 // stored.
 var webhookLogs = collection.New(collection.Definition{
-	Name: "webhook-logs", Singular: "Webhook log", Table: "payments.webhook_logs",
+	Name: webhookLogsName, Singular: "Webhook log", Table: "payments.webhook_logs",
 	From: `(SELECT l.*, NULL::platform.object_id AS document_created_by_id, l.received_at AS register_date,
 		coalesce(l.processed_at, l.received_at) AS register_update_date FROM payments.webhook_logs l) t`,
 	DefaultSort: `{"received_at":-1}`,

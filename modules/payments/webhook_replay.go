@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -63,7 +64,13 @@ func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (r
 		if dryRun {
 			return errTakenBack
 		}
-		return s.finishTx(ctx, tx, event, state, answer.Result)
+		if err := s.finishTx(ctx, tx, event, state, answer.Result); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Change{
+			Resource: webhookLogsName, RecordID: logID,
+			Before: map[string]any{"replayed": nil}, After: map[string]any{"replayed": map[string]any{"result": answer.Result, "changes": answer.Changes}},
+		})
 	})
 	if errors.Is(err, errTakenBack) {
 		err = nil

@@ -58,7 +58,7 @@ func newCodes(s *Service) *collection.Resource {
 			"promo_codes_children_of_promo": {Kind: fault.Invalid, Field: "children_code_ids", Message: "is for codes of type promo alone"},
 			"promo_codes_window":            {Kind: fault.Invalid, Field: "valid_until", Message: "has to be after valid_from"},
 		},
-		Hooks: collection.Hooks{BeforeCreate: s.beforeCreate, BeforeUpdate: s.beforeUpdate, BeforeDelete: s.beforeDelete, AfterWrite: s.afterWrite},
+		Hooks: collection.Hooks{BeforeCreate: s.beforeCreate, BeforeUpdate: s.checkReferences, BeforeDelete: s.beforeDelete, AfterWrite: s.afterWrite},
 	})
 }
 

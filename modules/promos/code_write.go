@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts"
 	"marquee/modules/promos/internal/promosdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -22,20 +21,10 @@ func (s *Service) beforeCreate(ctx context.Context, tx pgx.Tx, records []*collec
 	return s.checkReferences(ctx, tx, records)
 }
 
-func (s *Service) beforeUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	if err := accounts.AuditBeforeTx(ctx, tx, s.codes.View, idsOf(records)); err != nil {
-		return err
-	}
-	return s.checkReferences(ctx, tx, records)
-}
-
 // beforeDelete takes the codes out of the bundles that hold them, and their
 // images away.
 func (s *Service) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	if err := s.db.CodeLockBundles(ctx, tx); err != nil {
-		return err
-	}
-	if err := accounts.AuditBeforeTx(ctx, tx, s.codes.View, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -69,7 +58,7 @@ func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 			return err
 		}
 	}
-	return s.accounts.AuditWriteTx(ctx, tx, "promo-codes", s.codes.View, ids)
+	return nil
 }
 
 // fillCodes brings given codes into upper case and makes up the others.
@@ -232,12 +221,4 @@ func texts(ids []objectid.ID) []string {
 		all[i] = id.String()
 	}
 	return all
-}
-
-func idsOf(records []*collection.Record) []objectid.ID {
-	ids := make([]objectid.ID, len(records))
-	for i, rec := range records {
-		ids[i] = rec.ID
-	}
-	return ids
 }

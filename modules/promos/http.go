@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -38,7 +37,6 @@ func (s *Service) updateCode(ctx context.Context, in *codeUpdateInput) (*collect
 	if err != nil {
 		return nil, err
 	}
-	ctx = accounts.AuditAs(ctx, "promo_code_update")
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		_, err := s.codes.UpdateTx(ctx, tx, by, body)
@@ -80,7 +78,6 @@ type promoImageRemoved struct {
 }
 
 func (s *Service) deleteCode(ctx context.Context, in *codeInput) (*httpapi.EnvelopeOutput[struct{}], error) {
-	ctx = accounts.AuditAs(ctx, "promo_code_delete")
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		_, err := s.codes.DeleteTx(ctx, tx, []objectid.ID{in.id()})
 		return err

@@ -65,46 +65,45 @@ func (s *Service) takeImage(api *httpapi.API, r *http.Request) (promoImageSet, e
 	if err != nil {
 		return promoImageSet{}, err
 	}
-	file, err := s.setImage(r.Context(), id, caller.ID, img)
+	file, err := s.setImage(httpapi.WithCaller(r.Context(), caller), id, caller.ID, img)
 	return promoImageSet{ImageID: file, ImageURL: s.files.PublicURL(file), Message: "Image updated."}, err
 }
 
 // setImage replaces the image, and deletes the old one.
 func (s *Service) setImage(ctx context.Context, id, by objectid.ID, img files.Image) (file objectid.ID, err error) {
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.dropImageTx(ctx, tx, id); err != nil {
-			return err
-		}
+	err = s.changeImage(ctx, id, func(tx pgx.Tx) (*objectid.ID, error) {
 		stored, err := s.files.StoreImageTx(ctx, tx, img, files.Place{Purpose: files.PromoImage, Kind: fileKind, RecordID: id, CreatedBy: by})
-		if err != nil {
-			return err
-		}
 		file = stored.ID
-		return s.db.CodeSetImage(ctx, tx, promosdb.CodeSetImageParams{ID: id, ImageID: &file, Now: s.clock.Now()})
+		return &file, err
 	})
 	return file, err
 }
 
-// dropImageTx locks the code and deletes its image, if it has one.
-func (s *Service) dropImageTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	if _, err := s.db.CodeLock(ctx, tx, id); err != nil {
-		if postgres.IsNoRows(err) {
-			err = nil
+// changeImage locks the code, deletes its image, if it has one, and shows the one
+// that store keeps, nil for none.
+func (s *Service) changeImage(ctx context.Context, id objectid.ID, store func(pgx.Tx) (*objectid.ID, error)) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := s.db.CodeLock(ctx, tx, id); err != nil {
+			if postgres.IsNoRows(err) {
+				err = nil
+			}
+			return missing(err)
 		}
-		return missing(err)
-	}
-	return s.files.DeletePurposeTx(ctx, tx, fileKind, id, files.PromoImage)
+		return s.codes.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
+			if err := s.files.DeletePurposeTx(ctx, tx, fileKind, id, files.PromoImage); err != nil {
+				return err
+			}
+			file, err := store(tx)
+			if err != nil {
+				return err
+			}
+			return s.db.CodeSetImage(ctx, tx, promosdb.CodeSetImageParams{ID: id, ImageID: file, Now: s.clock.Now()})
+		})
+	})
 }
 
 func (s *Service) deleteImage(ctx context.Context, in *codeInput) (*httpapi.Output[promoImageRemoved], error) {
-	id := in.id()
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.dropImageTx(ctx, tx, id); err != nil {
-			return err
-		}
-		return s.db.CodeSetImage(ctx, tx, promosdb.CodeSetImageParams{ID: id, Now: s.clock.Now()})
-	})
-	if err != nil {
+	if err := s.changeImage(ctx, in.id(), func(pgx.Tx) (*objectid.ID, error) { return nil, nil }); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(promoImageRemoved{Message: "Image removed."})

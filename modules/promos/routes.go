@@ -6,7 +6,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"marquee/modules/accounts"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 )
@@ -19,7 +18,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/customers/me/promo-codes", "me_promo_code_list", httpapi.Customer, s.listVisible, httpapi.Summary("Promo codes to be had"), httpapi.ResponseSchema(listedSchema(api)))
 
 	httpapi.Route(api, http.MethodGet, "/admin/promo-codes", "promo_code_list", httpapi.Admin, s.crud.List(s.codes.View), s.codes.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/admin/promo-codes", "promo_code_create", httpapi.Admin, accounts.Audited("promo_code_create", s.crud.Create(s.codes)), s.codes.CreateDoc()...)
+	httpapi.Route(api, http.MethodPost, "/admin/promo-codes", "promo_code_create", httpapi.Admin, s.crud.Create(s.codes), s.codes.CreateDoc()...)
 	httpapi.Route(api, http.MethodGet, "/admin/promo-codes/stats", "promo_code_stats", httpapi.Admin, s.getStats, httpapi.Summary("Figures about promo codes"))
 	httpapi.Route(api, http.MethodGet, "/admin/promo-codes/{id}", "promo_code_get", httpapi.Admin, s.getCode, httpapi.Summary("One promo code"), envelope)
 	httpapi.Route(api, http.MethodPut, "/admin/promo-codes/{id}", "promo_code_update", httpapi.Admin, s.updateCode, httpapi.Summary("Change a promo code: the object, or an array of it"), envelope)

@@ -50,7 +50,7 @@ func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 	seats := ticketstest.Service(t, b.db, b.clock, users, archive)
 	b.service = promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: log, Accounts: users, Files: archive, Tickets: seats, Config: cfg})
 	archive.Register(b.service.FileRecords())
-	api := httpapi.New(httpapi.Config{Auth: users, Log: log, PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{Auth: users, Trail: users, Log: log, PublicURL: "https://api.example.com"})
 	archive.Routes(api)
 	seats.Routes(api)
 	b.service.Routes(api)

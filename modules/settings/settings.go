@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/settings/internal/settingsdb"
+	"marquee/platform/audit"
 	"marquee/platform/clock"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -90,7 +91,10 @@ func (s *Service) change(ctx context.Context, edit func(*settingsdb.SettingsPlat
 		if err != nil {
 			return err
 		}
-		return s.recordTx(ctx, tx, before, after)
+		if err := s.recordTx(ctx, tx, before, after); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: "config", Before: valuesOf(before), After: valuesOf(after)})
 	})
 	if postgres.Constraint(err) == checkMinVersion {
 		return after, fault.InvalidAt("may not be above client_version", "body", "min_version")
@@ -99,6 +103,19 @@ func (s *Service) change(ctx context.Context, edit func(*settingsdb.SettingsPlat
 		return after, fmt.Errorf("change settings: %w", err)
 	}
 	return after, nil
+}
+
+// values are the settings as the audit trail shows them.
+type values struct {
+	DefaultPaymentGateway string  `json:"default_payment_gateway"`
+	PixBillingMode        string  `json:"pix_billing_mode"`
+	PixSubscriptionMode   string  `json:"pix_subscription_mode"`
+	ClientVersion         string  `json:"client_version"`
+	MinVersion            *string `json:"min_version"`
+}
+
+func valuesOf(p settingsdb.SettingsPlatform) values {
+	return values{p.DefaultPaymentGateway, p.PixBillingMode, p.PixSubscriptionMode, p.ClientVersion, p.MinVersion}
 }
 
 // recordTx writes one history row for each setting that differs.

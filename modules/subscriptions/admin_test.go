@@ -125,7 +125,7 @@ func TestAdminCancels(t *testing.T) {
 			b.settle(t)
 			require.Equal(t, 409, admin.Post("/subscriptions/"+id+"/cancel", nil).Status)
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.transitions WHERE reason = 'admin_cancelled' AND source = 'admin' AND actor_id IS NOT NULL"))
-			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE action = 'subscription_cancel' AND after ->> 'reason' = 'asked by phone'"))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE action = 'admin_"+name+"_subscription_cancel' AND after ->> 'reason' = 'asked by phone'"))
 			require.Equal(t, 404, admin.Post("/subscriptions/66f0a1b2c3d4e5f607182a01/cancel", nil).Status)
 			require.Equal(t, 422, admin.Post("/subscriptions/x/cancel", nil).Status)
 		})

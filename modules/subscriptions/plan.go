@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
@@ -52,8 +54,10 @@ func (s *Service) pushPlan(ctx context.Context, gateway payments.Gateway, p subs
 		return p, s.refused(ctx, "synchronise plan", err)
 	}
 	p.GwbProductID, p.GwbPriceID, p.GwbPriceAmountCents = &ids.ProductID, &ids.PriceID, &p.AmountCents
-	err = s.db.UpdatePlanPrice(ctx, s.pool, subscriptionsdb.UpdatePlanPriceParams{
-		ID: p.ID, GwbProductID: p.GwbProductID, GwbPriceID: p.GwbPriceID, AmountCents: &p.AmountCents,
+	err = s.changePlan(ctx, p, func(tx pgx.Tx) error {
+		return s.db.UpdatePlanPrice(ctx, tx, subscriptionsdb.UpdatePlanPriceParams{
+			ID: p.ID, GwbProductID: p.GwbProductID, GwbPriceID: p.GwbPriceID, AmountCents: &p.AmountCents,
+		})
 	})
 	if err != nil {
 		return p, fmt.Errorf("keep the plan's price: %w", err)

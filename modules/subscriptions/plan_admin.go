@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -72,11 +75,24 @@ func (s *Service) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) er
 }
 
 func (s *Service) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
-	err := s.db.UpdatePlanActive(ctx, s.pool, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.clock.Now()})
+	err := s.changePlan(ctx, p, func(tx pgx.Tx) error {
+		return s.db.UpdatePlanActive(ctx, tx, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.clock.Now()})
+	})
 	if err != nil {
 		return fmt.Errorf("set plan %s active %t: %w", p.PlanID, active, err)
 	}
 	return nil
+}
+
+// changePlan runs a change of the plan under its lock, for the audit trail to
+// tell of.
+func (s *Service) changePlan(ctx context.Context, p subscriptionsdb.Plan, change func(tx pgx.Tx) error) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.db.LockPlan(ctx, tx, p.ID); err != nil {
+			return err
+		}
+		return plans.AuditTx(ctx, tx, []objectid.ID{p.ID}, func() error { return change(tx) })
+	})
 }
 
 // syncPlanNow makes product and price of gateway B say what the plan says, also

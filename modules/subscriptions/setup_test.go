@@ -96,7 +96,7 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 	})
 	b.payments.Workers(workers)
 	b.service.Workers(workers)
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: log, PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com"})
 	b.payments.Routes(api)
 	b.service.Routes(api)
 	b.api = api

@@ -55,7 +55,7 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 }
 
 // administer locks a subscription, changes it, and writes the audit trail.
-func (s *Service) administer(ctx context.Context, found row, action, reason string, act func(tx pgx.Tx, sub *row) error) (row, error) {
+func (s *Service) administer(ctx context.Context, found row, reason string, act func(tx pgx.Tx, sub *row) error) (row, error) {
 	var sub row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		if sub, err = s.lockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
@@ -65,7 +65,7 @@ func (s *Service) administer(ctx context.Context, found row, action, reason stri
 		if err := act(tx, &sub); err != nil {
 			return err
 		}
-		return s.auditTx(ctx, tx, action, before, sub, reason)
+		return s.auditTx(ctx, tx, before, sub, reason)
 	})
 	if postgres.Constraint(err) == constraintOneLive {
 		return row{}, errOtherLive()
@@ -76,7 +76,7 @@ func (s *Service) administer(ctx context.Context, found row, action, reason stri
 // adminCancel ends a subscription at once, here and at its gateway: 409 when it
 // has ended already.
 func (s *Service) adminCancel(ctx context.Context, found row, reason string) (row, error) {
-	sub, err := s.administer(ctx, found, "subscription_cancel", reason, func(tx pgx.Tx, sub *row) error {
+	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
 		moved, err := s.adminMoveTx(ctx, tx, sub, AdminCancels, nil)
 		if err == nil && !moved {
 			return fault.Conflict("The subscription is %s already.", sub.Status)
@@ -92,7 +92,7 @@ func (s *Service) adminCancel(ctx context.Context, found row, reason string) (ro
 // activate opens a subscription, whatever it is, and makes it the customer's
 // current one: 409 when he has another that is live.
 func (s *Service) activate(ctx context.Context, found row, reason string) (row, error) {
-	return s.administer(ctx, found, "subscription_activate", reason, func(tx pgx.Tx, sub *row) error {
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
 		_, err := s.adminMoveTx(ctx, tx, sub, AdminActivates, nil)
 		return err
 	})
@@ -101,7 +101,7 @@ func (s *Service) activate(ctx context.Context, found row, reason string) (row, 
 // extend moves the end of access forward, never back, by days or to an instant:
 // 409 for a subscription that has ended.
 func (s *Service) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
-	return s.administer(ctx, found, "subscription_extend", "", func(tx pgx.Tx, sub *row) error {
+	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *row) error {
 		if Status(sub.Status).Ended() {
 			return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 		}
@@ -134,7 +134,7 @@ func (s *Service) extend(ctx context.Context, found row, days int, until *time.T
 // disputes.
 func (s *Service) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
 	now := s.clock.Now()
-	return s.administer(ctx, found, "subscription_chargeback", reason, func(tx pgx.Tx, sub *row) error {
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
 		report := payments.DisputeReport{
 			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
 			Reason: reason, State: payments.DisputeOpen, NativeStatus: "reported_by_admin", OpenedAt: now, At: now,

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/audit"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -19,8 +19,8 @@ import (
 )
 
 // newCollection is the resource of the collection contract (query-contract,
-// section 3). A PUT goes through the table of moves, the history and the audit
-// trail before its row is written.
+// section 3). A PUT goes through the table of moves and the history before its row
+// is written.
 func (s *Service) newCollection() *collection.Resource {
 	kept, set := collection.Kept, collection.Privileged
 	return collection.New(collection.Definition{
@@ -117,7 +117,6 @@ func (s *Service) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*colle
 		if err != nil {
 			return err
 		}
-		before := shown(sub)
 		if err := s.editRecordTx(ctx, tx, &sub, rec); err != nil {
 			return err
 		}
@@ -128,9 +127,6 @@ func (s *Service) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*colle
 			if _, given := rec.Value(column); given {
 				rec.Set(column, value)
 			}
-		}
-		if err := s.auditTx(ctx, tx, "subscription_update", before, sub, ""); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -199,14 +195,12 @@ func instantOf(t *time.Time) any {
 }
 
 // auditTx writes an admin's change into the audit trail, with his words for it.
-func (s *Service) auditTx(ctx context.Context, tx pgx.Tx, action string, before subscriptionDoc, after row, reason string) error {
+func (s *Service) auditTx(ctx context.Context, tx pgx.Tx, before subscriptionDoc, after row, reason string) error {
 	now := struct {
 		subscriptionDoc
 		Reason string `json:"reason,omitempty"`
 	}{shown(after), reason}
-	return s.accounts.AuditTx(ctx, tx, accounts.AuditEntry{
-		Action: action, Resource: "subscriptions", RecordID: after.ID, Before: before, After: now,
-	})
+	return audit.RecordTx(ctx, tx, audit.Change{Resource: "subscriptions", RecordID: after.ID, Before: before, After: now})
 }
 
 func errOtherLive() error {

@@ -188,8 +188,10 @@ func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan)
 	if at.After(now) {
 		at = now // a device whose clock is ahead
 	}
-	t, err := s.db.TicketConsumeScanned(ctx, s.pool, ticketsdb.TicketConsumeScannedParams{
-		ID: content.TicketID, ScannedAt: &at, Nonce: filled(sc.Nonce), ActorID: &actor, Now: now,
+	t, err := s.useTicket(ctx, content.TicketID, func(tx pgx.Tx) (ticket, error) {
+		return s.db.TicketConsumeScanned(ctx, tx, ticketsdb.TicketConsumeScannedParams{
+			ID: content.TicketID, ScannedAt: &at, Nonce: filled(sc.Nonce), ActorID: &actor, Now: now,
+		})
 	})
 	if err == nil {
 		r.Result, r.ConsumedAt = scanConsumed, httpapi.TimePtr(t.ConsumedAt)

@@ -105,7 +105,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	b.accounts.Workers(workers)
 	b.service.Workers(workers)
 	archive.Register(b.service.FileRecords()...)
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: log, PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com"})
 	b.payments.Routes(api)
 	b.service.Routes(api)
 	b.nobody = apitest.New(t, api)

@@ -31,7 +31,7 @@ func (s *Service) consumeTicket(ctx context.Context, in *ticketInput) (*collecti
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.consume(ctx, s.pool, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
+	if _, err := s.consume(ctx, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
 		return nil, err
 	}
 	return s.ticketAnswer(ctx, t.ID)
@@ -71,7 +71,7 @@ func (s *Service) consumeCode(ctx context.Context, in *consumeCodeInput) (*codeA
 	if eventID != "" && eventID != content.EventID {
 		return nil, errOtherEvent()
 	}
-	_, err = s.consume(ctx, s.pool, content.TicketID, httpapi.CallerOf(ctx).ID, in.Body.Nonce, "scanned")
+	_, err = s.consume(ctx, content.TicketID, httpapi.CallerOf(ctx).ID, in.Body.Nonce, "scanned")
 	var before *AlreadyConsumed
 	if errors.As(err, &before) {
 		return s.refuseConsumed(err, before.At)
@@ -107,16 +107,18 @@ func errOtherEvent() *fault.Error {
 
 // consume uses a ticket once: of many at once, one is told that it was him. The
 // same nonce again is the same scan.
-func (s *Service) consume(ctx context.Context, db postgres.DB, id, actor objectid.ID, nonce, reason string) (ticket, error) {
+func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (ticket, error) {
 	now := s.clock.Now()
-	t, err := s.db.TicketConsume(ctx, db, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: filled(nonce), Reason: reason, ActorID: &actor})
+	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (ticket, error) {
+		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: filled(nonce), Reason: reason, ActorID: &actor})
+	})
 	if err == nil {
 		return t, nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return t, fmt.Errorf("consume ticket: %w", err)
 	}
-	if t, err = s.db.TicketGet(ctx, db, id); errors.Is(err, pgx.ErrNoRows) {
+	if t, err = s.db.TicketGet(ctx, s.pool, id); errors.Is(err, pgx.ErrNoRows) {
 		return t, errNoTicket()
 	}
 	if err != nil {
@@ -126,6 +128,18 @@ func (s *Service) consume(ctx context.Context, db postgres.DB, id, actor objecti
 		return t, nil
 	}
 	return t, notAvailable(t)
+}
+
+// useTicket runs the compare-and-set that uses a ticket, for the audit trail to
+// tell of.
+func (s *Service) useTicket(ctx context.Context, id objectid.ID, use func(tx pgx.Tx) (ticket, error)) (t ticket, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		return Tickets.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
+			t, err = use(tx)
+			return err
+		})
+	})
+	return t, err
 }
 
 // AlreadyConsumed is the 409 of a ticket that was used before; the answer tells

@@ -35,7 +35,10 @@ func (s *Service) createTicket(ctx context.Context, in *createTicketInput) (*col
 		ids, err = s.IssueTx(ctx, tx, Issue{
 			EventID: eventID, CustomerIDs: []objectid.ID{customerID}, Title: b.Title, Description: b.Description, ImageID: b.ImageID, ActorID: &admin, Reason: "admin",
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return Tickets.AuditNewTx(ctx, tx, ids)
 	})
 	if err != nil {
 		return nil, err

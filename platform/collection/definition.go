@@ -45,6 +45,8 @@ type Definition struct {
 
 	// DefaultSort is a JSON sort; default {"_id":1}.
 	DefaultSort string
+	// AuditedAs is the resource that the audit trail names; default Name.
+	AuditedAs string
 	// PageSize is the default of qty_docs_page; default 10.
 	PageSize int
 
@@ -179,6 +181,7 @@ func New(def Definition) *Resource {
 func setDefaults(def *Definition) {
 	for text, value := range map[*string]string{
 		&def.From:            def.Table + " t",
+		&def.AuditedAs:       def.Name,
 		&def.DefaultSort:     `{"_id":1}`,
 		&def.CreatedByColumn: "document_created_by_id",
 		&def.CreatedColumn:   "register_date",

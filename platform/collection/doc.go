@@ -50,6 +50,10 @@
 // is listed with its index and field. Rows of a PUT are locked in the order of
 // their ids, hooks run, and then one statement an object goes out in one batch.
 //
+// What an admin's request has written goes to the audit trail of package audit,
+// with what the resource shows of each record before and after; AuditTx does the
+// same for a change of records that is none of the three.
+//
 // # Words
 //
 // A Resource is the checked descriptor. A View is what one kind of caller sees

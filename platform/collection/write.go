@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -43,7 +44,7 @@ func (r *Resource) CreateTx(ctx context.Context, tx pgx.Tx, by Actor, body RawJS
 	if err := r.sendEach(ctx, tx, batch, records); err != nil {
 		return nil, err
 	}
-	return r.written(ctx, tx, records)
+	return r.written(ctx, tx, records, nil)
 }
 
 func (r *Resource) queueInsert(b *pgx.Batch, rec *Record, by Actor) {
@@ -72,6 +73,10 @@ func (r *Resource) UpdateTx(ctx context.Context, tx pgx.Tx, by Actor, body RawJS
 	if err := r.checkPresent(ctx, tx, records); err != nil {
 		return nil, err
 	}
+	before, err := r.watchedTx(ctx, tx, idsOf(records))
+	if err != nil {
+		return nil, err
+	}
 	if hook := r.def.Hooks.BeforeUpdate; hook != nil {
 		if err := hook(ctx, tx, records); err != nil {
 			return nil, err
@@ -84,7 +89,7 @@ func (r *Resource) UpdateTx(ctx context.Context, tx pgx.Tx, by Actor, body RawJS
 	if err := r.sendEach(ctx, tx, batch, records); err != nil {
 		return nil, err
 	}
-	return r.written(ctx, tx, records)
+	return r.written(ctx, tx, records, before)
 }
 
 func (r *Resource) queueUpdate(b *pgx.Batch, rec *Record, by Actor) {
@@ -100,17 +105,9 @@ func (r *Resource) queueUpdate(b *pgx.Batch, rec *Record, by Actor) {
 // checkPresent locks the rows of a PUT in the order of their ids, so that two of
 // them cannot deadlock, and refuses unknown ids and changed Once fields.
 func (r *Resource) checkPresent(ctx context.Context, tx pgx.Tx, records []*Record) error {
-	ids := make([]string, len(records))
-	for i, rec := range records {
-		ids[i] = string(rec.ID)
-	}
-	rows, err := tx.Query(ctx, "SELECT t.id FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" ORDER BY t.id FOR NO KEY UPDATE", ids)
+	found, err := r.lockTx(ctx, tx, idsOf(records), "FOR NO KEY UPDATE")
 	if err != nil {
-		return fmt.Errorf("lock %s: %w", r.def.Name, err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
-	if err != nil {
-		return fmt.Errorf("lock %s: %w", r.def.Name, err)
+		return err
 	}
 	present := make(map[objectid.ID]bool, len(found))
 	for _, id := range found {
@@ -152,6 +149,10 @@ func (r *Resource) DeleteTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (
 			return nil, err
 		}
 	}
+	before, err := r.doomedTx(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
 	remove := r.removeTx
 	if r.def.Hooks.Delete != nil {
 		remove = r.def.Hooks.Delete
@@ -163,15 +164,27 @@ func (r *Resource) DeleteTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (
 	if len(gone) == 0 {
 		return nil, fault.NotFound(r.def.Singular)
 	}
-	return gone, r.afterWrite(ctx, tx, gone)
+	if err := r.afterWrite(ctx, tx, gone); err != nil {
+		return nil, err
+	}
+	return gone, r.recordTx(ctx, tx, gone, before, nil)
+}
+
+// doomedTx is what the records are that are about to go, locked so that nobody
+// changes them before they do.
+func (r *Resource) doomedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (documents, error) {
+	if !audit.On(ctx) {
+		return nil, nil
+	}
+	there, err := r.lockTx(ctx, tx, ids, "FOR UPDATE")
+	if err != nil {
+		return nil, err
+	}
+	return r.watchedTx(ctx, tx, there)
 }
 
 func (r *Resource) removeTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = string(id)
-	}
-	rows, err := tx.Query(ctx, "DELETE FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" RETURNING t.id", texts)
+	rows, err := tx.Query(ctx, "DELETE FROM "+r.def.Table+" t WHERE "+r.where("t.id = ANY($1::text[])")+" RETURNING t.id", textsOf(ids))
 	if err != nil {
 		return nil, fmt.Errorf("delete: %w", err)
 	}
@@ -181,12 +194,8 @@ func (r *Resource) removeTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (
 // DocsTx returns the JSON of the rows in the order of ids, joined by commas, and
 // how many there are.
 func (v *View) DocsTx(ctx context.Context, db postgres.DB, ids []objectid.ID) (docs []byte, n int, err error) {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = string(id)
-	}
 	err = db.QueryRow(ctx, "SELECT coalesce(string_agg("+v.document+", ',' ORDER BY wanted.position), ''), count(*) FROM "+v.resource.def.From+
-		" JOIN unnest($1::text[]) WITH ORDINALITY wanted(id, position) ON wanted.id = t.id WHERE "+v.where("TRUE"), texts).Scan(&docs, &n)
+		" JOIN unnest($1::text[]) WITH ORDINALITY wanted(id, position) ON wanted.id = t.id WHERE "+v.where("TRUE"), textsOf(ids)).Scan(&docs, &n)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read %s: %w", v.resource.def.Name, err)
 	}
@@ -215,12 +224,21 @@ func (r *Resource) columns(values map[string]any) []string {
 	return out
 }
 
-func (r *Resource) written(ctx context.Context, tx pgx.Tx, records []*Record) ([]objectid.ID, error) {
+// written follows the rows of a POST or PUT: before is what they were.
+func (r *Resource) written(ctx context.Context, tx pgx.Tx, records []*Record, before documents) ([]objectid.ID, error) {
+	ids := idsOf(records)
+	if err := r.afterWrite(ctx, tx, ids); err != nil {
+		return nil, err
+	}
+	return ids, r.recordTx(ctx, tx, ids, before, records)
+}
+
+func idsOf(records []*Record) []objectid.ID {
 	ids := make([]objectid.ID, len(records))
 	for i, rec := range records {
 		ids[i] = rec.ID
 	}
-	return ids, r.afterWrite(ctx, tx, ids)
+	return ids
 }
 
 func (r *Resource) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {

@@ -17,6 +17,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/cors"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"marquee/platform/audit"
 )
 
 // Prefix stands before every path but the webhooks'.
@@ -27,6 +29,7 @@ type Config struct {
 	Version        string
 	PublicURL      string // scheme and host under which clients reach the service; no slash at the end
 	Auth           Authenticator
+	Trail          audit.Trail // keeps what admins write; default: nobody does
 	Log            *slog.Logger
 	Metrics        prometheus.Registerer
 	TrustedProxies []netip.Prefix // peers whose X-Forwarded-For is believed
@@ -111,7 +114,13 @@ func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, op
 		set(&op)
 	}
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: path, Name: name, Auth: auth, Permission: op.permission})
-	a.mux.Method(method, path, h)
+	if method == http.MethodGet || auth == Gateway {
+		a.mux.Method(method, path, h)
+		return
+	}
+	a.mux.Method(method, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h(w, r.WithContext(a.withTrail(r.Context(), method, name)))
+	}))
 }
 
 // Routes lists what is registered, ordered by path and method.
@@ -227,7 +236,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	op.Extensions = map[string]any{"x-auth": string(auth)}
 	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op)}
 	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
-		out, err := handler(ctx, in)
+		out, err := handler(a.withTrail(ctx, method, name), in)
 		if err != nil {
 			return nil, a.rendered(ctx, err)
 		}

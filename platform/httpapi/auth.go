@@ -82,6 +82,7 @@ const (
 	callerKey ctxKey = iota
 	claimsKey
 	requestKey
+	handlerKey
 )
 
 // CallerOf returns the user behind the request; the zero value on public routes

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
+	"marquee/platform/audit"
 	"marquee/platform/objectid"
 )
 
@@ -20,6 +21,26 @@ type request struct {
 	addr   netip.Addr
 	public string
 	url    *url.URL
+}
+
+// withTrail makes a request that may write known to the audit trail, by the name
+// of its handler.
+func (a *API) withTrail(ctx context.Context, method, handler string) context.Context {
+	if method == http.MethodGet {
+		return ctx
+	}
+	ctx = context.WithValue(ctx, handlerKey, handler)
+	if a.cfg.Trail == nil {
+		return ctx
+	}
+	return audit.With(ctx, a.cfg.Trail)
+}
+
+// HandlerName returns the name of the handler that a writing request came to, as
+// in GET /routes; "" for reads and outside of requests.
+func HandlerName(ctx context.Context) string {
+	name, _ := ctx.Value(handlerKey).(string)
+	return name
 }
 
 func requestOf(ctx context.Context) request {

@@ -3,8 +3,5 @@
 SELECT id, avatar_id FROM accounts.users WHERE id = ANY (@ids::text[]) AND deleted_at IS NULL;
 
 -- UserLock lets one change of a user's avatar wait for another.
--- name: UserLock :one
-SELECT id FROM accounts.users WHERE id = @id AND deleted_at IS NULL FOR UPDATE;
-
 -- name: UserSetAvatar :exec
 UPDATE accounts.users SET avatar_id = sqlc.narg('avatar_id'), updated_at = @now WHERE id = @id;

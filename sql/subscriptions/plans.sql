@@ -14,6 +14,9 @@ INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, i
 VALUES (@id, @plan_id, @name, @description, @amount_cents, 'MONTH', @trial_enabled, @trial_days, @tier, @now, @now)
 ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING;
 
+-- name: LockPlan :exec
+SELECT id FROM subscriptions.plans WHERE id = @id FOR NO KEY UPDATE;
+
 -- name: UpdatePlanActive :exec
 UPDATE subscriptions.plans
 SET is_active = @is_active, register_update_date = @now

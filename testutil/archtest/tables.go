@@ -30,8 +30,9 @@ var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "ob
 
 // platformUses is what the other platform packages may use of each other on top.
 var platformUses = map[string][]string{
-	"collection": {"httpapi", "query"},
-	"httpapi":    {"telemetry"},
+	"audit":      {},
+	"collection": {"audit", "httpapi", "query"},
+	"httpapi":    {"audit", "telemetry"},
 	"jobs":       {"telemetry"},
 	"query":      {},
 	"mail":       {},

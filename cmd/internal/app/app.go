@@ -95,7 +95,7 @@ func (a *App) newAPI() error {
 		return err
 	}
 	a.api = httpapi.New(httpapi.Config{
-		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Log: a.log, Metrics: a.metrics,
+		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
 		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage,
 	})
 	a.api.AddCheck("database", a.pool.Ping)

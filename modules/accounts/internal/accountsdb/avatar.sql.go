@@ -42,18 +42,6 @@ func (q *Queries) UserListAvatars(ctx context.Context, db DBTX, ids []string) ([
 	return items, nil
 }
 
-const userLock = `-- name: UserLock :one
-SELECT id FROM accounts.users WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
-`
-
-// UserLock lets one change of a user's avatar wait for another.
-func (q *Queries) UserLock(ctx context.Context, db DBTX, id objectid.ID) (objectid.ID, error) {
-	row := db.QueryRow(ctx, userLock, id)
-	var id_2 objectid.ID
-	err := row.Scan(&id_2)
-	return id_2, err
-}
-
 const userSetAvatar = `-- name: UserSetAvatar :exec
 UPDATE accounts.users SET avatar_id = $1, updated_at = $2 WHERE id = $3
 `
@@ -64,6 +52,7 @@ type UserSetAvatarParams struct {
 	ID       objectid.ID
 }
 
+// UserLock lets one change of a user's avatar wait for another.
 func (q *Queries) UserSetAvatar(ctx context.Context, db DBTX, arg UserSetAvatarParams) error {
 	_, err := db.Exec(ctx, userSetAvatar, arg.AvatarID, arg.Now, arg.ID)
 	return err

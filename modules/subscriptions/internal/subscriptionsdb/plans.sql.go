@@ -106,6 +106,15 @@ func (q *Queries) InsertPlanIfNew(ctx context.Context, db DBTX, arg InsertPlanIf
 	return err
 }
 
+const lockPlan = `-- name: LockPlan :exec
+SELECT id FROM subscriptions.plans WHERE id = $1 FOR NO KEY UPDATE
+`
+
+func (q *Queries) LockPlan(ctx context.Context, db DBTX, id objectid.ID) error {
+	_, err := db.Exec(ctx, lockPlan, id)
+	return err
+}
+
 const updatePlanActive = `-- name: UpdatePlanActive :exec
 UPDATE subscriptions.plans
 SET is_active = $1, register_update_date = $2

@@ -1,0 +1,59 @@
+// Package audit is the way from a write to the audit trail. Whoever changes a
+// record, in whatever module, tells RecordTx in the transaction of the change;
+// the trail of the request keeps it. The trail itself is the module accounts:
+// modules below it, and the collection contract, reach it through this package
+// alone.
+//
+// httpapi gives every request that may write the trail of its Config. Outside of
+// a request, as in jobs, nobody listens.
+package audit
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/objectid"
+)
+
+// Change is what became of one record.
+type Change struct {
+	Resource string      // collection as in its path: "videos"
+	RecordID objectid.ID // "" where there is but one record, as of settings
+	Before   any         // JSON object, as json.RawMessage or to be marshalled; nil: the record is new
+	After    any         // likewise; nil: the record is gone
+}
+
+// Trail keeps changes.
+type Trail interface {
+	// Watches reports whether what the request of ctx changes is kept.
+	Watches(ctx context.Context) bool
+	// RecordTx keeps changes in their own transaction, with who made them, by
+	// which route, and the request's id, all from ctx. Of a record that was before
+	// and is after, the members that differ are kept; secrets are masked.
+	RecordTx(ctx context.Context, tx pgx.Tx, changes ...Change) error
+}
+
+type trailKey struct{}
+
+// With gives the trail to whatever is done under the context.
+func With(ctx context.Context, t Trail) context.Context {
+	return context.WithValue(ctx, trailKey{}, t)
+}
+
+// On reports whether changes made under ctx are kept, so that nobody reads what
+// a record was for nothing.
+func On(ctx context.Context) bool {
+	t, ok := ctx.Value(trailKey{}).(Trail)
+	return ok && t.Watches(ctx)
+}
+
+// RecordTx gives changes to the trail of ctx; without one, or when it does not
+// watch, it does nothing.
+func RecordTx(ctx context.Context, tx pgx.Tx, changes ...Change) error {
+	t, ok := ctx.Value(trailKey{}).(Trail)
+	if !ok || !t.Watches(ctx) {
+		return nil
+	}
+	return t.RecordTx(ctx, tx, changes...)
+}
