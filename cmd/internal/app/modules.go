@@ -10,6 +10,7 @@ import (
 	"marquee/modules/board"
 	"marquee/modules/catalog"
 	"marquee/modules/files"
+	"marquee/modules/finance"
 	"marquee/modules/payments"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
@@ -34,6 +35,7 @@ type modules struct {
 	subscriptions *subscriptions.Service
 	catalog       *catalog.Service
 	board         *board.Service
+	finance       *finance.Service
 }
 
 // core is what every module gets.
@@ -73,6 +75,7 @@ func newModules(c core) (m modules, err error) {
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.StreamURLTTL,
 	})
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
+	m.finance = finance.New(finance.Deps{Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Zone: c.zone})
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
 		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.promos, m.payments, m.catalog},

@@ -19,6 +19,7 @@ func (a *App) addRoutes() {
 	a.modules.subscriptions.Routes(a.api)
 	a.modules.catalog.Routes(a.api)
 	a.modules.board.Routes(a.api)
+	a.modules.finance.Routes(a.api)
 	a.addSearch()
 }
 

@@ -11,7 +11,8 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.payments.Workers(w)
 	m.tickets.Workers(w)
 	m.subscriptions.Workers(w)
-	for _, periodic := range [][]*river.PeriodicJob{m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic()} {
+	m.finance.Workers(w)
+	for _, periodic := range [][]*river.PeriodicJob{m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic(), m.finance.Periodic()} {
 		a.jobs.PeriodicJobs().AddMany(periodic)
 	}
 }

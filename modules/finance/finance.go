@@ -1,0 +1,68 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/finance/internal/financedb"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Deps are what New needs.
+type Deps struct {
+	Pool *pgxpool.Pool
+	// Reads serves reports, which may lag: the replica when there is one; nil means Pool.
+	Reads *pgxpool.Pool
+	Jobs  *jobs.Client
+	Clock clock.Clock
+	Log   *slog.Logger
+	// Zone is REPORT_TZ; nil means America/Sao_Paulo.
+	Zone *time.Location
+}
+
+// Service reads the figures.
+type Service struct {
+	pool  *pgxpool.Pool
+	reads *pgxpool.Pool
+	jobs  *jobs.Client
+	clock clock.Clock
+	log   *slog.Logger
+	zone  string
+	db    *financedb.Queries
+}
+
+const defaultZone = "America/Sao_Paulo"
+
+// New makes the service.
+func New(d Deps) *Service {
+	s := &Service{pool: d.Pool, reads: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, zone: defaultZone, db: financedb.New()}
+	if s.reads == nil {
+		s.reads = d.Pool
+	}
+	if d.Zone != nil {
+		s.zone = d.Zone.String()
+	}
+	return s
+}
+
+// Snapshot runs f in a read-only transaction that sees one instant of the
+// database throughout, with finance.now() at the service's clock: figures read in
+// it agree with each other. Statements in it may run for timeout; 0 is without end.
+func (s *Service) Snapshot(ctx context.Context, timeout time.Duration, f func(tx pgx.Tx) error) error {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return pgx.BeginTxFunc(ctx, s.reads, options, func(tx pgx.Tx) error {
+		err := s.db.BeginSnapshot(ctx, tx, financedb.BeginSnapshotParams{
+			Now: s.clock.Now().Format(time.RFC3339Nano), Timeout: fmt.Sprint(timeout.Milliseconds()),
+		})
+		if err != nil {
+			return fmt.Errorf("begin snapshot: %w", err)
+		}
+		return f(tx)
+	})
+}
