@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"marquee/platform/sandbox"
 	"marquee/platform/sandbox/stage"
 	"marquee/platform/secret"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -55,7 +55,7 @@ func newOutside(t *testing.T) *outside {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = o.sandbox.Close() })
-	catcher, err := mail.NewCatcher("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	catcher, err := mail.NewCatcher("127.0.0.1:0", leaktest.Logger(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = catcher.Close() })
 	o.env = append(os.Environ(),
@@ -66,7 +66,7 @@ func newOutside(t *testing.T) *outside {
 		"RECOVERY_DELAY=100ms", "DATABASE_MAX_CONNS=6")
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(dump(t, o.database, "subscriptions", "payments"))
+			t.Log(leaktest.Dump(o.database, "subscriptions", "payments"))
 		}
 	})
 	o.run("seed")
@@ -104,6 +104,7 @@ func (o *outside) start(command, faultpoint string) *process {
 	o.t.Cleanup(func() {
 		_ = p.command.Process.Signal(syscall.SIGTERM)
 		<-p.exited
+		leaktest.Text(o.t, "the log", p.log.String())
 		if o.t.Failed() {
 			o.t.Logf("%s: %s", command, p.log)
 		}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/leaktest"
 )
 
 // patience bounds every wait of these tests; they end as soon as what they wait
@@ -91,6 +93,7 @@ func startDev(t *testing.T, dir string, env ...string) *machine {
 	require.NoError(t, err)
 	require.NoError(t, m.command.Start())
 	t.Cleanup(func() { m.stop() })
+	t.Cleanup(m.search)
 	lines := bufio.NewReader(out)
 	line, err := lines.ReadBytes('\n')
 	require.NoError(t, err, "no ready line; log: %s", m.stderr)
@@ -100,6 +103,25 @@ func startDev(t *testing.T, dir string, env ...string) *machine {
 		close(m.done)
 	}()
 	return m
+}
+
+// search fails the test when a secret that went through the machine stands in its database or
+// its log. A killed one is searched by its successor on the same data.
+func (m *machine) search() {
+	if m.command.ProcessState != nil || m.t.Failed() {
+		return
+	}
+	secrets := leaktest.Of(m.t)
+	for name, user := range m.Users {
+		secrets.Add(name+"'s password", user.Password)
+	}
+	secrets.Add("gateway A token", m.Webhooks.GWAToken)
+	secrets.Add("gateway B secret", m.Webhooks.GWBSecret)
+	for _, mail := range caught(m.t, m.MailboxURL) {
+		secrets.Add("code mailed to "+mail.To, sixDigits.FindString(mail.Text))
+	}
+	leaktest.Database(m.t, m.DatabaseURL)
+	leaktest.Text(m.t, "the log", m.stderr.String())
 }
 
 // stop ends the process as Ctrl-C does and returns how long that took.
@@ -126,6 +148,8 @@ func call(t *testing.T, method, address, token string, body any) (int, []byte) {
 	t.Helper()
 	status, answer, err := tryCall(method, address, token, body)
 	require.NoError(t, err)
+	leaktest.Of(t).Note(body)
+	leaktest.Of(t).Note(answer)
 	return status, answer
 }
 
@@ -253,16 +277,4 @@ func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
-}
-
-// secretList gathers what must not be found anywhere, by name.
-type secretList struct {
-	mu  sync.Mutex
-	all map[string]string
-}
-
-func (l *secretList) add(name, value string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all[name] = value
 }

@@ -2,7 +2,6 @@ package accounts_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 )
 
 func TestProfiles(t *testing.T) {
@@ -67,7 +67,7 @@ func TestProfiles(t *testing.T) {
 func TestPermissionsCountAtTheNextRequest(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
-	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: slog.New(slog.DiscardHandler)})
+	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: leaktest.Logger(t)})
 	httpapi.Route(api, http.MethodGet, "/board", "requisition_get", httpapi.Admin, func(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
 		return httpapi.OK(struct{}{})
 	}, httpapi.Permission())

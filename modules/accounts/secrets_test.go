@@ -1,32 +1,20 @@
 package accounts_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts/accountstest"
+	"marquee/testutil/leaktest"
 )
 
 // dump is every row of every table as text.
 func dump(t *testing.T, b *bundle) string {
 	t.Helper()
-	rows, err := b.db.Query(t.Context(), `SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`)
+	text, err := leaktest.Dump(b.db.Config().ConnString())
 	require.NoError(t, err)
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-	var out strings.Builder
-	for _, table := range tables {
-		rows, err := b.db.Query(t.Context(), fmt.Sprintf(`SELECT r::text FROM %s r`, table))
-		require.NoError(t, err)
-		texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		require.NoError(t, err)
-		out.WriteString(strings.Join(texts, "\n"))
-	}
-	return out.String()
+	return text
 }
 
 func TestNoSecretIsStoredQueuedOrLogged(t *testing.T) {

@@ -3,7 +3,6 @@ package accounts_test
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -24,6 +23,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -44,7 +44,7 @@ type bundle struct {
 func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	t.Helper()
 	b := &bundle{db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &logBuffer{}}
-	logger := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	logger := leaktest.Logger(t, b.log)
 	var err error
 	b.catcher, err = mail.NewCatcher("127.0.0.1:0", logger)
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func (b *bundle) work(t *testing.T, first ...river.JobArgs) *bundle {
 	t.Helper()
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
-	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: slog.New(slog.NewTextHandler(b.log, nil))})
+	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: leaktest.Logger(t, b.log)})
 	require.NoError(t, err)
 	for _, job := range first {
 		_, err := client.Insert(t.Context(), job, nil)

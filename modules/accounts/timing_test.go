@@ -2,8 +2,6 @@ package accounts_test
 
 import (
 	"fmt"
-	"io"
-	"log/slog"
 	"net/url"
 	"slices"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -28,7 +27,7 @@ func realCost(b *testing.B) (*apitest.Client, func(n int) []accounts.Customer) {
 	deps.Config.Throttle = accounts.ThrottleLimits{LoginFailures: 1_000_000, CodeFailures: 1_000_000, AddressFailures: 1_000_000, MailsPerDay: 1_000_000, NoAddresses: true}
 	service, err := accounts.New(deps)
 	require.NoError(b, err)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := leaktest.Logger(b)
 	api := httpapi.New(httpapi.Config{Auth: service, Log: log, NoThrottle: true})
 	service.Routes(api)
 	return apitest.New(b, api), func(n int) []accounts.Customer {

@@ -1,7 +1,6 @@
 package accounts_test
 
 import (
-	"log/slog"
 	"net/http"
 	"net/url"
 	"testing"
@@ -13,13 +12,14 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 )
 
 func TestAdminsSearchPeople(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	c := accountstest.Customer(t, o.db, func(n *accounts.NewUser) { n.FullName = "João Conceição"; n.Email = "joao.c@example.com" })
-	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: slog.New(slog.DiscardHandler)})
+	api := httpapi.New(httpapi.Config{Auth: o.svc, Log: leaktest.Logger(t)})
 	lists := collection.Routes{Pool: o.db, Clock: o.clock}
 	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn,
 		lists.Search(o.svc.UserSearch(), o.svc.CustomerSearch()), collection.SearchDoc()...)

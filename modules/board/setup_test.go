@@ -3,7 +3,6 @@ package board_test
 import (
 	"bytes"
 	"io"
-	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -23,6 +22,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -46,7 +46,7 @@ const maxAttachment = 64 << 10
 func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t)}
-	log := slog.New(slog.DiscardHandler)
+	log := leaktest.Logger(t)
 	who := accountstest.Service(t, b.db)
 	cfg := files.Config{FileKey: []byte("fedcba9876543210fedcba9876543210"), PublicURL: "http://marquee.test", MaxAttachmentBytes: maxAttachment}
 	for _, f := range set {

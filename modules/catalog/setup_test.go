@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,6 +20,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -93,7 +93,7 @@ var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func setup(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(start)}
-	log := slog.New(slog.DiscardHandler)
+	log := leaktest.Logger(t)
 	who := people{}
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, Callers: who, Access: who, StreamURLKey: streamKey})

@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,11 +16,12 @@ import (
 	"marquee/modules/catalog/catalogtest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/testutil/leaktest"
 )
 
 // second is another process on the same database.
 func (b *bundle) second() *bundle {
-	log, who := slog.New(slog.DiscardHandler), people{}
+	log, who := leaktest.Logger(b.t), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
 	srv := httptest.NewServer(api.Handler())

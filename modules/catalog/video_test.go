@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,6 +20,7 @@ import (
 	"marquee/modules/catalog/catalogtest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -185,7 +185,7 @@ func TestListIsOneRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	catalogtest.Videos(t, db, 30)
-	log, who := slog.New(slog.DiscardHandler), people{}
+	log, who := leaktest.Logger(t), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
 	get := func(params string) {

@@ -2,7 +2,6 @@ package files_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -72,7 +72,7 @@ func TestSweepRemovesExpiredTokensAlone(t *testing.T) {
 
 	workers := river.NewWorkers()
 	s.Workers(workers)
-	client, err := jobs.New(db, jobs.Options{Workers: workers, Periodic: s.Periodic(), Log: slog.New(slog.DiscardHandler)})
+	client, err := jobs.New(db, jobs.Options{Workers: workers, Periodic: s.Periodic(), Log: leaktest.Logger(t)})
 	require.NoError(t, err)
 	_, err = client.Insert(t.Context(), files.SweepArgs{}, nil)
 	require.NoError(t, err)

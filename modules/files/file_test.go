@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/testutil/leaktest"
 )
 
 func TestFileLivesAndDiesWithItsTransaction(t *testing.T) {
@@ -130,7 +130,7 @@ func TestSweepOfOrphans(t *testing.T) {
 
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
-	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: slog.New(slog.DiscardHandler)})
+	client, err := jobs.New(b.db, jobs.Options{Workers: workers, Periodic: b.svc.Periodic(), Log: leaktest.Logger(t)})
 	require.NoError(t, err)
 	for range 2 { // a second one of the same day is none
 		_, err = client.Insert(t.Context(), files.SweepOrphansArgs{}, nil)

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
@@ -26,6 +25,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -131,7 +131,7 @@ func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	} {
 		b.people.byID[c.ID] = c
 	}
-	logger := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	logger := leaktest.Logger(t, b.log)
 	cfg := files.Config{FileKey: []byte("fedcba9876543210fedcba9876543210"), PublicURL: "http://marquee.test"}
 	for _, f := range set {
 		f(&cfg)

@@ -2,7 +2,6 @@ package payments_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http/httptest"
 	"sync"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox/stage"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -69,7 +69,7 @@ type shop struct {
 func openShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{order: &order{local: objectid.New(), buyer: objectid.New()}, t: t, g: paymentstest.NewGateways(t), pool: pgtest.DB(t)}
-	quiet := slog.New(slog.DiscardHandler)
+	quiet := leaktest.Logger(t)
 	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
 	s.svc = payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: s.g.Adapters()})

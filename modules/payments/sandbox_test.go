@@ -2,7 +2,6 @@ package payments_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http/httptest"
 	"slices"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	sandboxgwb "marquee/platform/sandbox/gwb"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -56,7 +56,7 @@ func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	t.Helper()
 	g, c := paymentstest.NewGateways(t), &collector{}
 	pool := pgtest.DB(t)
-	quiet := slog.New(slog.DiscardHandler)
+	quiet := leaktest.Logger(t)
 	client, err := jobs.New(pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
 	svc := payments.New(payments.Deps{Pool: pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: g.Adapters()})

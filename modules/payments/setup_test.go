@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -34,6 +33,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -78,8 +78,8 @@ func setupIn(t testing.TB) *bundle {
 	b := &bundle{t: t, pool: pgtest.DB(t), clock: clock.NewFake(time.Now()), logs: &bytes.Buffer{}, apply: &applier{local: objectid.New()}}
 	_, err := b.pool.Exec(t.Context(), "CREATE TABLE public.effects (event_id text)")
 	require.NoError(t, err)
-	log := slog.New(slog.NewJSONHandler(&lockedWriter{w: b.logs}, nil))
-	client, err := jobs.New(b.pool, jobs.Options{Log: slog.New(slog.DiscardHandler)})
+	log := leaktest.Logger(t, &lockedWriter{w: b.logs})
+	client, err := jobs.New(b.pool, jobs.Options{Log: leaktest.Logger(t)})
 	require.NoError(t, err)
 	b.svc = payments.New(payments.Deps{
 		Pool: b.pool, Jobs: client, Clock: b.clock, Log: log, GWBPublishableKey: "pk_test_sandbox",
@@ -114,7 +114,7 @@ func (b *bundle) work() {
 	b.t.Helper()
 	workers := river.NewWorkers()
 	b.svc.Workers(workers)
-	client, err := jobs.New(b.pool, jobs.Options{Workers: workers, Log: slog.New(slog.DiscardHandler), PollOnly: true})
+	client, err := jobs.New(b.pool, jobs.Options{Workers: workers, Log: leaktest.Logger(b.t), PollOnly: true})
 	require.NoError(b.t, err)
 	require.NoError(b.t, client.Start(context.WithoutCancel(b.t.Context())))
 	b.t.Cleanup(func() { require.NoError(b.t, client.Stop(context.Background())) })

@@ -2,7 +2,6 @@ package payments_test
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/httpapi"
+	"marquee/testutil/leaktest"
 )
 
 func TestForeignCallsAreLoggedAndRefused(t *testing.T) {
@@ -98,8 +98,8 @@ func TestConfigOfGatewayB(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"publishable_key":"pk_test_sandbox"}`, string(raw))
 
-	api := httpapi.New(httpapi.Config{Log: slog.New(slog.DiscardHandler)})
-	payments.New(payments.Deps{Pool: b.pool, Clock: b.clock, Log: slog.New(slog.DiscardHandler)}).Routes(api)
+	api := httpapi.New(httpapi.Config{Log: leaktest.Logger(t)})
+	payments.New(payments.Deps{Pool: b.pool, Clock: b.clock, Log: leaktest.Logger(t)}).Routes(api)
 	w := httptest.NewRecorder()
 	api.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/gwb/config", nil))
 	require.Equal(t, http.StatusInternalServerError, w.Code)

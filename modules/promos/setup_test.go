@@ -1,8 +1,6 @@
 package promos_test
 
 import (
-	"io"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -35,7 +34,7 @@ type bundle struct {
 
 func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := leaktest.Logger(t)
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now())}
 	cfg := promos.Config{PerMinute: 100_000}
 	for _, c := range change {

@@ -3,7 +3,6 @@ package settings_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -48,7 +48,7 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{db: pgtest.DB(t)}
 	b.svc = settings.New(settings.Deps{Pool: b.db, Clock: clock.NewFake(time.Date(2026, 11, 20, 17, 3, 12, 0, time.UTC))})
-	api := httpapi.New(httpapi.Config{Log: slog.New(slog.DiscardHandler), Auth: people{
+	api := httpapi.New(httpapi.Config{Log: leaktest.Logger(t), Auth: people{
 		"root":     {ID: objectid.New(), Type: httpapi.TypeAdmin, Root: true},
 		"admin":    {ID: adminID, Type: httpapi.TypeAdmin},
 		"customer": {ID: objectid.New(), Type: httpapi.TypeCustomer},

@@ -1,8 +1,6 @@
 package subscriptions
 
 import (
-	"io"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -18,13 +16,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
 // newService is the module without an API and with gateways that nobody calls.
 func newService(t *testing.T, db *pgxpool.Pool) *Service {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := leaktest.Logger(t)
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})

@@ -2,7 +2,6 @@ package subscriptions_test
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,13 +15,14 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 )
 
 // planAPI serves the module's routes with the search, each answer checked
 // against the OpenAPI document.
 func planAPI(t *testing.T, b *bundle) (admin, customer *apitest.Client) {
 	t.Helper()
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: slog.New(slog.DiscardHandler), PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{Auth: b.accounts, Log: leaktest.Logger(t), PublicURL: "https://api.example.com"})
 	b.service.Routes(api)
 	routes := collection.Routes{Pool: b.db, Clock: b.clock}
 	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.PlanSearch()), collection.SearchDoc()...)

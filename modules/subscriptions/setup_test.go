@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,6 +29,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -68,7 +68,7 @@ type bundle struct {
 // listen; jobs until work.
 func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := leaktest.Logger(t)
 	b := &bundle{
 		db: pgtest.DB(t), clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
 	}

@@ -3,8 +3,6 @@ package tickets
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -20,13 +18,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
 // newService is the module without an API and without gateways.
 func newService(t testing.TB, db *pgxpool.Pool) *Service {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := leaktest.Logger(t)
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	return New(Deps{

@@ -2,8 +2,6 @@ package tickets_test
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +24,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 	"marquee/web"
 )
@@ -79,7 +78,7 @@ var fileKey = []byte("0123456789abcdef0123456789abcdef")
 // setup builds it. Webhooks of the sandbox wait until listen; jobs until work.
 func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := leaktest.Logger(t)
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), mails: &outbox{}}
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)

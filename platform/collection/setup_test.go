@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/query"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -100,7 +100,7 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(start)}
 	_, err := b.db.Exec(t.Context(), schema)
 	require.NoError(t, err)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := leaktest.Logger(t)
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: onlyAdmin{}, Log: log})
 	routes := collection.Routes{Pool: b.db, Clock: b.clock, Log: log}
 	httpapi.Route(b.api, http.MethodGet, "/books", "book_list", httpapi.Public, routes.List(books.View), books.ListDoc()...)

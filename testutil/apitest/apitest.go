@@ -1,5 +1,6 @@
 // Package apitest calls an API over real HTTP in tests and checks every JSON
-// answer against the OpenAPI document, so that the document is always true.
+// answer against the OpenAPI document, so that the document is always true. The secrets that
+// go through it are noted for leaktest.
 package apitest
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/httpapi"
+	"marquee/testutil/leaktest"
 )
 
 // Client calls one API as one user.
@@ -30,7 +32,7 @@ type Client struct {
 // New serves the API on loopback until the test ends.
 func New(t testing.TB, api *httpapi.API) *Client {
 	t.Helper()
-	server := httptest.NewServer(api.Handler())
+	server := httptest.NewServer(leaktest.Observe(t, api.Handler()))
 	t.Cleanup(server.Close)
 	return &Client{t: t, api: api, base: server.URL}
 }

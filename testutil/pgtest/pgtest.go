@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/platform/postgres"
+	"marquee/testutil/leaktest"
 )
 
 // poolSize bounds the connections of one test: many tests share one server.
@@ -42,7 +43,8 @@ func closePool(t testing.TB, pool *pgxpool.Pool) {
 	}
 }
 
-// URL is the connection URL of a new, migrated, otherwise empty database, with all rights.
+// URL is the connection URL of a new, migrated, otherwise empty database, with all rights. At
+// the end of the test it may hold no secret that leaktest knows.
 func URL(t testing.TB) string {
 	t.Helper()
 	s, err := shared()
@@ -53,7 +55,12 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	t.Cleanup(func() { s.finish(name) })
+	t.Cleanup(func() {
+		if _, ok := t.(*testing.B); !ok {
+			leaktest.Database(t, url)
+		}
+		s.finish(name)
+	})
 	return url
 }
 

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"marquee/platform/collection"
 	"marquee/testutil/apitest"
 	"marquee/testutil/golden"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -20,7 +20,7 @@ func newApp(t *testing.T) *App {
 	t.Helper()
 	cfg := complete()
 	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
-	a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler), true)
+	a, err := New(t.Context(), cfg, leaktest.Logger(t), true)
 	require.NoError(t, err)
 	t.Cleanup(a.Close)
 	return a

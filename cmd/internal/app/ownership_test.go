@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"fmt"
-	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +22,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
 
@@ -45,7 +45,7 @@ func openApp(t *testing.T) *App {
 	cfg := complete()
 	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
 	cfg.NoThrottle, cfg.GWAURL, cfg.GWBURL, cfg.GWBPublishable = true, gateway.URL, gateway.URL, "pk_test_1"
-	a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler), true)
+	a, err := New(t.Context(), cfg, leaktest.Logger(t), true)
 	require.NoError(t, err)
 	t.Cleanup(a.Close)
 	return a

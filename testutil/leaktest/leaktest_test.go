@@ -1,0 +1,59 @@
+package leaktest_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/leaktest"
+)
+
+func TestFindTellsSecretsFromOtherText(t *testing.T) {
+	t.Parallel()
+	var s leaktest.Secrets
+	s.Add("code", "482913")
+	s.Add("password", "correct horse battery")
+	for text, found := range map[string]bool{
+		`{"code": "482913"}`: true, `(a,482913,b)`: true, `12:00:01.482913`: false, `9482913`: false,
+		`he typed correct horse battery.`: true, `pay 4242424242424242 now`: true, `{"ccv": "123"}`: true, `{\"cvv\":\"1234\"}`: true, `cvc=123`: true,
+		`{"ccv": null}`: false, `4242424242424242424`: false,
+	} {
+		require.Equal(t, found, len(s.Find(text)) > 0, text)
+	}
+}
+
+// echo answers what a login does.
+func echo(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm()
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`[{"auth":{"access_token":"` + strings.Repeat("a", 40) + `"}, "error": {"code":"NOT_FOUND"}}]`))
+}
+
+func TestObserveNotesWhatGoesThrough(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(leaktest.Observe(t, http.HandlerFunc(echo)))
+	defer server.Close()
+	res, err := http.PostForm(server.URL+"?archive_token="+strings.Repeat("q", 40), url.Values{"username": {"ana"}, "password": {"form password"}})
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	s := leaktest.Of(t)
+	for text, found := range map[string]bool{
+		"form password": true, strings.Repeat("a", 40): true, strings.Repeat("q", 40): true, "ana": false, "NOT_FOUND": false,
+	} {
+		require.Equal(t, found, len(s.Find(text)) > 0, text)
+	}
+}
+
+func TestNoteReadsJSON(t *testing.T) {
+	t.Parallel()
+	var s leaktest.Secrets
+	s.Note(map[string]any{"credit_card": map[string]any{"number": "5162306219378829", "ccv": "318"}, "list": []any{map[string]any{"new_password": "json password"}}})
+	s.Note([]byte(`{"code": "771122", "number": "150", "refresh_token": "short"}`))
+	for text, found := range map[string]bool{"json password": true, "771122": true, "150": false, "short": false} {
+		require.Equal(t, found, len(s.Find(text)) > 0, text)
+	}
+}
