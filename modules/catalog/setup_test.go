@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"testing"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -98,9 +98,7 @@ func setup(t testing.TB) *bundle {
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, Callers: who, Access: who, StreamURLKey: streamKey})
 	b.service.Routes(b.api)
-	srv := httptest.NewServer(b.api.Handler())
-	t.Cleanup(srv.Close)
-	b.url = srv.URL + "/api/v1"
+	b.url = apitest.Serve(t, b.api) + "/api/v1"
 	return b
 }
 

@@ -3,7 +3,6 @@ package catalog_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"marquee/modules/catalog/catalogtest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 )
 
@@ -24,9 +24,7 @@ func (b *bundle) second() *bundle {
 	log, who := leaktest.Logger(b.t), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
 	catalog.New(catalog.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
-	srv := httptest.NewServer(api.Handler())
-	b.t.Cleanup(srv.Close)
-	return &bundle{t: b.t, db: b.db, url: srv.URL + "/api/v1"}
+	return &bundle{t: b.t, db: b.db, url: apitest.Serve(b.t, api) + "/api/v1"}
 }
 
 func TestShownPagesAreCounted(t *testing.T) {

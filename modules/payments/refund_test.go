@@ -2,7 +2,6 @@ package payments_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox/stage"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -76,9 +76,7 @@ func openShop(t *testing.T) *shop {
 	s.svc.Register(s.order)
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	s.svc.Routes(api)
-	server := httptest.NewServer(api.Handler())
-	t.Cleanup(server.Close)
-	s.url = server.URL
+	s.url = apitest.Serve(t, api)
 	workers := river.NewWorkers()
 	s.svc.Workers(workers)
 	worker, err := jobs.New(s.pool, jobs.Options{Workers: workers, Log: quiet, PollOnly: true})

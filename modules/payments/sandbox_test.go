@@ -2,7 +2,6 @@ package payments_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	sandboxgwb "marquee/platform/sandbox/gwb"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -63,10 +63,9 @@ func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	svc.Register(c)
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	svc.Routes(api)
-	server := httptest.NewServer(api.Handler())
-	t.Cleanup(server.Close)
-	g.Sandbox.GWA.SetWebhook(server.URL+"/webhooks/gwa", paymentstest.GWAToken)
-	g.Sandbox.GWB.SetWebhook(server.URL+"/webhooks/gwb", paymentstest.GWBSecret)
+	address := apitest.Serve(t, api)
+	g.Sandbox.GWA.SetWebhook(address+"/webhooks/gwa", paymentstest.GWAToken)
+	g.Sandbox.GWB.SetWebhook(address+"/webhooks/gwb", paymentstest.GWBSecret)
 	return g, c
 }
 

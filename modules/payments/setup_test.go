@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,6 +32,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -92,9 +92,7 @@ func setupIn(t testing.TB) *bundle {
 	api := httpapi.New(httpapi.Config{Log: log, Auth: users{}})
 	b.api = api
 	b.svc.Routes(api)
-	server := httptest.NewServer(api.Handler())
-	t.Cleanup(server.Close)
-	b.url = server.URL
+	b.url = apitest.Serve(t, api)
 	return b
 }
 

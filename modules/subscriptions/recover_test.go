@@ -176,7 +176,7 @@ func TestClientThatGoesAway(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.server.URL+"/api/v1/gwb/subscribe",
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url+"/api/v1/gwb/subscribe",
 			strings.NewReader(`{"plan_id":"`+plan+`","payment_method_id":"`+paymentstest.TokenApproved+`"}`))
 		if err == nil {
 			req.Header.Set("Authorization", "Bearer "+b.token)

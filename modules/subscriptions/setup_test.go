@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
@@ -29,6 +28,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/sandbox"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -58,7 +58,7 @@ type bundle struct {
 	pix      *pix
 	promos   *codes
 	mails    *mail.Catcher
-	server   *httptest.Server
+	url      string // without a slash at the end
 	api      *httpapi.API
 	customer accounts.Customer
 	token    string
@@ -100,8 +100,7 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 	b.payments.Routes(api)
 	b.service.Routes(api)
 	b.api = api
-	b.server = httptest.NewServer(api.Handler())
-	t.Cleanup(b.server.Close)
+	b.url = apitest.Serve(t, api)
 	subscriptionstest.Plan(t, b.db, plan, 4990)
 	b.customer = accountstest.Customer(t, b.db)
 	b.token = accountstest.Token(t, b.db, b.customer.Username)
@@ -111,8 +110,8 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 // listen lets the sandbox deliver its webhooks.
 func (b *bundle) listen() {
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
-		GWAURL: b.server.URL + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
-		GWBURL: b.server.URL + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
+		GWAURL: b.url + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
+		GWBURL: b.url + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
 	})
 }
 
@@ -147,7 +146,7 @@ func (b *bundle) call(t *testing.T, method, path string, body any) (int, object)
 	if body != nil {
 		reader = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, b.server.URL+httpapi.Prefix+path, reader)
+	req, err := http.NewRequestWithContext(t.Context(), method, b.url+httpapi.Prefix+path, reader)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+b.token)
 	req.Header.Set("Content-Type", "application/json")

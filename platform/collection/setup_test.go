@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/query"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -108,9 +108,7 @@ func setup(t *testing.T) *bundle {
 	httpapi.Route(b.api, http.MethodPost, "/books", "book_create", httpapi.Admin, routes.Create(books), books.CreateDoc()...)
 	httpapi.Route(b.api, http.MethodPut, "/books", "book_update", httpapi.Admin, routes.Update(books), books.UpdateDoc()...)
 	httpapi.Route(b.api, http.MethodDelete, "/books", "book_delete", httpapi.Admin, routes.Delete(books), books.DeleteDoc()...)
-	srv := httptest.NewServer(b.api.Handler())
-	t.Cleanup(srv.Close)
-	b.url = srv.URL + "/api/v1"
+	b.url = apitest.Serve(t, b.api) + "/api/v1"
 	return b
 }
 

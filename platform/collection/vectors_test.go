@@ -3,7 +3,6 @@ package collection_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/query"
+	"marquee/testutil/apitest"
 )
 
 const (
@@ -62,9 +62,7 @@ func TestQueryContractIntoDocuments(t *testing.T) {
 	_, err = b.db.Exec(t.Context(), insertLogs, []byte(contract.Logs))
 	require.NoError(t, err)
 	httpapi.Route(b.api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin, collection.Routes{Pool: b.db}.List(webhookLogs.View), webhookLogs.ListDoc()...)
-	srv := httptest.NewServer(b.api.Handler())
-	t.Cleanup(srv.Close)
-	b.url = srv.URL + httpapi.Prefix
+	b.url = apitest.Serve(t, b.api) + httpapi.Prefix
 	ran := 0
 	for _, c := range contract.Cases {
 		if c.Collection != "webhook-logs" {

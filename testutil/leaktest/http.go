@@ -23,6 +23,9 @@ var fields = map[string]string{
 	"access_token": "access token", "refresh_token": "refresh token", "id_token": "access token", "archive_token": "archive token", "token": "token",
 }
 
+// masked is what the audit trail shows for a password.
+const masked = "[hidden]"
+
 // headers are those whose value is a secret.
 var headers = []string{"Authorization", "Gwa-Access-Token", "Asaas-Access-Token"}
 
@@ -138,6 +141,9 @@ func (s *Secrets) note(field, value string) {
 			return
 		}
 	case "password":
+		if value == masked || len(value) < 8 { // shorter ones are refused
+			return
+		}
 	default:
 		if len(value) < 32 {
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/leaktest"
+	"marquee/testutil/pgtest"
 )
 
 func TestFindTellsSecretsFromOtherText(t *testing.T) {
@@ -56,4 +57,19 @@ func TestNoteReadsJSON(t *testing.T) {
 	for text, found := range map[string]bool{"json password": true, "771122": true, "150": false, "short": false} {
 		require.Equal(t, found, len(s.Find(text)) > 0, text)
 	}
+}
+
+func TestDumpReadsEveryTable(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	_, err := db.Exec(t.Context(), `CREATE TABLE platform.notes (words jsonb); INSERT INTO platform.notes VALUES ('{"typed": "771122"}')`)
+	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), `INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state) VALUES ('probe', '{"said": "a queued password"}', 1, 'default', 'available')`)
+	require.NoError(t, err)
+	text, err := leaktest.Dump(db.Config().ConnString())
+	require.NoError(t, err)
+	var s leaktest.Secrets
+	s.Add("code", "771122")
+	s.Add("password", "a queued password")
+	require.Len(t, s.Find(text), 2, text)
 }

@@ -42,7 +42,7 @@ func sampleBody(a *App, r httpapi.RouteInfo, id string) any {
 // samples are values that fit the forms which schemas describe by a pattern.
 var samples = map[string]any{
 	"email": "sample@example.com", "phone": "+5511987654321", "tax_id": "11144477735", "code": "123456", "username": "sample_user",
-	"password": "a long enough sample", "language": "pt", "color": "#aabbcc", "plan_id": "plus", "slug": "sample",
+	"password": "a long enough sample", "new_password": "another long sample", "current_password": "a long enough sample", "language": "pt", "color": "#aabbcc", "plan_id": "plus", "slug": "sample",
 	"client_version": "1.0.0", "version": "1.0.0", "min_version": "1.0.0",
 }
 
