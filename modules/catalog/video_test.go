@@ -20,6 +20,7 @@ import (
 	"marquee/modules/catalog/catalogtest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -192,7 +193,7 @@ func TestListIsOneRoundTrip(t *testing.T) {
 		req := httptest.NewRequest(http.MethodGet, "/api/v1/videos"+params, nil)
 		req.Header.Set("Authorization", "Bearer subscriber")
 		rec := httptest.NewRecorder()
-		api.Handler().ServeHTTP(rec, req)
+		apitest.Handler(t, api).ServeHTTP(rec, req)
 		require.Equal(t, http.StatusOK, rec.Code, rec.Body.String())
 	}
 	count := func() [2]int32 { return [2]int32{trips.batches.Swap(0), trips.queries.Swap(0)} }

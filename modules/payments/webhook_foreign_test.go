@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/httpapi"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 )
 
@@ -101,11 +102,11 @@ func TestConfigOfGatewayB(t *testing.T) {
 	api := httpapi.New(httpapi.Config{Log: leaktest.Logger(t)})
 	payments.New(payments.Deps{Pool: b.pool, Clock: b.clock, Log: leaktest.Logger(t)}).Routes(api)
 	w := httptest.NewRecorder()
-	api.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/gwb/config", nil))
+	apitest.Handler(t, api).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/gwb/config", nil))
 	require.Equal(t, http.StatusInternalServerError, w.Code)
 	require.JSONEq(t, `{"detail":"Internal Server Error"}`, w.Body.String())
 	w = httptest.NewRecorder()
-	api.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/webhooks/gwb", strings.NewReader("{}")))
+	apitest.Handler(t, api).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/webhooks/gwb", strings.NewReader("{}")))
 	require.Equal(t, http.StatusUnauthorized, w.Code, "a gateway that is not configured cannot be authenticated")
 }
 

@@ -16,6 +16,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -54,7 +55,7 @@ func setup(t *testing.T) *bundle {
 		"customer": {ID: objectid.New(), Type: httpapi.TypeCustomer},
 	}})
 	b.svc.Routes(api)
-	b.handler = api.Handler()
+	b.handler = apitest.Handler(t, api)
 	return b
 }
 

@@ -17,17 +17,20 @@ import (
 )
 
 // Serve serves the API on loopback until the test ends and returns its address, without a
-// slash at the end. Whoever calls it, the answers are checked. It is for tests that bring a
-// client of their own; benchmarks are served as they are.
+// slash at the end. Whoever calls it, the answers are checked.
 func Serve(t testing.TB, api *httpapi.API) string {
 	t.Helper()
-	handler := api.Handler()
-	if _, ok := t.(*testing.B); !ok {
-		handler = leaktest.Observe(t, checked(t, api.OpenAPI(), handler))
-	}
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(Handler(t, api))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// Handler is the API as it is, with the answers checked; in a benchmark the bare API.
+func Handler(t testing.TB, api *httpapi.API) http.Handler {
+	if _, ok := t.(*testing.B); ok {
+		return api.Handler()
+	}
+	return leaktest.Observe(t, checked(t, api.OpenAPI(), api.Handler()))
 }
 
 // checked fails the test when an answer is not as the document says.
