@@ -16,13 +16,13 @@
 //   - A code is six digits, mailed. The digits are derived from a server key and
 //     the row's id, so they stand neither in the database nor in a job.
 //   - A token is a signed JWT, access or refresh; nothing is kept of it. The
-//     instant tokens_valid_after ends a user's earlier ones.
+//     instant tokens_valid_after ends a user's earlier ones; one access token may
+//     outlive it, the one that changed its owner's password.
 //   - Root is an admin with is_root: he passes every check, and only root changes
 //     root. Who is root and who carries which profile is read at each request.
 //   - The audit trail (accounts.audit_log) tells what admins changed, append-only.
-//     It hears of changes through package audit, from all modules. When a person is deleted, the
-//     values it holds about him are erased, and the fact stays.
-//     One access token may outlive it: the one that changed its owner's password.
+//     It hears of them from all modules through package audit. When a person is
+//     deleted, the values it holds about him are erased, and the fact stays.
 //   - A throttle counts failures in a row at an account or from a client address;
 //     a quota counts what is used of a number a day or minute. Both live in the
 //     database, under a MAC of whom they concern.

@@ -1,0 +1,522 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/png"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+	"marquee/testutil/apitest"
+	"marquee/testutil/pgtest"
+)
+
+// untrailed are the routes by which an admin writes and leaves no entry, and why.
+var untrailed = map[string]string{
+	"refresh_archive_token_post": "makes a token of his own, no record",
+	"watch_history_put":          "what he watches is his own affair, not administration",
+	"watch_history_delete":       "as watch_history_put",
+}
+
+// obj is a JSON object.
+type obj = map[string]any
+
+// made is what one example call did.
+type made struct {
+	answer   *apitest.Answer
+	resource string
+	record   string // "" where the resource has but one
+}
+
+// office is a platform with both gateways and people at work in it.
+type office struct {
+	t        *testing.T
+	app      *App
+	gateways *paymentstest.Gateways
+	nobody   *apitest.Client
+	root     *apitest.Client
+	people   int
+}
+
+func openOffice(t *testing.T) *office {
+	t.Helper()
+	o := &office{t: t, gateways: paymentstest.NewGateways(t)}
+	cfg := complete()
+	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom, cfg.NoThrottle = pgtest.URL(t), 4, "Marquee <no-reply@example.com>", true
+	cfg.GWAURL, cfg.GWAAPIKey, cfg.GWAWebhookToken = o.gateways.Sandbox.GWAURL(), "$aact_hmlg_sandbox", []string{paymentstest.GWAToken}
+	cfg.GWBURL, cfg.GWBSecretKey, cfg.GWBWebhook = o.gateways.Sandbox.GWBURL(), "sk_test_sandbox", []string{paymentstest.GWBSecret}
+	a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler), true)
+	require.NoError(t, err)
+	t.Cleanup(a.Close)
+	o.app, o.nobody = a, apitest.New(t, a.api)
+	o.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
+		GWAURL: o.nobody.URL() + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
+		GWBURL: o.nobody.URL() + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
+	})
+	_, o.root = person(t, a, o.nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
+	subscriptionstest.Plan(t, a.pool, subscriptionstest.PlanID, 4990)
+	return o
+}
+
+func (o *office) customer() (accounts.Customer, *apitest.Client) {
+	c := accountstest.Customer(o.t, o.app.pool)
+	return c, o.nobody.As(tokenOf(o.nobody, c.Username))
+}
+
+func (o *office) admin() accounts.User {
+	o.people++
+	u, _ := person(o.t, o.app, o.nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin" + strconv.Itoa(o.people), Name: "Admin"})
+	return u
+}
+
+// subscribed is a paid subscription at a gateway.
+func (o *office) subscribed(gateway string) string {
+	_, client := o.customer()
+	body := obj{"plan_id": subscriptionstest.PlanID, "payment_method_id": paymentstest.TokenApproved}
+	if gateway == "gwa" {
+		body = obj{
+			"plan_id":     subscriptionstest.PlanID,
+			"credit_card": obj{"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+			"credit_card_holder_info": obj{
+				"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+			},
+		}
+	}
+	id := idIn(client.Post("/"+gateway+"/subscribe", body).Expect(http.StatusCreated))
+	require.NoError(o.t, o.gateways.Sandbox.GWA.Advance(time.Minute))
+	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
+	defer cancel()
+	require.NoError(o.t, o.gateways.Sandbox.Settle(ctx))
+	return id
+}
+
+// idIn is the id of the only document of an answer.
+func idIn(a *apitest.Answer) string {
+	return a.Expect(a.Status).Map()["docs"].([]any)[0].(obj)["_id"].(string)
+}
+
+// post makes one record of a collection and names it.
+func (o *office) post(path, resource string, body obj) made {
+	a := o.root.Post(path, []obj{body}).Expect(http.StatusOK)
+	return made{a, resource, idIn(a)}
+}
+
+// put changes one field of a record.
+func (o *office) put(path, resource, id, field string, value any) made {
+	return made{o.root.Put(path, []obj{{"_id": id, field: value}}), resource, id}
+}
+
+func (o *office) remove(path, resource, id string) made {
+	return made{o.root.Delete(path+"?_id="+id, nil), resource, id}
+}
+
+var (
+	aCategory = obj{"name": "Drama", "slug": "drama"}
+	aVideo    = obj{"title": "Film", "slug": "film", "video_id": "https://video.example.com/1", "duration": 90, "release_date": "2026-01-01"}
+	anEvent   = obj{"title": "Premiere", "event_date": "2099-01-01T20:00:00Z"}
+	aPromo    = obj{"title": "Half", "code_type": "promo"}
+	aColumn   = obj{"name": "To do"}
+	aProfile  = obj{"name": "Editors"}
+	aPlan     = obj{"plan_id": "gold", "name": "Gold", "amount": 990}
+)
+
+func (o *office) category() string { return o.post("/categories", "", unique(o, aCategory)).record }
+func (o *office) video() string    { return o.post("/videos", "", unique(o, aVideo)).record }
+func (o *office) event() string    { return o.post("/events", "", anEvent).record }
+func (o *office) promo() string    { return o.post("/admin/promo-codes", "", aPromo).record }
+func (o *office) plan() string     { return o.post("/plans", "", unique(o, aPlan)).record }
+func (o *office) column() string {
+	return o.post("/admin/requisition-status", "", unique(o, aColumn)).record
+}
+func (o *office) profile() string { return o.post("/users-type", "", unique(o, aProfile)).record }
+
+func (o *office) card() string {
+	return o.post("/admin/requisitions", "", obj{"name": "Buy lamps", "status_id": o.column()}).record
+}
+
+// ticket is an available one, and who holds it.
+func (o *office) ticket() (id string, holder *apitest.Client) {
+	u, client := o.customer()
+	return idIn(o.root.Post("/tickets", obj{"customer_id": u.ID, "event_id": o.event()}).Expect(http.StatusOK)), client
+}
+
+// scanned is a ticket's code.
+func (o *office) scanned() (id, payload string) {
+	id, holder := o.ticket()
+	return id, holder.Get("/me/tickets/" + id + "/qr").Expect(http.StatusOK).Map()["qr_payload"].(string)
+}
+
+// unique is the body with names that no other has.
+func unique(o *office, body obj) obj {
+	o.people++
+	other := obj{}
+	for name, value := range body {
+		other[name] = value
+		if name == "slug" || name == "name" || name == "plan_id" {
+			other[name] = value.(string) + "-" + strconv.Itoa(o.people)
+		}
+	}
+	return other
+}
+
+// send uploads a picture, which every upload takes.
+func (o *office) send(path string) *apitest.Answer {
+	var picture, form bytes.Buffer
+	require.NoError(o.t, png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 8, 8))))
+	parts := multipart.NewWriter(&form)
+	part, err := parts.CreateFormFile("file", "a.png")
+	require.NoError(o.t, err)
+	_, err = part.Write(picture.Bytes())
+	require.NoError(o.t, err)
+	require.NoError(o.t, parts.Close())
+	return o.root.Send(http.MethodPost, path, parts.FormDataContentType(), form.Bytes()).Expect(http.StatusOK)
+}
+
+// trailed is one call that succeeds, and what it writes, for every route by which
+// an admin writes.
+var trailed = map[string]func(o *office) made{
+	"video_create": func(o *office) made { return o.post("/videos", "videos", aVideo) },
+	"video_update": func(o *office) made { return o.put("/videos", "videos", o.video(), "title", "Other") },
+	"video_delete": func(o *office) made { return o.remove("/videos", "videos", o.video()) },
+
+	"category_create": func(o *office) made { return o.post("/categories", "categories", aCategory) },
+	"category_update": func(o *office) made { return o.put("/categories", "categories", o.category(), "name", "Other") },
+	"category_delete": func(o *office) made { return o.remove("/categories", "categories", o.category()) },
+	"tag_create":      func(o *office) made { return o.post("/tags", "tags", aCategory) },
+	"tag_update": func(o *office) made {
+		return o.put("/tags", "tags", o.post("/tags", "", unique(o, aCategory)).record, "name", "Other")
+	},
+	"tag_delete": func(o *office) made {
+		return o.remove("/tags", "tags", o.post("/tags", "", unique(o, aCategory)).record)
+	},
+	"season_create": func(o *office) made { return o.post("/seasons", "seasons", aCategory) },
+	"season_update": func(o *office) made {
+		return o.put("/seasons", "seasons", o.post("/seasons", "", unique(o, aCategory)).record, "name", "Other")
+	},
+	"season_delete": func(o *office) made {
+		return o.remove("/seasons", "seasons", o.post("/seasons", "", unique(o, aCategory)).record)
+	},
+
+	"config_payment_gateway_put": func(o *office) made {
+		return made{o.root.Put("/admin/config/payment-gateway", obj{"gateway": "gwb"}), "config", ""}
+	},
+	"config_pix_billing_mode_put": func(o *office) made {
+		return made{o.root.Put("/admin/config/pix-billing-mode", obj{"mode": "yearly"}), "config", ""}
+	},
+	"config_pix_subscription_mode_put": func(o *office) made {
+		return made{o.root.Put("/admin/config/pix-subscription-mode", obj{"mode": "recurring"}), "config", ""}
+	},
+	"config_client_version_put": func(o *office) made {
+		return made{o.root.Put("/config/client-version", obj{"client_version": "2.0.0"}), "config", ""}
+	},
+
+	"archive_record_upload": func(o *office) made {
+		u, _ := o.customer()
+		a := o.send("/upload-file/archive-records/" + u.ID.String())
+		return made{a, "files", a.Map()["file_id"].(string)}
+	},
+	"archive_record_delete": func(o *office) made {
+		u, _ := o.customer()
+		path := "/upload-file/archive-records/" + u.ID.String()
+		id := o.send(path).Map()["file_id"].(string)
+		return made{o.root.Delete(path+"/"+id, nil), "files", id}
+	},
+
+	"user_create": func(o *office) made {
+		return o.post("/users", "users", obj{"username": "colleague", "email": "colleague@example.com", "password": appPassword, "name": "Colleague"})
+	},
+	"user_update": func(o *office) made { return o.put("/users", "users", o.admin().ID.String(), "name", "Other") },
+	"user_delete": func(o *office) made { return o.remove("/users", "users", o.admin().ID.String()) },
+	"my_user_put": func(o *office) made {
+		return made{o.root.Put("/my-user", []obj{{"name": "Myself"}}), "users", o.self()}
+	},
+	"change_password_post": func(o *office) made {
+		return made{o.root.Post("/auth/change-password", obj{"current_password": appPassword, "new_password": appPassword + "!"}), "users", o.self()}
+	},
+	"avatar_post":   func(o *office) made { return made{o.send("/me/avatar"), "users", o.self()} },
+	"avatar_delete": func(o *office) made { return made{o.root.Delete("/me/avatar", nil), "users", o.self()} },
+
+	"users_type_create": func(o *office) made { return o.post("/users-type", "users-type", aProfile) },
+	"users_type_update": func(o *office) made { return o.put("/users-type", "users-type", o.profile(), "name", "Others") },
+	"users_type_delete": func(o *office) made { return o.remove("/users-type", "users-type", o.profile()) },
+
+	"customer_update": func(o *office) made {
+		u, _ := o.customer()
+		return o.put("/customers", "customers", u.ID.String(), "full_name", "Other Name")
+	},
+	"customer_delete": func(o *office) made {
+		u, _ := o.customer()
+		return o.remove("/customers", "customers", u.ID.String())
+	},
+	"customer_toggle_active": func(o *office) made {
+		u, _ := o.customer()
+		return made{o.root.Post("/admin/customers/"+u.ID.String()+"/toggle-active", nil), "customers", u.ID.String()}
+	},
+	"customer_admin_verify_email": func(o *office) made {
+		u, _ := o.customer()
+		o.exec(`UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE id = $1`, u.ID)
+		return made{o.root.Post("/admin/customers/"+u.ID.String()+"/verify-email", nil), "customers", u.ID.String()}
+	},
+
+	"plan_create": func(o *office) made { return o.post("/plans", "plans", aPlan) },
+	"plan_update": func(o *office) made { return o.put("/plans", "plans", o.plan(), "name", "Other") },
+	"plan_delete": func(o *office) made { return o.remove("/plans", "plans", o.plan()) },
+	"plan_activate": func(o *office) made {
+		id := o.plan()
+		return made{o.root.Post("/plans/"+id+"/activate", nil), "plans", id}
+	},
+	"plan_inactivate": func(o *office) made {
+		id := o.plan()
+		return made{o.root.Post("/plans/"+id+"/inactivate", nil), "plans", id}
+	},
+	"plan_sync_gwb": func(o *office) made {
+		id := o.plan()
+		return made{o.root.Post("/plans/"+id+"/sync-gwb", nil), "plans", id}
+	},
+
+	"subscription_update": func(o *office) made {
+		return o.put("/subscriptions", "subscriptions", o.active(), "expires_at", "2099-01-01")
+	},
+	"subscription_cancel":   func(o *office) made { return o.act("/subscriptions/", o.active(), "/cancel", nil) },
+	"subscription_activate": func(o *office) made { return o.act("/admin/subscriptions/", o.active(), "/activate", nil) },
+	"subscription_extend": func(o *office) made {
+		return o.act("/admin/subscriptions/", o.active(), "/extend", obj{"days": 3})
+	},
+	"subscription_chargeback": func(o *office) made {
+		return o.act("/subscriptions/", o.active(), "/chargeback", obj{"reason": "told by the bank"})
+	},
+	"subscription_refund": func(o *office) made {
+		return o.act("/subscriptions/", o.subscribed("gwb"), "/refund", obj{"reason": "as agreed"})
+	},
+	"admin_gwa_subscription_refund": func(o *office) made {
+		return o.act("/admin/gwa/subscriptions/", o.subscribed("gwa"), "/refund", obj{"reason": "as agreed", "value": 1})
+	},
+	"admin_gwb_subscription_refund": func(o *office) made {
+		return o.act("/admin/gwb/subscriptions/", o.subscribed("gwb"), "/refund", obj{"reason": "as agreed"})
+	},
+	"admin_gwa_subscription_cancel": func(o *office) made {
+		return o.act("/admin/gwa/subscriptions/", o.subscribed("gwa"), "/cancel", nil)
+	},
+	"admin_gwb_subscription_cancel": func(o *office) made {
+		return o.act("/admin/gwb/subscriptions/", o.subscribed("gwb"), "/cancel", nil)
+	},
+
+	"event_create": func(o *office) made { return o.post("/events", "events", anEvent) },
+	"event_update": func(o *office) made { return o.put("/events", "events", o.event(), "title", "Other") },
+	"event_delete": func(o *office) made { return o.remove("/events", "events", o.event()) },
+	"ticket_create": func(o *office) made {
+		u, _ := o.customer()
+		a := o.root.Post("/tickets", obj{"customer_id": u.ID, "event_id": o.event()})
+		return made{a, "tickets", idIn(a)}
+	},
+	"ticket_update": func(o *office) made {
+		id, _ := o.ticket()
+		return o.put("/tickets", "tickets", id, "title", "Other")
+	},
+	"ticket_delete": func(o *office) made {
+		id, _ := o.ticket()
+		return o.remove("/tickets", "tickets", id)
+	},
+	"ticket_consume": func(o *office) made {
+		id, _ := o.ticket()
+		return made{o.root.Put("/tickets/"+id+"/consume", nil), "tickets", id}
+	},
+	"ticket_consume_qr": func(o *office) made {
+		id, payload := o.scanned()
+		return made{o.root.Post("/tickets/consume-qr", obj{"qr_payload": payload}), "tickets", id}
+	},
+	"ticket_consume_qr_batch": func(o *office) made {
+		id, payload := o.scanned()
+		scan := obj{"qr_payload": payload, "scanned_at": "2026-01-01T00:00:00Z"}
+		return made{o.root.Post("/tickets/consume-qr/batch", obj{"scans": []obj{scan, scan}}), "tickets", id}
+	},
+
+	"promo_code_create": func(o *office) made { return o.post("/admin/promo-codes", "promo-codes", aPromo) },
+	"promo_code_update": func(o *office) made {
+		id := o.promo()
+		return made{o.root.Put("/admin/promo-codes/"+id, obj{"title": "Other"}), "promo-codes", id}
+	},
+	"promo_code_delete": func(o *office) made {
+		id := o.promo()
+		return made{o.root.Delete("/admin/promo-codes/"+id, nil), "promo-codes", id}
+	},
+	"promo_code_image_post": func(o *office) made {
+		id := o.promo()
+		return made{o.send("/admin/promo-codes/" + id + "/image"), "promo-codes", id}
+	},
+	"promo_code_image_delete": func(o *office) made {
+		id := o.promo()
+		o.send("/admin/promo-codes/" + id + "/image")
+		return made{o.root.Delete("/admin/promo-codes/"+id+"/image", nil), "promo-codes", id}
+	},
+
+	"requisition_status_post": func(o *office) made { return o.post("/admin/requisition-status", "requisition-status", aColumn) },
+	"requisition_status_put": func(o *office) made {
+		return o.put("/admin/requisition-status", "requisition-status", o.column(), "name", "Other")
+	},
+	"requisition_status_delete": func(o *office) made {
+		return o.remove("/admin/requisition-status", "requisition-status", o.column())
+	},
+	"requisition_post": func(o *office) made {
+		return o.post("/admin/requisitions", "requisitions", obj{"name": "Buy lamps", "status_id": o.column()})
+	},
+	"requisition_put":    func(o *office) made { return o.put("/admin/requisitions", "requisitions", o.card(), "name", "Other") },
+	"requisition_delete": func(o *office) made { return o.remove("/admin/requisitions", "requisitions", o.card()) },
+	"requisition_file_upload": func(o *office) made {
+		id := o.card()
+		return made{o.send("/admin/requisitions/" + id + "/files"), "requisitions", id}
+	},
+	"requisition_file_delete": func(o *office) made {
+		id := o.card()
+		file := o.send("/admin/requisitions/" + id + "/files").Map()["docs"].([]any)[0].(obj)["files"].([]any)[0].(obj)["file_id"].(string)
+		return made{o.root.Delete("/admin/requisitions/"+id+"/files/"+file, nil), "requisitions", id}
+	},
+
+	"webhook_log_replay": func(o *office) made {
+		o.subscribed("gwb")
+		id := o.app.insert(o.t, `UPDATE payments.webhook_logs SET processed = processed
+			WHERE id = (SELECT id FROM payments.webhook_logs WHERE signature_valid AND event_type NOT LIKE 'ADMIN%' LIMIT 1)`).String()
+		return made{o.root.Post("/webhook-logs/"+id+"/replay", nil), "webhook-logs", id}
+	},
+}
+
+func (o *office) self() string { return o.root.Get("/current-user").Map()["user_id"].(string) }
+
+// active is a subscription that no gateway knows.
+func (o *office) active() string {
+	u, _ := o.customer()
+	return subscriptionstest.Active(o.t, o.app.pool, u.ID).String()
+}
+
+func (o *office) act(before, id, after string, body any) made {
+	if body == nil {
+		return made{o.root.Do(http.MethodPost, before+id+after, nil), "subscriptions", id}
+	}
+	return made{o.root.Post(before+id+after, body), "subscriptions", id}
+}
+
+func (o *office) exec(sql string, args ...any) {
+	_, err := o.app.pool.Exec(o.t.Context(), sql, args...)
+	require.NoError(o.t, err)
+}
+
+// writesOfAdmins are the registered routes by which an admin can write.
+func writesOfAdmins(a *App) []httpapi.RouteInfo {
+	var all []httpapi.RouteInfo
+	for _, r := range a.api.Routes() {
+		switch r.Auth {
+		case httpapi.Admin, httpapi.Root, httpapi.CustomerOrAdmin, httpapi.SignedIn:
+			if r.Method != http.MethodGet {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+type trailEntry struct {
+	resource, recordID, path, requestID, actorID string
+	before, after                                *string
+}
+
+// entries are those of one handler.
+func (o *office) entries(action string) []trailEntry {
+	rows, err := o.app.pool.Query(o.t.Context(), `SELECT resource, coalesce(record_id, ''), path, request_id, actor_id, before::text, after::text
+		FROM accounts.audit_log WHERE action = $1 ORDER BY id`, action)
+	require.NoError(o.t, err)
+	defer rows.Close()
+	var all []trailEntry
+	for rows.Next() {
+		var e trailEntry
+		require.NoError(o.t, rows.Scan(&e.resource, &e.recordID, &e.path, &e.requestID, &e.actorID, &e.before, &e.after))
+		all = append(all, e)
+	}
+	require.NoError(o.t, rows.Err())
+	return all
+}
+
+// TestEveryWriteOfAnAdminLeavesOneEntry calls every registered route by which an
+// admin can write, successfully: each leaves exactly one entry that names the
+// record, its author, the path and the request. A new route has no example, and
+// fails.
+func TestEveryWriteOfAnAdminLeavesOneEntry(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	self := o.self()
+	called := map[string]bool{}
+	for _, r := range writesOfAdmins(o.app) {
+		if untrailed[r.Name] != "" {
+			continue
+		}
+		example, there := trailed[r.Name]
+		require.True(t, there, "%s %s (%s) has neither an example call nor a reason to leave no entry", r.Method, r.Path, r.Name)
+		called[r.Name] = true
+		before := len(o.entries(r.Name))
+		done := example(o)
+		require.Less(t, done.answer.Status, 300, "%s: %s", r.Name, done.answer.Body)
+		all := o.entries(r.Name)
+		mine := 0
+		for _, e := range all[before:] {
+			if e.requestID != done.answer.Header.Get("X-Request-Id") {
+				continue // of a call that prepared this one
+			}
+			mine++
+			require.Equal(t, done.resource, e.resource, r.Name)
+			require.Equal(t, done.record, e.recordID, r.Name)
+			require.Regexp(t, "^"+placeholder.ReplaceAllString(r.Path, `[0-9a-z-]+`)+"$", e.path, r.Name)
+			require.Equal(t, self, e.actorID, r.Name)
+			if r.Name != "customer_delete" { // told by his id alone
+				require.False(t, e.before == nil && e.after == nil, "%s tells nothing", r.Name)
+			}
+		}
+		require.Equal(t, 1, mine, "%s leaves %d entries", r.Name, mine)
+	}
+	for name := range trailed {
+		require.True(t, called[name], "%s is no route by which an admin writes", name)
+	}
+	require.Zero(t, o.count(`SELECT count(*) FROM accounts.audit_log WHERE action = ''`))
+}
+
+func (o *office) count(sql string, args ...any) (n int) {
+	require.NoError(o.t, o.app.pool.QueryRow(o.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// TestUntrailedRoutesLeaveNoEntry: the exceptions are what they say.
+func TestUntrailedRoutesLeaveNoEntry(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	video := o.video()
+	was := o.count(`SELECT count(*) FROM accounts.audit_log`)
+	o.root.Post("/auth/refresh-archive-token", nil).Expect(http.StatusOK)
+	o.root.Put("/me/watch-history", obj{"video_id": video, "timeline": 1.5}).Expect(http.StatusOK)
+	o.root.Delete("/me/watch-history", nil).Expect(http.StatusOK)
+	require.Equal(t, was, o.count(`SELECT count(*) FROM accounts.audit_log`))
+	require.Len(t, untrailed, 3)
+}
+
+// TestARefusedWriteLeavesNoEntry: the entry stands and falls with the write.
+func TestARefusedWriteLeavesNoEntry(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	o.category()
+	was := o.count(`SELECT count(*) FROM accounts.audit_log`)
+	o.root.Post("/videos", []obj{unique(o, aVideo), {"title": "no more"}}).Expect(http.StatusUnprocessableEntity)
+	o.root.Delete("/tags?_id="+objectid.New().String(), nil).Expect(http.StatusNotFound)
+	o.root.Put("/admin/config/payment-gateway", obj{"gateway": "none"}).Expect(http.StatusUnprocessableEntity)
+	require.Equal(t, was, o.count(`SELECT count(*) FROM accounts.audit_log`))
+}
