@@ -23,6 +23,7 @@ import (
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
@@ -96,7 +97,9 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 	})
 	b.payments.Workers(workers)
 	b.service.Workers(workers)
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com"})
+	api := httpapi.New(httpapi.Config{
+		Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com", Idempotency: idempotency.New(b.db, b.clock, []byte("0123456789abcdef0123456789abcdef")),
+	})
 	b.payments.Routes(api)
 	b.service.Routes(api)
 	b.api = api

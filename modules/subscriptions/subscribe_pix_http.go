@@ -7,6 +7,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/secret"
 )
 
 type subscribePixInput struct {
@@ -47,10 +48,14 @@ func (h handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automa
 	if err != nil {
 		return nil, err
 	}
+	return pixGWAEnvelope(ctx, sub), nil
+}
+
+func pixGWAEnvelope(ctx context.Context, sub row) *envelope {
 	return httpapi.One(ctx, shown(sub), pixInfo{
 		Message: payPix, Amount: pixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
 		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID,
-	}), nil
+	})
 }
 
 const payPix = "Pay the PIX to start your subscription."
@@ -79,10 +84,14 @@ func (h handlers) subscribePixGWB(ctx context.Context, in *subscribePixGWBInput)
 	if err != nil {
 		return nil, err
 	}
+	return pixGWBEnvelope(ctx, sub, clientSecret), nil
+}
+
+func pixGWBEnvelope(ctx context.Context, sub row, clientSecret secret.Text) *envelope {
 	return httpapi.One(ctx, shown(sub), pixGWBInfo{
 		Message: payPix, Amount: int64(pixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
 		ClientSecret: filled(clientSecret.Reveal()), Pix: codeOf(sub),
-	}), nil
+	})
 }
 
 type pixQRBody struct {

@@ -112,6 +112,10 @@ func (h handlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*env
 	if err != nil {
 		return nil, err
 	}
+	return cardGWBEnvelope(ctx, out), nil
+}
+
+func cardGWBEnvelope(ctx context.Context, out cardOutcome) *envelope {
 	message := out.message
 	if message == "" {
 		message = outcomeMessages[out.paymentStatus]
@@ -119,7 +123,7 @@ func (h handlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*env
 	return httpapi.One(ctx, shown(out.sub), gwbInfo{
 		Message: message, ClientSecret: filled(out.clientSecret),
 		PaymentStatus: out.paymentStatus, PaymentFailed: out.declined,
-	}), nil
+	})
 }
 
 var outcomeMessages = map[string]string{
@@ -160,9 +164,13 @@ func (h handlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*env
 	if err != nil {
 		return nil, err
 	}
+	return cardGWAEnvelope(ctx, out), nil
+}
+
+func cardGWAEnvelope(ctx context.Context, out cardOutcome) *envelope {
 	return httpapi.One(ctx, shown(out.sub), gwaInfo{
 		Message: statusMessages[Status(out.sub.Status)], SubscriptionID: out.sub.GwaSubscriptionID, PaymentStatus: out.paymentStatus,
-	}), nil
+	})
 }
 
 // subscribe always refuses: the gateways have routes of their own

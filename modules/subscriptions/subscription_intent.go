@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
+	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -102,8 +103,10 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 			return err
 		}
 		var err error
-		sub, err = s.insertTx(ctx, tx, w)
-		return err
+		if sub, err = s.insertTx(ctx, tx, w); err != nil {
+			return err
+		}
+		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, sub.ID)
 	})
 	if postgres.Constraint(err) == constraintOneLive {
 		return row{}, fault.Conflict("You already have a subscription.")

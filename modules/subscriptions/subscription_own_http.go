@@ -55,7 +55,10 @@ func (h handlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output[re
 	if err != nil {
 		return nil, err
 	}
-	sub, message := out.sub, out.message
+	return renewedOutput(out.sub, out.message)
+}
+
+func renewedOutput(sub row, message string) (*httpapi.Output[renewedBody], error) {
 	if message == "" {
 		message = statusMessages[Status(sub.Status)]
 	}

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
+	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -27,6 +28,7 @@ type wish struct {
 	method       payments.Method
 	quantity     int
 	withoutLogin bool
+	attempt      *idempotency.Attempt // nil without an Idempotency-Key
 }
 
 // reservation is an order that was written with its tickets, or why not.
@@ -181,13 +183,14 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish
 		p.ImageID = new(e.ImageID.String())
 	}
 	byID := map[string]*reservation{}
+	attempts := map[string]*idempotency.Attempt{}
 	for i := range results {
 		r := &results[i]
 		if r.err != nil {
 			continue
 		}
 		o := r.order
-		byID[o.ID.String()] = r
+		byID[o.ID.String()], attempts[o.ID.String()] = r, wishes[i].attempt
 		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()), append(p.Quantities, o.Quantity)
 		p.Gateways, p.Methods = append(p.Gateways, text(o.Gateway)), append(p.Methods, text(o.PaymentMethod))
 		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
@@ -205,6 +208,9 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish
 		r := byID[row.OrderID]
 		for _, id := range row.TicketIds {
 			r.tickets = append(r.tickets, objectid.ID(id))
+		}
+		if err := attempts[row.OrderID].BindTx(ctx, tx, r.order.ID); err != nil {
+			return err
 		}
 		if err := s.paidTx(ctx, tx, r.order); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -86,7 +87,7 @@ func (s *Service) prepare(ctx context.Context, p purchase) (w wish, instrument p
 	if e.Capacity != nil && int(e.TicketsIssued)+p.quantity > int(*e.Capacity) {
 		return w, instrument, errSoldOut()
 	}
-	w = wish{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil}
+	w = wish{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil, attempt: idempotency.AttemptOf(ctx)}
 	free := priceOf(e) == 0
 	if !free {
 		if instrument, err = instrumentOf(p, priceOf(e)*int64(p.quantity)); err != nil {

@@ -19,6 +19,7 @@ import (
 	"marquee/modules/tickets"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
@@ -104,14 +105,21 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	b.accounts.Workers(workers)
 	b.service.Workers(workers)
 	archive.Register(b.service.FileRecords()...)
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com"})
+	b.customer = accountstest.Customer(t, b.db)
+	b.serve(idempotency.New(b.db, b.clock, fileKey))
+	return b
+}
+
+// serve puts the API before the module; without a store it ignores
+// Idempotency-Key.
+func (b *bundle) serve(repeats *idempotency.Store) {
+	b.t.Helper()
+	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: slog.New(slog.DiscardHandler), PublicURL: "https://api.example.com", Idempotency: repeats})
 	b.payments.Routes(api)
 	b.service.Routes(api)
-	b.nobody = apitest.New(t, api)
-	b.customer = accountstest.Customer(t, b.db)
-	b.me = b.nobody.As(accountstest.Token(t, b.db, b.customer.Username))
-	b.admin = b.nobody.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
-	return b
+	b.nobody = apitest.New(b.t, api)
+	b.me = b.nobody.As(accountstest.Token(b.t, b.db, b.customer.Username))
+	b.admin = b.nobody.As(accountstest.Token(b.t, b.db, accountstest.Admin(b.t, b.db).Username))
 }
 
 // listen lets the sandbox deliver its webhooks.

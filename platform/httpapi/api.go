@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/platform/audit"
+	"marquee/platform/idempotency"
 )
 
 // Prefix stands before every path but the webhooks'.
@@ -32,11 +33,12 @@ type Config struct {
 	Trail          audit.Trail // keeps what admins write; default: nobody does
 	Log            *slog.Logger
 	Metrics        prometheus.Registerer
-	TrustedProxies []netip.Prefix // peers whose X-Forwarded-For is believed
-	CORSOrigins    []string       // default: any origin, without credentials
-	RequestTimeout time.Duration  // default 90 s: a gateway may take a minute for a card
-	NoThrottle     bool           // lifts the limits per address, for load and end-to-end tests
-	DocsPage       []byte         // HTML of GET /docs
+	TrustedProxies []netip.Prefix     // peers whose X-Forwarded-For is believed
+	CORSOrigins    []string           // default: any origin, without credentials
+	RequestTimeout time.Duration      // default 90 s: a gateway may take a minute for a card
+	NoThrottle     bool               // lifts the limits per address, for load and end-to-end tests
+	DocsPage       []byte             // HTML of GET /docs
+	Idempotency    *idempotency.Store // keeps the answers of Idempotent operations; nil: the header is ignored
 }
 
 // API is the router with its operations. Build it once, register every module,
@@ -69,7 +71,7 @@ func New(cfg Config) *API {
 			AllowedOrigins: cfg.CORSOrigins,
 			AllowedMethods: []string{"GET", "POST", "PUT", "DELETE", "OPTIONS"},
 			AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"},
-			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Content-Disposition"},
+			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Content-Disposition", replayedHeader},
 			MaxAge:         600,
 		}),
 		a.timeout,
@@ -152,6 +154,9 @@ type operation struct {
 	tokenInQuery bool
 	form         bool
 	perMinute    int
+	idempotent   bool
+	recall       any                      // func(context.Context, objectid.ID) (*O, error), O being the handler's output
+	guest        func(body []byte) string // who calls a public operation
 }
 
 // Status sets the status of a success; default 200.
@@ -234,9 +239,13 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	}
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission})
 	op.Extensions = map[string]any{"x-auth": string(auth)}
-	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op)}
+	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.once(op)}
+	recall := recallOf[O](op)
 	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
-		out, err := handler(a.withTrail(ctx, method, name), in)
+		out, done, err := recalled(ctx, recall)
+		if !done {
+			out, err = handler(a.withTrail(ctx, method, name), in)
+		}
 		if err != nil {
 			return nil, a.rendered(ctx, err)
 		}

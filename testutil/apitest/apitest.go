@@ -22,6 +22,7 @@ type Client struct {
 	t     testing.TB
 	base  string
 	token string
+	extra http.Header
 }
 
 // New serves the API on loopback until the test ends.
@@ -34,6 +35,17 @@ func New(t testing.TB, api *httpapi.API) *Client {
 func (c *Client) As(token string) *Client {
 	other := *c
 	other.token = token
+	return &other
+}
+
+// With returns a client that sends a further header, such as Idempotency-Key.
+func (c *Client) With(name, value string) *Client {
+	other := *c
+	other.extra = c.extra.Clone()
+	if other.extra == nil {
+		other.extra = http.Header{}
+	}
+	other.extra.Add(name, value)
 	return &other
 }
 
@@ -99,6 +111,9 @@ func (c *Client) Send(method, path, contentType string, body []byte) *Answer {
 	}
 	req, err := http.NewRequest(method, c.base+path, bytes.NewReader(body))
 	require.NoError(c.t, err)
+	for name, values := range c.extra {
+		req.Header[name] = values
+	}
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}

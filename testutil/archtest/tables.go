@@ -30,17 +30,18 @@ var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "ob
 
 // platformUses is what the other platform packages may use of each other on top.
 var platformUses = map[string][]string{
-	"audit":      {},
-	"collection": {"audit", "httpapi", "query"},
-	"httpapi":    {"audit", "telemetry"},
-	"jobs":       {"telemetry"},
-	"query":      {},
-	"mail":       {},
-	"telemetry":  {},
-	"export":     {},
-	"image":      {},
-	"localpg":    {},
-	"sandbox":    {},
+	"audit":       {},
+	"collection":  {"audit", "httpapi", "query"},
+	"httpapi":     {"audit", "idempotency", "telemetry"},
+	"idempotency": {},
+	"jobs":        {"telemetry"},
+	"query":       {},
+	"mail":        {},
+	"telemetry":   {},
+	"export":      {},
+	"image":       {},
+	"localpg":     {},
+	"sandbox":     {},
 }
 
 // developmentOnly are the platform packages that `serve` must not be able to reach; modules

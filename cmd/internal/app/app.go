@@ -18,6 +18,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/platform/telemetry"
@@ -37,6 +38,7 @@ type App struct {
 	api     *httpapi.API
 	metrics *prometheus.Registry
 	modules modules
+	repeats *idempotency.Store // answers of requests with an Idempotency-Key
 }
 
 // New opens the database and builds every module. With work, its job client
@@ -83,6 +85,7 @@ func (a *App) build(work bool) error {
 	if a.modules, err = newModules(c); err != nil {
 		return err
 	}
+	a.repeats = idempotency.New(a.pool, c.clock, []byte(a.cfg.FileKey))
 	if work {
 		a.addWorkers(workers)
 	}
@@ -96,7 +99,7 @@ func (a *App) newAPI() error {
 	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
-		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage,
+		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage, Idempotency: a.repeats,
 	})
 	a.api.AddCheck("database", a.pool.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {

@@ -6,13 +6,14 @@ import "github.com/riverqueue/river"
 // before the job client starts.
 func (a *App) addWorkers(w *river.Workers) {
 	m := a.modules
+	a.repeats.Workers(w)
 	m.files.Workers(w)
 	m.accounts.Workers(w)
 	m.payments.Workers(w)
 	m.tickets.Workers(w)
 	m.subscriptions.Workers(w)
 	m.finance.Workers(w)
-	for _, periodic := range [][]*river.PeriodicJob{m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic(), m.finance.Periodic()} {
+	for _, periodic := range [][]*river.PeriodicJob{a.repeats.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic(), m.finance.Periodic()} {
 		a.jobs.PeriodicJobs().AddMany(periodic)
 	}
 }

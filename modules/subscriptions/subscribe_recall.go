@@ -1,0 +1,99 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/modules/payments"
+	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
+	"marquee/platform/objectid"
+)
+
+// recall tells what became of the subscription of a request that was cut off
+// (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
+// ended unpaid cost nothing, so that the request may run anew.
+func (s *Service) recall(ctx context.Context, id objectid.ID) (row, error) {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	switch {
+	case err != nil:
+		return row{}, fmt.Errorf("read subscription: %w", err)
+	case Status(sub.Status).Ended() && sub.StartedAt == nil:
+		return row{}, httpapi.ErrCameToNothing
+	case sub.IntentOpen:
+		return row{}, idempotency.InProgress()
+	}
+	return sub, nil
+}
+
+// recallCardGWB reads a pending subscription live, since a client secret is kept
+// nowhere.
+func (h handlers) recallCardGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
+	sub, err := h.service.recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := cardOutcome{sub: sub, paymentStatus: string(payments.Succeeded)}
+	if Status(sub.Status) == Pending {
+		out.paymentStatus = string(payments.OutcomeUnknown)
+		if out.sub, out.clientSecret, err = h.service.resolve(ctx, sub); err != nil {
+			return nil, gatewayFault(err)
+		}
+		switch {
+		case out.clientSecret != "":
+			out.paymentStatus = string(payments.RequiresAction)
+		case Status(out.sub.Status) == Active:
+			out.paymentStatus = string(payments.Succeeded)
+		case Status(out.sub.Status).Ended():
+			return nil, httpapi.ErrCameToNothing
+		}
+	}
+	return cardGWBEnvelope(ctx, out), nil
+}
+
+func (h handlers) recallCardGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
+	sub, err := h.service.recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := cardOutcome{sub: sub, paymentStatus: "PENDING"}
+	if Status(sub.Status) == Active {
+		out.paymentStatus = "CONFIRMED"
+	}
+	return cardGWAEnvelope(ctx, out), nil
+}
+
+func (h handlers) recallPixGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
+	sub, err := h.service.recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return pixGWAEnvelope(ctx, sub), nil
+}
+
+// recallPixGWB reads the client secret at the gateway, since it is kept nowhere.
+func (h handlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
+	sub, err := h.service.recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var charge payments.PixCharge
+	if Status(sub.Status) == Pending && sub.PixPaymentID != nil {
+		gateway, err := h.service.payments.Gateway(payments.GWB)
+		if err != nil {
+			return nil, gatewayFault(err)
+		}
+		if charge, err = gateway.ReadPix(ctx, *sub.PixPaymentID); err != nil {
+			return nil, h.service.refused(ctx, "read PIX", err)
+		}
+	}
+	return pixGWBEnvelope(ctx, sub, charge.ClientSecret), nil
+}
+
+func (h handlers) recallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
+	sub, err := h.service.recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return renewedOutput(sub, "")
+}
