@@ -114,7 +114,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 // Idempotency-Key.
 func (b *bundle) serve(repeats *idempotency.Store) {
 	b.t.Helper()
-	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: slog.New(slog.DiscardHandler), PublicURL: "https://api.example.com", Idempotency: repeats})
+	api := httpapi.New(httpapi.Config{Auth: b.accounts, Trail: b.accounts, Log: leaktest.Logger(b.t), PublicURL: "https://api.example.com", Idempotency: repeats})
 	b.payments.Routes(api)
 	b.service.Routes(api)
 	b.nobody = apitest.New(b.t, api)
