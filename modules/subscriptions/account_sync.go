@@ -82,14 +82,14 @@ func (s *Service) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote p
 		return nil
 	}
 	now := s.clock.Now()
-	c := change{action: action, source: ByLiveRead, edit: func(r *row) { learnRemote(r, &remote) }}
+	c := change{action: action, source: ByLiveRead, edit: func(r *row) { s.learnRemote(r, &remote) }}
 	switch {
 	case action == GatewaySaysActive:
 		// Gateway A's "active" tells of the recurrence, not of its payments.
 		if sub.Gateway == string(payments.GWA) || Status(sub.Status) != Suspended || sub.HasChargeback {
 			return nil
 		}
-		c.edit = func(r *row) { learnRemote(r, &remote); r.PaymentFailures = 0 }
+		c.edit = func(r *row) { s.learnRemote(r, &remote); r.PaymentFailures = 0 }
 	case action == GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
 		return nil
 	case action == GatewaySaysCancelled && sub.Gateway == string(payments.GWA) && sub.ExpiresAt != nil && sub.ExpiresAt.After(now):

@@ -7,11 +7,46 @@ import "time"
 // month's last: 31 January plus 1 is 28 or 29 February (open-shapes, Months
 // charged are months granted).
 func AddMonths(t time.Time, months int, zone *time.Location) time.Time {
+	return AddMonthsOn(t, months, t.In(zone).Day(), zone)
+}
+
+// AddMonthsOn is AddMonths for periods that begin on the anchor's day of the
+// month: where t is the last day of a month that lacks that day, the next period
+// is back on it. 28 February with the anchor 31 plus 1 is 31 March. Any other t
+// keeps its own day.
+func AddMonthsOn(t time.Time, months, anchor int, zone *time.Location) time.Time {
 	local := t.In(zone)
 	year, month, day := local.Date()
-	lastDay := time.Date(year, month+time.Month(months)+1, 0, 0, 0, 0, 0, zone).Day()
+	if day == lastDay(year, month) {
+		day = max(day, anchor)
+	}
 	hour, minute, second := local.Clock()
-	return time.Date(year, month+time.Month(months), min(day, lastDay), hour, minute, second, local.Nanosecond(), zone).UTC()
+	day = min(day, lastDay(year, month+time.Month(months)))
+	return time.Date(year, month+time.Month(months), day, hour, minute, second, local.Nanosecond(), zone).UTC()
+}
+
+// lastDay is how many days the month has.
+func lastDay(year int, month time.Month) int {
+	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// anchor has the row's periods begin on the day of t, in the zone. A t that is the
+// last day of a month which lacks the present anchor leaves it as it is.
+func (s *Service) anchor(r *row, t time.Time) {
+	year, month, day := t.In(s.cfg.Zone).Date()
+	if r.AnchorDay != nil && day == min(int(*r.AnchorDay), lastDay(year, month)) {
+		return
+	}
+	r.AnchorDay = new(int32(day)) //nolint:gosec // a day of a month
+}
+
+// monthsOn is the end of a period of so many months that begins at t.
+func (s *Service) monthsOn(t time.Time, months int, r row) time.Time {
+	anchor := t.In(s.cfg.Zone).Day()
+	if r.AnchorDay != nil {
+		anchor = int(*r.AnchorDay)
+	}
+	return AddMonthsOn(t, months, anchor, s.cfg.Zone)
 }
 
 // startOfDay is midnight, in the zone, of the day to which t belongs there.

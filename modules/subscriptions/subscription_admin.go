@@ -41,6 +41,7 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 			closeIntent(r)
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			if passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now); ended || passed {
+				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.periodFrom(now, r), nil
 			}
 		}
@@ -125,7 +126,10 @@ func (s *Service) extend(ctx context.Context, found row, days int, until *time.T
 				next = new(next.In(s.cfg.Zone).AddDate(0, 0, days).UTC())
 			}
 		}
-		return s.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = &end, next })
+		return s.editTx(ctx, tx, sub, func(r *row) {
+			r.ExpiresAt, r.NextBillingDate = &end, next
+			s.anchor(r, end)
+		})
 	})
 }
 

@@ -77,6 +77,6 @@ func (s *Service) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub row, e paymen
 	if err != nil || cycle == nil {
 		return nil, err
 	}
-	next := latestOf(AddMonths(*cycle, int(sub.PeriodMonths), s.cfg.Zone), sub.NextBillingDate)
+	next := latestOf(s.monthsOn(*cycle, int(sub.PeriodMonths), sub), sub.NextBillingDate)
 	return &next, nil
 }

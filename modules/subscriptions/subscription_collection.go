@@ -141,8 +141,8 @@ func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *co
 		if plan != nil {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 		}
-		setInstant(rec, "expires_at", &r.ExpiresAt)
-		setInstant(rec, "next_billing_date", &r.NextBillingDate)
+		s.setDate(rec, "expires_at", r, &r.ExpiresAt)
+		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
 	wanted, given := rec.Value("status")
 	to, _ := wanted.(string)
@@ -176,7 +176,8 @@ func (s *Service) newPlanTx(ctx context.Context, tx pgx.Tx, sub row, rec *collec
 	return &plan, err
 }
 
-func setInstant(rec *collection.Record, column string, field **time.Time) {
+// setDate takes a date that the body gives, and has the periods begin on its day.
+func (s *Service) setDate(rec *collection.Record, column string, r *row, field **time.Time) {
 	value, given := rec.Value(column)
 	if !given {
 		return
@@ -184,6 +185,7 @@ func setInstant(rec *collection.Record, column string, field **time.Time) {
 	*field = nil
 	if at, ok := value.(time.Time); ok {
 		*field = &at
+		s.anchor(r, at)
 	}
 }
 

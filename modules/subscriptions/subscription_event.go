@@ -290,7 +290,7 @@ func (s *Service) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	}
 	return "", s.editTx(ctx, tx, sub, func(r *row) {
 		noteEvent(r, e)
-		learnRemote(r, e.Subscription)
+		s.learnRemote(r, e.Subscription)
 	})
 }
 

@@ -152,6 +152,10 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)
 	}
+	if w.method == payments.MethodCard {
+		first := s.firstDue(row{RegisterDate: now, TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents})
+		params.AnchorDay = new(int32(first.Day())) //nolint:gosec // a day of a month
+	}
 	switch w.gateway.Name() {
 	case payments.GWA:
 		params.GwaCustomerID = filled(w.payer.GatewayID)

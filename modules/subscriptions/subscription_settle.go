@@ -62,7 +62,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 	}
 	firstSight := !knownAtGateway(*sub)
 	err := s.editTx(ctx, tx, sub, func(r *row) {
-		learnRemote(r, a.remote)
+		s.learnRemote(r, a.remote)
 		learnPix(r, a.pix)
 		learnAuthorization(r, a.auth)
 		if a.remote != nil && s.chargesFirstMonth(*r) {
@@ -251,7 +251,10 @@ func (s *Service) pay(r *row, p payment) {
 		if p.DueDate != nil {
 			due = *p.DueDate
 		}
-		next := latestOf(AddMonths(due, 1, s.cfg.Zone), r.NextBillingDate)
+		if r.AnchorDay == nil {
+			s.anchor(r, due)
+		}
+		next := latestOf(s.monthsOn(due, 1, *r), r.NextBillingDate)
 		r.NextBillingDate = &next
 	case r.NextBillingDate == nil:
 		r.NextBillingDate = s.periodFrom(settledAt, r)
@@ -269,13 +272,15 @@ func (s *Service) payAutomatic(r *row, p payment, settledAt time.Time) {
 	case p.DueDate != nil:
 		from = *p.DueDate
 	}
-	next := latestOf(AddMonths(from, int(r.PeriodMonths), s.cfg.Zone), r.NextBillingDate)
+	next := latestOf(*s.periodFrom(from, r), r.NextBillingDate)
 	r.NextBillingDate, r.ExpiresAt = &next, nil
 }
 
+// periodFrom is the end of the row's period that begins at t, and keeps the day on
+// which its periods begin.
 func (s *Service) periodFrom(t time.Time, r *row) *time.Time {
-	end := AddMonths(t, int(r.PeriodMonths), s.cfg.Zone)
-	return &end
+	s.anchor(r, t)
+	return new(s.monthsOn(t, int(r.PeriodMonths), *r))
 }
 
 func latestOf(t time.Time, other *time.Time) time.Time {
@@ -288,10 +293,14 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 // lateMoneyTx opens an ended subscription again for money that came after its
 // end (open-shapes, Money that arrives late). A renewal that was paid before the
 // end opens nothing, and neither does money when the customer has another
-// subscription by now; the ledger has it in either case, for a refund.
+// subscription by now, or disputes what he paid; the ledger has it in any case, for a
+// refund.
 func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	if sub.StartedAt != nil && p.SettledAt != nil && sub.EndedAt.After(*p.SettledAt) {
 		return nil
+	}
+	if sub.HasChargeback {
+		return s.endAtGatewayTx(ctx, tx, *sub) // while its money is disputed nothing opens
 	}
 	_, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
 	if err == nil {
@@ -303,14 +312,14 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		return err
 	}
 	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
-		r.ExpiresAt, r.CancelAtPeriodEnd = nil, false
+		r.ExpiresAt, r.AnchorDay, r.CancelAtPeriodEnd = nil, nil, false
 		s.pay(r, p)
 	}})
 	return err
 }
 
 // learnRemote keeps what a gateway tells of its subscription.
-func learnRemote(r *row, remote *payments.RemoteSubscription) {
+func (s *Service) learnRemote(r *row, remote *payments.RemoteSubscription) {
 	if remote == nil {
 		return
 	}
@@ -324,6 +333,7 @@ func learnRemote(r *row, remote *payments.RemoteSubscription) {
 	}
 	if remote.NextBilling != nil && !Status(r.Status).Ended() {
 		r.NextBillingDate = remote.NextBilling
+		s.anchor(r, *remote.NextBilling)
 	}
 }
 

@@ -53,9 +53,9 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 	switch action {
 	case GatewaySaysActive:
 		if sub.HasChargeback && Status(sub.Status) == Suspended {
-			return "suspended by a dispute", s.editTx(ctx, tx, sub, func(r *row) { follow(r, e) })
+			return "suspended by a dispute", s.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e) })
 		}
-		c.edit = func(r *row) { follow(r, e); closeIntent(r); r.PaymentFailures = 0 }
+		c.edit = func(r *row) { s.follow(r, e); closeIntent(r); r.PaymentFailures = 0 }
 	case GatewaySaysSuspended:
 		counts, err := s.countsTx(ctx, tx, *sub, e)
 		if err != nil {
@@ -65,7 +65,7 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 			return "", s.onlyCountTx(ctx, tx, sub, counts, e)
 		}
 		c.edit = func(r *row) {
-			follow(r, e)
+			s.follow(r, e)
 			closeIntent(r)
 			if counts {
 				r.PaymentFailures++
@@ -77,7 +77,7 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 			}
 		}
 	default:
-		c.edit = func(r *row) { follow(r, e) }
+		c.edit = func(r *row) { s.follow(r, e) }
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
 	return "", err
@@ -95,7 +95,7 @@ func (s *Service) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts b
 			return err
 		}
 	}
-	return s.editTx(ctx, tx, sub, func(r *row) { follow(r, e) })
+	return s.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
@@ -114,9 +114,9 @@ func (s *Service) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.E
 
 // follow writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on.
-func follow(r *row, e payments.Event) {
+func (s *Service) follow(r *row, e payments.Event) {
 	noteEvent(r, e)
-	learnRemote(r, e.Subscription)
+	s.learnRemote(r, e.Subscription)
 	switch {
 	case e.Subscription.CancelAtPeriodEnd && e.Subscription.NextBilling != nil:
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, e.Subscription.NextBilling

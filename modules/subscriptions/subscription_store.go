@@ -157,7 +157,7 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, from Status, r row) (ro
 		GwaSubscriptionID: r.GwaSubscriptionID, GwaCustomerID: r.GwaCustomerID, GwaPixAuthID: r.GwaPixAuthID,
 		GwbSubscriptionID: r.GwbSubscriptionID, GwbCustomerID: r.GwbCustomerID, GwbPriceID: r.GwbPriceID,
 		PixConciliationID: r.PixConciliationID, PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
-		StartedAt: r.StartedAt, NextBillingDate: r.NextBillingDate, LastPaymentAt: r.LastPaymentAt,
+		StartedAt: r.StartedAt, AnchorDay: r.AnchorDay, NextBillingDate: r.NextBillingDate, LastPaymentAt: r.LastPaymentAt,
 		ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt, GatewayDeletedAt: r.GatewayDeletedAt, GatewayEndedAt: r.GatewayEndedAt,
 		CancelAtPeriodEnd: r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback, TotalRefundedCents: r.TotalRefundedCents,
 		IntentOpen: r.IntentOpen, RecoveryTries: r.RecoveryTries, RecoveryAt: r.RecoveryAt,

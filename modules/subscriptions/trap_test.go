@@ -73,6 +73,16 @@ func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
 	require.Equal(t, payments.ResultIgnored, b.apply(t, dispute(payments.DisputeWasOpened, payments.DisputeOpen, 2)).Status, "the older report")
 }
 
+func TestLateMoneyOpensNothingWhileItIsDisputed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "cancelled")
+	b.set(t, id, "has_chargeback = true, ended_at = now() - interval '1 day'")
+	b.apply(t, r.paid("in_9", 60))
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "the ledger has it")
+}
+
 func TestOverdueChargesOfGatewayA(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

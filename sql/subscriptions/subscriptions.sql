@@ -26,11 +26,11 @@ SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
 -- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, intent_open, recovery_at,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     @id, @customer_id, @plan_id, @gateway, @payment_method, 'pending', @price_cents, @period_months, @trial_days,
-    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, true, @recovery_at,
+    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, @anchor_day, true, @recovery_at,
     @customer_id, @now, @now
 ) RETURNING *;
 
@@ -95,7 +95,7 @@ UPDATE subscriptions.subscriptions SET
     gwb_subscription_id = @gwb_subscription_id, gwb_customer_id = @gwb_customer_id, gwb_price_id = @gwb_price_id,
     pix_conciliation_id = @pix_conciliation_id,
     pix_payment_id = @pix_payment_id, pix_payload = @pix_payload, pix_image = @pix_image, pix_expires_at = @pix_expires_at,
-    started_at = @started_at, next_billing_date = @next_billing_date, last_payment_at = @last_payment_at,
+    started_at = @started_at, anchor_day = @anchor_day, next_billing_date = @next_billing_date, last_payment_at = @last_payment_at,
     expires_at = @expires_at, ended_at = @ended_at, gateway_deleted_at = @gateway_deleted_at, gateway_ended_at = @gateway_ended_at,
     cancel_at_period_end = @cancel_at_period_end, payment_failures = @payment_failures, has_chargeback = @has_chargeback, total_refunded_cents = @total_refunded_cents,
     intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at,

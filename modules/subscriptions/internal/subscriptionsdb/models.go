@@ -99,6 +99,8 @@ type Subscription struct {
 	FirstAmountCents *int64
 	// When the gateway confirmed that nothing of an ended subscription runs there.
 	GatewayEndedAt *time.Time
+	// Day of the month, in REPORT_TZ, on which periods begin; in a shorter month its last day stands in. Null until the first period is known, and in rows of older versions.
+	AnchorDay *int32
 }
 
 // Debits of automatic PIX, one a cycle, written before the gateway is asked for it.

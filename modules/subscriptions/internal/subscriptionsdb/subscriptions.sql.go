@@ -13,7 +13,7 @@ import (
 )
 
 const getLiveSubscription = `-- name: GetLiveSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')
 `
 
@@ -64,12 +64,13 @@ func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID o
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
 
 const getSubscription = `-- name: GetSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE id = $1
 `
 
 func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -119,12 +120,13 @@ func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
 
 const getSubscriptionByAuthorization = `-- name: GetSubscriptionByAuthorization :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
 `
 
 func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
@@ -174,12 +176,13 @@ func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, g
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
 
 const getSubscriptionByConciliation = `-- name: GetSubscriptionByConciliation :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
 `
 
 func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
@@ -229,12 +232,13 @@ func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pi
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWAID = `-- name: GetSubscriptionByGWAID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
@@ -284,12 +288,13 @@ func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscr
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWBID = `-- name: GetSubscriptionByGWBID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
@@ -339,12 +344,13 @@ func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscr
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
 
 const getSubscriptionByPixPayment = `-- name: GetSubscriptionByPixPayment :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
 `
 
 type GetSubscriptionByPixPaymentParams struct {
@@ -399,12 +405,13 @@ func (q *Queries) GetSubscriptionByPixPayment(ctx context.Context, db DBTX, arg 
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
 
 const getSubscriptionForUpdate = `-- name: GetSubscriptionForUpdate :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -454,6 +461,7 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
@@ -461,13 +469,13 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 const insertSubscription = `-- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, intent_open, recovery_at,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     $1, $2, $3, $4, $5, 'pending', $6, $7, $8,
-    $9, $10, $11, $12, $13, $14, true, $15,
-    $2, $16, $16
-) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at
+    $9, $10, $11, $12, $13, $14, $15, true, $16,
+    $2, $17, $17
+) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day
 `
 
 type InsertSubscriptionParams struct {
@@ -485,6 +493,7 @@ type InsertSubscriptionParams struct {
 	PixAutomatic     bool
 	PromoCode        *string
 	FirstAmountCents *int64
+	AnchorDay        *int32
 	RecoveryAt       *time.Time
 	Now              time.Time
 }
@@ -505,6 +514,7 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		arg.PixAutomatic,
 		arg.PromoCode,
 		arg.FirstAmountCents,
+		arg.AnchorDay,
 		arg.RecoveryAt,
 		arg.Now,
 	)
@@ -553,6 +563,7 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }
@@ -738,7 +749,7 @@ func (q *Queries) ListDueRecoveries(ctx context.Context, db DBTX, now *time.Time
 }
 
 const listOverdueRecurrences = `-- name: ListOverdueRecurrences :many
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL)
 ORDER BY next_billing_date LIMIT $3
@@ -805,6 +816,7 @@ func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListO
 			&i.PromoCode,
 			&i.FirstAmountCents,
 			&i.GatewayEndedAt,
+			&i.AnchorDay,
 		); err != nil {
 			return nil, err
 		}
@@ -861,14 +873,14 @@ UPDATE subscriptions.subscriptions SET
     gwb_subscription_id = $7, gwb_customer_id = $8, gwb_price_id = $9,
     pix_conciliation_id = $10,
     pix_payment_id = $11, pix_payload = $12, pix_image = $13, pix_expires_at = $14,
-    started_at = $15, next_billing_date = $16, last_payment_at = $17,
-    expires_at = $18, ended_at = $19, gateway_deleted_at = $20, gateway_ended_at = $21,
-    cancel_at_period_end = $22, payment_failures = $23, has_chargeback = $24, total_refunded_cents = $25,
-    intent_open = $26, recovery_tries = $27, recovery_at = $28,
-    last_event_at = $29, last_event_id = $30, last_paid_invoice_id = $31,
-    register_update_date = $32
-WHERE id = $33 AND status = $34
-RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at
+    started_at = $15, anchor_day = $16, next_billing_date = $17, last_payment_at = $18,
+    expires_at = $19, ended_at = $20, gateway_deleted_at = $21, gateway_ended_at = $22,
+    cancel_at_period_end = $23, payment_failures = $24, has_chargeback = $25, total_refunded_cents = $26,
+    intent_open = $27, recovery_tries = $28, recovery_at = $29,
+    last_event_at = $30, last_event_id = $31, last_paid_invoice_id = $32,
+    register_update_date = $33
+WHERE id = $34 AND status = $35
+RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day
 `
 
 type UpdateSubscriptionParams struct {
@@ -887,6 +899,7 @@ type UpdateSubscriptionParams struct {
 	PixImage           *string
 	PixExpiresAt       *time.Time
 	StartedAt          *time.Time
+	AnchorDay          *int32
 	NextBillingDate    *time.Time
 	LastPaymentAt      *time.Time
 	ExpiresAt          *time.Time
@@ -927,6 +940,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 		arg.PixImage,
 		arg.PixExpiresAt,
 		arg.StartedAt,
+		arg.AnchorDay,
 		arg.NextBillingDate,
 		arg.LastPaymentAt,
 		arg.ExpiresAt,
@@ -992,6 +1006,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 		&i.PromoCode,
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
+		&i.AnchorDay,
 	)
 	return i, err
 }

@@ -1,0 +1,230 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions"
+	"marquee/platform/objectid"
+)
+
+// travel moves the test's clock and both sandboxes to an instant.
+func (b *bundle) travel(t *testing.T, instant string) {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, instant)
+	require.NoError(t, err)
+	b.clock.Advance(at.Sub(b.clock.Now()))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(at.Sub(b.gateways.Sandbox.GWA.Now())))
+	_, err = b.gateways.Sandbox.GWB.Stage().Clock.AdvanceTo(at)
+	require.NoError(t, err)
+}
+
+// day is a date of the row as it is in REPORT_TZ.
+func (b *bundle) day(t *testing.T, id objectid.ID, name string) string {
+	t.Helper()
+	return b.text(t, "SELECT to_char("+name+" AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') FROM subscriptions.subscriptions WHERE id = $1", id)
+}
+
+func (b *bundle) zone(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	return zone
+}
+
+const lastOfJanuary = "2027-01-31T15:00:00Z"
+
+func TestAddMonthsOn(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	for _, tc := range []struct {
+		name   string
+		from   string
+		months int
+		anchor int
+		want   string
+	}{
+		{"back on the 31st", "2027-02-28T15:00:00Z", 1, 31, "2027-03-31T15:00:00Z"},
+		{"the 30th after February", "2027-02-28T15:00:00Z", 1, 30, "2027-03-30T15:00:00Z"},
+		{"a month of 30 days", "2027-03-31T15:00:00Z", 1, 31, "2027-04-30T15:00:00Z"},
+		{"and on", "2027-04-30T15:00:00Z", 1, 31, "2027-05-31T15:00:00Z"},
+		{"29 February, a year later", "2028-02-29T15:00:00Z", 12, 29, "2029-02-28T15:00:00Z"},
+		{"and the next leap year", "2031-02-28T15:00:00Z", 12, 29, "2032-02-29T15:00:00Z"},
+		{"a quarter", "2027-02-28T15:00:00Z", 3, 30, "2027-05-30T15:00:00Z"},
+		{"a day that is not the month's last stays", "2027-02-10T15:00:00Z", 1, 31, "2027-03-10T15:00:00Z"},
+		{"an anchor before it does nothing", "2027-02-28T15:00:00Z", 1, 5, "2027-03-28T15:00:00Z"},
+		{"the last day in the zone, the first in UTC", "2027-03-01T02:00:00Z", 1, 31, "2027-04-01T02:00:00Z"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			from, err := time.Parse(time.RFC3339, tc.from)
+			require.NoError(t, err)
+			require.Equal(t, tc.want, subscriptions.AddMonthsOn(from, tc.months, tc.anchor, zone).Format(time.RFC3339))
+		})
+	}
+}
+
+func TestCardOfGatewayAStaysOnThe31st(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, lastOfJanuary)
+	id := b.paidGWA(t)
+	require.Equal(t, "2027-02-28", b.day(t, id, "next_billing_date"))
+	for _, after := range []string{"2027-03-01T12:00:00Z", "2027-04-01T12:00:00Z", "2027-05-01T12:00:00Z"} {
+		b.travel(t, after)
+		b.settle(t)
+		next := column[time.Time](t, b, id, "next_billing_date").In(b.zone(t))
+		require.Equal(t, 1, next.AddDate(0, 0, 1).Day(), "the last day of a month, not %s", next)
+		require.True(t, next.After(b.clock.Now()))
+	}
+	require.Equal(t, 4, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+}
+
+// TestCardOfGatewayAWithoutItsDates: the gateway's date events are lost, and the
+// payments alone tell.
+func TestCardOfGatewayAWithoutItsDates(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, lastOfJanuary)
+	id := b.paidGWA(t)
+	remote := column[string](t, b, id, "gwa_subscription_id")
+	for _, step := range [][2]string{{"2027-02-28", "2027-03-31"}, {"2027-03-31", "2027-04-30"}, {"2027-04-30", "2027-05-31"}} {
+		due, err := time.Parse(time.RFC3339, step[0]+"T03:00:00Z")
+		require.NoError(t, err)
+		b.apply(t, payments.Event{
+			Gateway: payments.GWA, Kind: payments.PaymentWasSettled, SubscriptionID: remote, CreatedAt: due,
+			Payment: &payments.Payment{
+				ID: "pay_" + step[0], Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, DueDate: &due, SettledAt: &due,
+			},
+		})
+		require.Equal(t, step[1], b.day(t, id, "next_billing_date"))
+	}
+}
+
+func TestCardOfGatewayBFollowsTheGateway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	advance := func(instant string) { // the sandbox alone: its webhooks are signed in real time
+		at, err := time.Parse(time.RFC3339, instant)
+		require.NoError(t, err)
+		_, err = b.gateways.Sandbox.GWB.Stage().Clock.AdvanceTo(at)
+		require.NoError(t, err)
+	}
+	advance(lastOfJanuary)
+	id := b.paidGWB(t)
+	require.Equal(t, "2027-02-28", b.day(t, id, "next_billing_date"))
+	advance("2027-03-01T15:00:00Z")
+	b.settle(t)
+	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"))
+	require.Equal(t, 31, column[int](t, b, id, "anchor_day"))
+}
+
+func TestAutomaticPixStaysOnThe31st(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, lastOfJanuary)
+	id, _ := b.authorized(t)
+	for i, next := range []string{"2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"} {
+		require.Equal(t, next, b.day(t, id, "next_billing_date"))
+		cycle := column[time.Time](t, b, id, "next_billing_date")
+		b.travel(t, cycle.AddDate(0, 0, -6).Format(time.RFC3339))
+		require.NoError(t, b.service.Debit(t.Context(), id))
+		require.Equal(t, next, b.text(t, "SELECT max(cycle)::text FROM subscriptions.debits"))
+		b.travel(t, cycle.AddDate(0, 0, 2).Format(time.RFC3339))
+		b.settle(t)
+		require.Equal(t, i+2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+	}
+	require.Equal(t, "active", b.status(t, id))
+}
+
+func TestFailedDebitKeepsThe31st(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, lastOfJanuary)
+	id, auth := b.authorized(t)
+	b.travel(t, "2027-02-22T12:00:00Z")
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	b.apply(t, payments.Event{
+		Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payment: &payments.Payment{ID: b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), Method: payments.MethodPix, Amount: 4990},
+	})
+	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"))
+}
+
+// TestManualPixPaidAgain: what is paid again before the end adds a period to it,
+// at both gateways.
+func TestManualPixPaidAgain(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		months int
+		paid   string
+		want   []string
+	}{
+		{"a month", 1, "2027-01-31T15:00:00Z", []string{"2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"}},
+		{"a quarter", 3, "2027-11-30T15:00:00Z", []string{"2028-02-29", "2028-05-30"}},
+		{"half a year", 6, "2027-08-31T15:00:00Z", []string{"2028-02-29", "2028-08-31"}},
+		{"a year", 12, "2028-02-29T15:00:00Z", []string{"2029-02-28", "2030-02-28", "2031-02-28", "2032-02-29"}},
+		{"not the month's end", 1, "2027-01-15T15:00:00Z", []string{"2027-02-15", "2027-03-15"}},
+	} {
+		for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+			t.Run(tc.name+" "+string(gateway), func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				b.pix.months = tc.months
+				b.travel(t, tc.paid)
+				id := idOf(b.expect(t, 201, http.MethodPost, "/"+string(gateway)+"/subscribe/pix", object{"plan_id": plan}))
+				for i, want := range tc.want {
+					at := b.clock.Now()
+					b.apply(t, payments.Event{
+						Gateway: gateway, Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at,
+						Payment: &payments.Payment{
+							ID: "pay_" + want, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &at,
+						},
+					})
+					require.Equal(t, want, b.day(t, id, "expires_at"), "payment %d", i+1)
+				}
+			})
+		}
+	}
+}
+
+func TestPromoMonthKeepsItsThirtyDays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.sell(1990)
+	at, err := time.Parse(time.RFC3339, lastOfJanuary)
+	require.NoError(t, err)
+	b.clock.Advance(at.Sub(b.clock.Now()))
+	b.listen()
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved)))
+	b.settle(t)
+	require.Equal(t, "2027-03-02", b.day(t, id, "next_billing_date"))
+	b.travel(t, "2027-03-03T12:00:00Z")
+	b.settle(t)
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+	require.Equal(t, 2, column[time.Time](t, b, id, "next_billing_date").In(b.zone(t)).Day())
+}
+
+func TestAdminMovesTheAnchor(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, lastOfJanuary)
+	id, _ := b.authorized(t)
+	admin := b.admin(t)
+	admin.Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 10}).Expect(200)
+	require.Equal(t, "2027-03-10", b.day(t, id, "next_billing_date"))
+	require.Equal(t, 10, column[int](t, b, id, "anchor_day"))
+	admin.Put("/subscriptions", []object{{"_id": id, "next_billing_date": "2027-03-15T12:00:00Z"}}).Expect(200)
+	require.Equal(t, 15, column[int](t, b, id, "anchor_day"))
+	admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
+	b.travel(t, "2027-02-28T15:00:00Z")
+	admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
+	require.Equal(t, "2027-03-28", b.day(t, id, "expires_at"), "it begins anew")
+}
