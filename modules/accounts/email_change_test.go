@@ -1,8 +1,6 @@
 package accounts_test
 
 import (
-	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,53 +103,4 @@ func TestAddressTakenMeanwhile(t *testing.T) {
 	a = confirmEmail(t, b, token, code)
 	require.Equal(t, 409, a.status, a.raw)
 	require.Equal(t, "CONFLICT", a.code())
-}
-
-func TestTwoConfirmationsAtOnce(t *testing.T) {
-	t.Parallel()
-	b := setup(t).work(t)
-	token := b.token(t, accountstest.Customer(t, b.db).Username)
-	require.Equal(t, 200, changeEmail(t, b, token, "once@example.com").status)
-	code := b.mailedCode(t, "once@example.com", 1)
-	require.Equal(t, map[int]int{200: 1, 400: 1}, parallel(2, func() int { return confirmEmail(t, b, token, code).status }))
-}
-
-// Two customers confirm the same free address at once: the constraint lets one
-// have it.
-func TestTwoCustomersWantOneAddress(t *testing.T) {
-	t.Parallel()
-	b := setup(t).work(t)
-	var tokens, codes [2]string
-	for i := range tokens {
-		tokens[i] = b.token(t, accountstest.Customer(t, b.db).Username)
-		require.Equal(t, 200, changeEmail(t, b, tokens[i], "both@example.com").status)
-		codes[i] = b.mailedCode(t, "both@example.com", i+1)
-		b.clock.Advance(time.Minute)
-	}
-	var next atomic.Int64
-	statuses := parallel(2, func() int {
-		i := next.Add(1) - 1
-		return confirmEmail(t, b, tokens[i], codes[i]).status
-	})
-	require.Equal(t, map[int]int{200: 1, 409: 1}, statuses)
-}
-
-// The same without the constraint: two accounts share one address.
-func TestTwoCustomersWantOneAddressWithoutTheGuard(t *testing.T) {
-	t.Parallel()
-	b := setup(t).work(t)
-	b.exec(t, `ALTER TABLE accounts.users DISABLE TRIGGER users_keep_logins`)
-	for i := range 2 {
-		c := accountstestCustomerRow(t, b, i)
-		b.exec(t, `UPDATE accounts.users SET email = 'both@example.com', username = 'both@example.com' WHERE id = $1`, c)
-	}
-	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM accounts.users WHERE email = 'both@example.com'`))
-}
-
-func accountstestCustomerRow(t *testing.T, b *bundle, i int) string {
-	t.Helper()
-	id := fmt.Sprintf("%024x", i+1)
-	b.exec(t, `INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at) VALUES ($1, 'customer', $2, $3, now(), now())`,
-		id, "row"+id, "row"+id+"@example.com")
-	return id
 }

@@ -75,26 +75,6 @@ func TestResetCountsAttempts(t *testing.T) {
 	require.Equal(t, 200, reset(t, b, c.Email, forgot(t, b, c.Email, 2), newPassword).status)
 }
 
-func TestParallelWrongResetCodesAreAllCounted(t *testing.T) {
-	t.Parallel()
-	b := setup(t).work(t)
-	c := accountstest.Customer(t, b.db)
-	code := forgot(t, b, c.Email, 1)
-	statuses := parallel(30, func() int { return reset(t, b, c.Email, wrongCode(code), newPassword).status })
-	require.Equal(t, map[int]int{400: 5, 429: 25}, statuses)
-	require.Equal(t, 5, b.count(t, `SELECT attempts FROM accounts.codes`))
-	require.Equal(t, 5, b.count(t, `SELECT failures FROM accounts.throttles WHERE scope = 'code'`))
-}
-
-func TestParallelResetsWithTheRightCode(t *testing.T) {
-	t.Parallel()
-	b := setup(t).work(t)
-	c := accountstest.Customer(t, b.db)
-	code := forgot(t, b, c.Email, 1)
-	statuses := parallel(4, func() int { return reset(t, b, c.Email, code, newPassword).status })
-	require.Equal(t, map[int]int{200: 1, 400: 3}, statuses)
-}
-
 func TestResetRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)

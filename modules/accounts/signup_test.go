@@ -227,33 +227,6 @@ func (p onePromo) SignupPromoCode(_ context.Context, code string) (objectid.ID, 
 	return p.id, nil
 }
 
-// Five people press the button at once: one account, one code.
-func TestParallelSignupsMakeOneAccount(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	statuses := parallel(5, func() int { return b.post(t, "/customers/signup", "", signupOf("iris", nil)).status })
-	require.Equal(t, map[int]int{200: 1, 429: 4}, statuses)
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users`))
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.codes`))
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM jobs.river_job`))
-}
-
-// Without the name space of logins the same race makes several accounts.
-func TestParallelSignupsWithoutTheConstraint(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.exec(t, `ALTER TABLE accounts.logins DROP CONSTRAINT logins_of_one_user`)
-	b.exec(t, `CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END'`)
-	b.exec(t, `CREATE TRIGGER pause BEFORE INSERT ON accounts.users FOR EACH ROW EXECUTE FUNCTION pause()`)
-	parallel(3, func() int {
-		_, err := b.db.Exec(t.Context(), `INSERT INTO accounts.users (user_type, username, email, created_at, updated_at)
-			VALUES ('customer', 'iris', 'iris@example.com', now(), now())`)
-		require.NoError(t, err)
-		return 0
-	})
-	require.Equal(t, 3, b.count(t, `SELECT count(*) FROM accounts.users`))
-}
-
 // parallel runs f n times at once and counts its results.
 func parallel(n int, f func() int) map[int]int {
 	var mu sync.Mutex
