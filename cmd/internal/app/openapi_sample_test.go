@@ -41,10 +41,14 @@ func sampleBody(a *App, r httpapi.RouteInfo, id string) any {
 
 // samples are values that fit the forms which schemas describe by a pattern.
 var samples = map[string]any{
-	"email": "sample@example.com", "phone": "+5511987654321", "tax_id": "11144477735", "code": "123456", "username": "sample_user",
+	"email": "sample@example.com", "phone": "+5511987654321", "tax_id": "11144477735", "code": "SAMPLE", "username": "sample_user",
 	"password": "a long enough sample", "new_password": "another long sample", "current_password": "a long enough sample", "language": "pt", "color": "#aabbcc", "plan_id": "plus", "slug": "sample",
 	"client_version": "1.0.0", "version": "1.0.0", "min_version": "1.0.0",
 }
+
+// mailedCode is the pattern of the codes that are mailed; events and promotions
+// have a code too.
+const mailedCode = "^[0-9]{6}$"
 
 // sample makes a value of the schema with all its properties.
 func sample(registry huma.Registry, s *huma.Schema, name, id string) any {
@@ -54,7 +58,7 @@ func sample(registry huma.Registry, s *huma.Schema, name, id string) any {
 	if s.Ref != "" {
 		s = registry.SchemaFromRef(s.Ref)
 	}
-	if v, known := samples[name]; known && s.Type != huma.TypeObject {
+	if v, known := samples[name]; known && s.Type != huma.TypeObject && s.Pattern != mailedCode {
 		return v
 	}
 	if len(s.Enum) > 0 {
@@ -87,6 +91,8 @@ func sample(registry huma.Registry, s *huma.Schema, name, id string) any {
 
 func text(s *huma.Schema, name, id string) string {
 	switch {
+	case s.Pattern == mailedCode:
+		return "123456"
 	case name == "id" || strings.HasSuffix(name, "_id") || strings.Contains(s.Pattern, "24"):
 		return id
 	case s.Format == "date-time" || strings.Contains(name, "date"):

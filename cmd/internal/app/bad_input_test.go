@@ -1,0 +1,202 @@
+package app
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
+)
+
+// bodies are no body of any route.
+var bodies = map[string]string{
+	"cut off": `{"`, "nothing": ``, "null": `null`, "a text": `"x"`, "a number": `1`, "deep": strings.Repeat("[", 5_000), "trailing": `{} {}`,
+	"invalid UTF-8": "{\"name\":\"\xff\xfe\"}", "a lone surrogate": `{"name":"\ud800"}`,
+}
+
+// values are what a field of another type, or a careless client, may bring.
+var values = map[string]json.RawMessage{
+	"an object": json.RawMessage(`{"$gt":""}`), "beyond float": json.RawMessage(`1e400`), "beyond int64": json.RawMessage(`-9223372036854775809`),
+	"long and NUL": json.RawMessage(`"\u0000` + strings.Repeat("x", 5_000) + `"`), "null": json.RawMessage(`null`), "lists": json.RawMessage(`[[],[]]`),
+}
+
+// parameters are put into every path and query parameter.
+var parameters = []string{"", "-1", "x'\"--", "99999999999999999999", "\x00", "66f0a1b2c3d4e5f607182a01", strings.Repeat("a", 3_000), "{\"$where\":1}", "../../etc"}
+
+// inner are words that no answer shows.
+var inner = []string{"SQLSTATE", "pgx", "goroutine", "panic", "violates", "syntax error at", "marquee/"}
+
+// requireContract fails unless a refusal is as "Errors" of the specification and
+// section 1 of the open shapes say.
+func requireContract(t *testing.T, what string, a *apitest.Answer) {
+	t.Helper()
+	if a.Status < 400 {
+		return
+	}
+	require.NotEqual(t, http.StatusInternalServerError, a.Status, "%s: %s", what, a.Body)
+	var body struct {
+		Detail any
+		Error  *struct {
+			Code, Message, Field string
+			Timestamp            time.Time
+		}
+	}
+	require.NoError(t, json.Unmarshal(a.Body, &body), "%s: %d %s", what, a.Status, a.Body)
+	require.NotEmpty(t, body.Detail, "%s: %s", what, a.Body)
+	for _, word := range inner {
+		require.NotContains(t, string(a.Body), word, what)
+	}
+	if body.Error != nil {
+		require.NotEmpty(t, body.Error.Code, what)
+		require.NotEmpty(t, body.Error.Message, what)
+		require.WithinDuration(t, time.Now(), body.Error.Timestamp, time.Hour, what)
+	}
+	if list, ok := body.Detail.([]any); ok {
+		require.Equal(t, http.StatusUnprocessableEntity, a.Status, what)
+		require.NotNil(t, body.Error, what)
+		require.Equal(t, "VALIDATION_ERROR", body.Error.Code, what)
+		for _, item := range list {
+			issue := item.(map[string]any)
+			require.NotEmpty(t, issue["loc"], "%s: %s", what, a.Body)
+			require.NotEmpty(t, issue["msg"], "%s: %s", what, a.Body)
+			require.NotEmpty(t, issue["type"], "%s: %s", what, a.Body)
+		}
+	}
+}
+
+// TestBadInput walks every route with what no client should send: bodies of no
+// form, each field with values of other types, each parameter with nonsense. The
+// answer is a refusal in the contract's format or an ordinary one, never a 500.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	a := openApp(t)
+	nobody := apitest.New(t, a.api)
+	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
+	own, admin := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"})
+	b := newVictim(t, a, nobody, root)
+	callers := map[httpapi.Auth]*apitest.Client{httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin, httpapi.Root: root}
+	customer, refused := objectid.ID(b.ids["user"]), 0
+	for _, r := range a.api.Routes() {
+		caller, known := callers[r.Auth]
+		if !known || r.Permission != "" {
+			caller = root
+		}
+		send := func(what, path, contentType, body string) *apitest.Answer {
+			answer := caller.Send(r.Method, path, contentType, []byte(body))
+			requireContract(t, r.Method+" "+r.Path+" with "+what, answer)
+			if answer.Status >= 400 {
+				refused++
+			}
+			return answer
+		}
+		for what, path := range badPaths(a, r, target(r, b, own.ID, customer)) {
+			send(what, path, "", "")
+		}
+		schema := jsonBody(a, r)
+		if schema == nil || r.Method == http.MethodGet {
+			continue
+		}
+		path := placeholder.ReplaceAllString(r.Path, target(r, b, own.ID, customer))
+		for what, body := range bodies {
+			if body == "" && !operation(a, r).RequestBody.Required {
+				continue
+			}
+			require.GreaterOrEqual(t, send(what, path, "application/json", body).Status, 400, "%s %s with %s", r.Method, r.Path, what)
+		}
+		body := sampleBody(a, r, target(r, b, own.ID, customer))
+		for what, raw := range badBodies(t, body) {
+			send(what, path, "application/json", raw)
+		}
+		raw, err := json.Marshal(body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusUnsupportedMediaType, send("no content type", path, "text/plain", string(raw)).Status, r.Path)
+		require.Equal(t, http.StatusRequestEntityTooLarge, send("too much", path, "application/json", `{"name":"`+strings.Repeat("x", 2<<20)+`"}`).Status, r.Path)
+		if r.Method == http.MethodDelete {
+			continue // takes whole records back and reads their ids
+		}
+		unknown := send("an unknown field", path, "application/json", withUnknown(t, body))
+		require.Equal(t, http.StatusUnprocessableEntity, unknown.Status, "%s %s: %s", r.Method, r.Path, unknown.Body)
+		require.Contains(t, string(unknown.Body), "no_such_field", "%s %s", r.Method, r.Path)
+	}
+	require.Greater(t, refused, 2000)
+	for _, caller := range []*apitest.Client{root, admin, b.client} {
+		caller.Get("/current-user").Expect(http.StatusOK) // nobody lost his rights on the way
+	}
+}
+
+// badPaths are the route's addresses with each parameter spoilt, one at a time.
+// A route that changes something is not called with a good path and no body.
+func badPaths(a *App, r httpapi.RouteInfo, id string) map[string]string {
+	paths := map[string]string{}
+	for _, spot := range placeholder.FindAllString(r.Path, -1) {
+		for _, value := range parameters[1:] {
+			path := strings.Replace(r.Path, spot, url.PathEscape(value), 1)
+			paths[spot+" "+value] = placeholder.ReplaceAllString(path, id)
+		}
+	}
+	op := operation(a, r)
+	if op == nil || r.Method != http.MethodGet {
+		return paths
+	}
+	for _, p := range op.Parameters {
+		if p.In != "query" || p.Name == "token" || p.Name == "archive_token" {
+			continue
+		}
+		for _, value := range parameters {
+			paths[p.Name+"="+value] = placeholder.ReplaceAllString(r.Path, id) + "?" + url.Values{p.Name: {value}}.Encode()
+		}
+	}
+	return paths
+}
+
+// badBodies are the body with each of its fields spoilt, one at a time.
+func badBodies(t *testing.T, body any) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	object, wrap := objectIn(body)
+	for _, field := range slices.Sorted(maps.Keys(object)) {
+		for what, value := range values {
+			spoilt := maps.Clone(object)
+			spoilt[field] = value
+			raw, err := json.Marshal(wrap(spoilt))
+			if err != nil { // no JSON number for the encoder; the server has to read it all the same
+				continue
+			}
+			all[field+" "+what] = string(raw)
+		}
+	}
+	return all
+}
+
+func withUnknown(t *testing.T, body any) string {
+	t.Helper()
+	object, wrap := objectIn(body)
+	object = maps.Clone(object)
+	object["no_such_field"] = 1
+	raw, err := json.Marshal(wrap(object))
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// objectIn is the body's object, or the first of its list, and how to put another in its place.
+func objectIn(body any) (map[string]any, func(map[string]any) any) {
+	switch body := body.(type) {
+	case map[string]any:
+		return body, func(m map[string]any) any { return m }
+	case []any:
+		if object, ok := body[0].(map[string]any); ok {
+			return object, func(m map[string]any) any { return []any{m} }
+		}
+	}
+	return map[string]any{}, func(m map[string]any) any { return m }
+}
