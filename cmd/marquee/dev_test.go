@@ -81,6 +81,7 @@ func TestFromSignUpToAnOpenVideo(t *testing.T) {
 			require.Equal(t, "ok", videos["msg"])
 		})
 	}
+	t.Cleanup(func() { requireSound(t, m.DatabaseURL) }) // once the three have ended
 }
 
 // TestDevKeepsItsDataAndCleansUp covers restarts, kill -9 and a second start.
@@ -109,6 +110,7 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 	require.Contains(t, out, strconv.Itoa(second.command.Process.Pid), "the sentence names the process that runs: %s", out)
 	expect(t, 200, http.MethodGet, second.URL+"/api/v1/health", "", nil)
 
+	requireSound(t, second.DatabaseURL)
 	stopping := second.stop()
 	require.Less(t, stopping, 5*time.Second)
 	require.Empty(t, second.extra, "exactly one line on stdout")

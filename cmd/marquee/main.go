@@ -22,6 +22,7 @@ type commands struct {
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the newest version, or back."`
 	User    userCommand    `cmd:"" help:"Create users."`
 	Seed    seedCommand    `cmd:"" help:"Fill a database with the sample plans and catalogue."`
+	Doctor  doctorCommand  `cmd:"" help:"Check what must be true of the data; fails when something is not."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

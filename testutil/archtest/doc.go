@@ -11,7 +11,7 @@
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
 //	schema     SQL names the schema of its module and platform; foreign keys may point to
-//	           lower modules, and finance reads across
+//	           lower modules, and finance reads across; its invariants also read River's
 //
 // Source: shared design, architecture.md section 1.
 package archtest

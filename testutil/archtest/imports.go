@@ -14,7 +14,7 @@ import (
 
 // pkg is a package of ours, by the folders of its path.
 type pkg struct {
-	top  string // cmd, modules, migrations, platform, testutil, web
+	top  string // cmd, modules, migrations, platform, sql, testutil, web
 	name string // modules/accounts → accounts; empty for migrations and web
 	rest string // what follows: modules/accounts/internal/accountsdb → internal/accountsdb
 }
@@ -80,6 +80,8 @@ func (p pkg) known() bool {
 		return p.name != ""
 	case "migrations", "web":
 		return true
+	case "sql":
+		return p.name == reader && p.rest == checks
 	}
 	return false
 }
@@ -107,6 +109,11 @@ func permitted(from, to pkg, test bool) string {
 			return ""
 		}
 		return "only commands and tests run migrations"
+	case to.top == "sql":
+		if from.top == "cmd" || from.top == "testutil" || from.top == "modules" && from.name == reader || test {
+			return ""
+		}
+		return "only " + reader + ", commands and tests check across the modules"
 	case to.top == "web":
 		if from.top == "cmd" || from.top == "modules" || test {
 			return ""
@@ -156,7 +163,7 @@ func importsPlatform(from, to pkg, test bool) string {
 			return ""
 		}
 		return "the table of platform packages does not list " + to.name + " for " + from.name
-	case "migrations":
+	case "migrations", "sql":
 		if test {
 			return ""
 		}

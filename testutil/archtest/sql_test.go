@@ -28,6 +28,7 @@ func TestSchemas(t *testing.T) {
 		"query: a column":             {"sql/payments/a.sql", "SELECT p.accounts.x, my_accounts.users FROM payments.p", nil},
 		"query: a foreign key's word": {"sql/payments/a.sql", "SELECT 1 FROM payments.p REFERENCES accounts.users", []int{1}},
 		"query: finance reads across": {"sql/finance/a.sql", "SELECT 1 FROM payments.payments, accounts.users", nil},
+		"query: invariants do":        {"sql/finance/invariants/a.sql", "SELECT 1 FROM jobs.river_job, payments.payments", nil},
 		"query: but not River's":      {"sql/finance/a.sql", "SELECT 1 FROM jobs.river_job", []int{1}},
 
 		"migration: its own":                  {"migrations/00001_payments_a.sql", "CREATE SCHEMA payments; CREATE TABLE payments.a (id platform.object_id)", nil},

@@ -25,6 +25,10 @@ var modules = []module{
 // reader is the module that may name every schema.
 const reader = "finance"
 
+// checks is the folder of sql/<reader> that holds what must be true across all schemas,
+// River's among them.
+const checks = "invariants"
+
 // foundation are the platform packages that know none of the others; all others may use them.
 var foundation = []string{"clock", "config", "fault", "faultpoint", "money", "objectid", "postgres", "secret", "taxid"}
 

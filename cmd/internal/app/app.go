@@ -108,6 +108,7 @@ func (a *App) newAPI() error {
 	})
 	a.metrics.MustRegister(collection.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
+	a.metrics.MustRegister(a.modules.invariants)
 	a.addRoutes()
 	return nil
 }

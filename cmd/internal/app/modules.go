@@ -36,6 +36,7 @@ type modules struct {
 	catalog       *catalog.Service
 	board         *board.Service
 	finance       *finance.Service
+	invariants    *finance.InvariantMonitor
 }
 
 // core is what every module gets.
@@ -76,6 +77,7 @@ func newModules(c core) (m modules, err error) {
 	})
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
 	m.finance = finance.New(finance.Deps{Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Zone: c.zone})
+	m.invariants = finance.NewInvariantMonitor(c.pool, c.clock, c.log)
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
 		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.promos, m.payments, m.catalog},

@@ -13,7 +13,11 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.tickets.Workers(w)
 	m.subscriptions.Workers(w)
 	m.finance.Workers(w)
-	for _, periodic := range [][]*river.PeriodicJob{a.repeats.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic(), m.finance.Periodic()} {
+	m.invariants.Workers(w)
+	for _, periodic := range [][]*river.PeriodicJob{
+		a.repeats.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic(),
+		m.finance.Periodic(), m.invariants.Periodic(),
+	} {
 		a.jobs.PeriodicJobs().AddMany(periodic)
 	}
 }

@@ -1,0 +1,30 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"marquee/platform/clock"
+	"marquee/platform/postgres"
+	"marquee/sql/finance/invariants"
+)
+
+// doctorTime bounds the checking of one database.
+const doctorTime = 10 * time.Minute
+
+// CheckInvariants is `marquee doctor`: it needs the database alone.
+func CheckInvariants(ctx context.Context, cfg Config) ([]invariants.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorTime)
+	defer cancel()
+	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: 1, ApplicationName: "marquee doctor"})
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	results, err := invariants.Check(ctx, pool, clock.System{}.Now())
+	if err != nil {
+		return nil, fmt.Errorf("doctor: %w", err)
+	}
+	return results, nil
+}

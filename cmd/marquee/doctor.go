@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"marquee/cmd/internal/app"
+	"marquee/sql/finance/invariants"
+)
+
+type doctorCommand struct {
+	JSON bool `help:"Print the results as JSON."`
+}
+
+// Run checks what must be true of the data and fails when something is not.
+func (c *doctorCommand) Run(ctx context.Context) error {
+	cfg, err := databaseOnly()
+	if err != nil {
+		return err
+	}
+	results, err := app.CheckInvariants(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		encoder := json.NewEncoder(os.Stdout)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(results)
+	} else {
+		err = printResults(os.Stdout, results)
+	}
+	if broken := len(invariants.Broken(results)); err == nil && broken > 0 {
+		err = fmt.Errorf("%d of %d invariants are broken: see docs/operations.md", broken, len(results))
+	}
+	return err
+}
+
+// printResults prints a line an invariant, and under a broken one what breaks it.
+func printResults(to io.Writer, results []invariants.Result) error {
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	for _, r := range results {
+		state := "ok"
+		if r.Findings > 0 {
+			state = fmt.Sprint(r.Findings)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", state, r.Name, r.Meaning)
+		for _, o := range r.Offenders {
+			fmt.Fprintf(table, "\t  %s\t%s\n", o.ID, o.Detail)
+		}
+	}
+	return table.Flush()
+}

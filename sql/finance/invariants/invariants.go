@@ -1,0 +1,123 @@
+// Package invariants holds what must be true of the data at any moment, across
+// the modules, as SQL that finds what breaks it: one file an invariant, named as
+// it is, its first line the sentence that it checks, then a query of the columns
+// id (what breaks it) and detail (how). $1 is the instant to check at.
+//
+// `marquee doctor`, the gauge marquee_invariant_findings and the end-to-end tests
+// run the same files. What a finding means and what to do about it is in
+// docs/operations.md.
+//
+// The queries read across schemas, which is finance's right alone (architecture,
+// section 1), and lie here so that tests of any module can run them.
+package invariants
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// Shown bounds the offenders that a Result lists.
+const Shown = 20
+
+// Invariant is one thing that must be true.
+type Invariant struct {
+	Name    string // of its file, such as one_live_subscription
+	Meaning string // a sentence
+	query   string
+}
+
+// Offender is what breaks an invariant.
+type Offender struct {
+	ID     string `json:"id"`
+	Detail string `json:"detail"`
+}
+
+// Result is what a check found.
+type Result struct {
+	Name      string     `json:"name"`
+	Meaning   string     `json:"meaning"`
+	Findings  int64      `json:"findings"`
+	Offenders []Offender `json:"offenders"` // the first ones, at most Shown
+}
+
+// All returns the invariants by name.
+func All() []Invariant { return slices.Clone(all) }
+
+var all = read()
+
+func read() []Invariant {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic(err) // embedded
+	}
+	found := make([]Invariant, 0, len(entries))
+	for _, e := range entries {
+		text, err := files.ReadFile(e.Name())
+		if err != nil {
+			panic(err) // embedded
+		}
+		meaning, query, _ := strings.Cut(string(text), "\n")
+		found = append(found, Invariant{
+			Name: strings.TrimSuffix(e.Name(), ".sql"), Meaning: strings.TrimPrefix(meaning, "-- "), query: query,
+		})
+	}
+	return found
+}
+
+// DB is what a check needs: a pool, a connection or a transaction.
+type DB interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Check looks for what breaks the invariants at an instant, in one round trip,
+// and returns a result for each of them, by name. It reads whole tables: seconds
+// on a large database.
+func Check(ctx context.Context, db DB, at time.Time) ([]Result, error) {
+	var batch pgx.Batch
+	results := make([]Result, len(all))
+	for i, inv := range all {
+		results[i] = Result{Name: inv.Name, Meaning: inv.Meaning, Offenders: []Offender{}}
+		sql, args := inv.statement(at)
+		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error { return results[i].take(rows) })
+	}
+	if err := db.SendBatch(ctx, &batch).Close(); err != nil {
+		return nil, fmt.Errorf("check invariants: %w", err)
+	}
+	return results, nil
+}
+
+// statement counts all offenders and lists the first ones.
+func (inv Invariant) statement(at time.Time) (sql string, args []any) {
+	if strings.Contains(inv.query, "$1") {
+		args = []any{at}
+	}
+	return fmt.Sprintf("SELECT id::text, detail::text, count(*) OVER () FROM (%s) offenders ORDER BY 1, 2 LIMIT %d", inv.query, Shown), args
+}
+
+func (r *Result) take(rows pgx.Rows) error {
+	for rows.Next() {
+		var o Offender
+		if err := rows.Scan(&o.ID, &o.Detail, &r.Findings); err != nil {
+			return fmt.Errorf("%s: %w", r.Name, err)
+		}
+		r.Offenders = append(r.Offenders, o)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%s: %w", r.Name, err)
+	}
+	return nil
+}
+
+// Broken returns the results that have findings.
+func Broken(results []Result) []Result {
+	return slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return r.Findings == 0 })
+}

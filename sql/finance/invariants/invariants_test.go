@@ -1,0 +1,234 @@
+package invariants_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/sql/finance/invariants"
+	"marquee/testutil/pgtest"
+)
+
+// at is when the tests look.
+var at = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// Ids of the sound world that every plant spoils a little.
+const (
+	ana, bia = "0000000000000000000000a1", "0000000000000000000000a2"
+	sub      = "0000000000000000000000b1" // ana's, active, paid
+	event    = "0000000000000000000000c1"
+	order    = "0000000000000000000000d1" // ana's, paid, two tickets
+	other    = "0000000000000000000000e1" // for what plants add
+)
+
+// soundSQL is a world in which all invariants hold.
+var soundSQL = strings.NewReplacer("ANA", ana, "BIA", bia, "SUB", sub, "EVENT", event, "ORDER", order).Replace(`
+INSERT INTO accounts.users (id, user_type, username, email, full_name, enable, created_at, updated_at, current_subscription_id)
+VALUES ('ANA', 'customer', 'ana', 'ana@example.com', 'Ana', true, now(), now(), 'SUB'), ('BIA', 'customer', 'bia', 'bia@example.com', 'Bia', true, now(), now(), NULL);
+INSERT INTO subscriptions.plans (plan_id, name, amount_cents, tier, register_date, register_update_date) VALUES ('plus', 'Plus', 4990, 1, now(), now());
+INSERT INTO subscriptions.subscriptions (id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, last_payment_at, expires_at, intent_open, register_date, register_update_date)
+VALUES ('SUB', 'ANA', 'plus', 'gwa', 'pix', 'active', 4990, 1, '2026-11-10', '2026-12-10', false, '2026-11-10', '2026-11-10');
+INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, event_id)
+VALUES ('SUB', 'ANA', '2026-11-10', NULL, 'pending', 'subscribed', 'subscribe', NULL), ('SUB', 'ANA', '2026-11-10', 'pending', 'active', 'payment_settled', 'webhook', 'evt_1');
+INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+VALUES ('gwa', 'pay_1', 'subscription', 'SUB', 'ANA', 4990, 'pix', 'RECEIVED', '2026-11-10', now(), now()), ('gwb', 'pi_2', 'order', 'ORDER', 'ANA', 2000, 'credit_card', 'succeeded', '2026-11-10', now(), now());
+INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature_valid, processed, result, received_at, processed_at)
+VALUES ('0000000000000000000000f1', 'gwa', 'evt_1', 'PAYMENT_RECEIVED', '{}', true, true, '{"status": "processed"}', '2026-11-10', '2026-11-10');
+INSERT INTO payments.processed_events (gateway, event_id, log_id, state, result, event_at, updated_at)
+VALUES ('gwa', 'evt_1', '0000000000000000000000f1', 'done', '{"status": "processed"}', '2026-11-10', '2026-11-10');
+INSERT INTO tickets.events (id, title, event_date, capacity, register_update_date) VALUES ('EVENT', 'Premiere', '2027-01-01', 2, '2026-11-01');
+INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, payment_status, state, hold_until, paid_at, intent_open, created_at, updated_at)
+VALUES ('ORDER', 'ANA', 'EVENT', 2, 1000, 2000, 'gwb', 'credit_card', 'succeeded', 'paid', now(), '2026-11-10', false, '2026-11-10', '2026-11-10');
+INSERT INTO tickets.customers (id, name, email) VALUES ('ANA', 'Ana', 'ana@example.com');
+INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason) SELECT 'EVENT', 'ANA', 'ORDER', 'Premiere', 'available', 'purchased' FROM generate_series(1, 2);
+INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at) VALUES ('SUB', '2026-11-10', '2026-11-10', 4990, 'pay_1', now(), now());
+INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, subscription_id, created_at) VALUES (platform.new_object_id(), 'ANA', 'ABCDEF', 'promo', 'subscription', 'SUB', now())`)
+
+// plants break one invariant each, in more than one way where it has more than
+// one condition. Constraints that stand in the way are dropped.
+var plants = map[string][]string{
+	"one_live_subscription": {`DROP INDEX subscriptions.subscriptions_one_live_per_customer; ` + anotherSubscription("ANA", "suspended")},
+	"current_subscription_live": {
+		`UPDATE accounts.users SET current_subscription_id = 'OTHER' WHERE id = 'BIA'`,
+		`UPDATE accounts.users SET current_subscription_id = 'SUB' WHERE id = 'BIA'`,
+		anotherSubscription("BIA", "expired") + `; UPDATE accounts.users SET current_subscription_id = 'OTHER' WHERE id = 'BIA'`,
+	},
+	"live_subscription_current":      {`UPDATE accounts.users SET current_subscription_id = NULL`, anotherSubscription("BIA", "pending")},
+	"no_access_past_expiry":          {`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:44'`},
+	"no_pix_past_expiry":             {anotherSubscription("BIA", "pending") + `; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`},
+	"subscription_status_is_history": {`UPDATE subscriptions.subscriptions SET status = 'suspended'`, anotherSubscription("BIA", "cancelled")},
+	"subscription_history_unbroken": {
+		`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('SUB', 'ANA', now(), 'suspended', 'active', 'x', 'job')`,
+		anotherSubscription("BIA", "active") + `; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('OTHER', 'BIA', now(), 'pending', 'active', 'x', 'job')`,
+	},
+	"refunded_total_is_ledger": {`UPDATE subscriptions.subscriptions SET total_refunded_cents = 1`, refund("gwa", "pay_1", "subscription", "SUB", 1, "done")},
+	"no_access_while_disputed": {`UPDATE subscriptions.subscriptions SET has_chargeback = true; ` + dispute("SUB", "ANA")},
+	"paid_subscription_in_ledger": {
+		`DELETE FROM payments.payments WHERE purpose = 'subscription'`,
+		`UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pay_1'`,
+	},
+	"intents_closed": {
+		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
+		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-21', register_date = '2026-11-18 11:59'`,
+		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
+		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-21', created_at = '2026-11-18 11:59'`,
+	},
+	"refunds_within_payments": {
+		refund("gwa", "pay_1", "subscription", "SUB", 4991, "done"),
+		refund("gwa", "pay_1", "subscription", "SUB", 4000, "done") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 991, "done"),
+		refund("gwb", "pi_2", "order", "ORDER", 2001, "done"),
+		refund("gwb", "pi_unknown", "order", "OTHER", 1, "done"),
+	},
+	"refunds_answered": {
+		refund("gwa", "pay_1", "subscription", "SUB", 1, "requested"),
+		refund("gwa", "pay_1", "subscription", "SUB", 1, "pending"),
+	},
+	"ledger_has_subjects": {
+		`UPDATE payments.payments SET local_id = 'OTHER' WHERE gateway_payment_id = 'pi_2'`,
+		`UPDATE payments.payments SET customer_id = 'BIA' WHERE gateway_payment_id = 'pay_1'`,
+		refund("gwb", "pi_2", "order", "OTHER", 1, "done"),
+		dispute("SUB", "BIA"),
+	},
+	"events_finished": {
+		`UPDATE payments.processed_events SET state = 'applying'`,
+		`UPDATE payments.processed_events SET state = 'queued', updated_at = '2026-11-20 10:59'`,
+	},
+	"events_claimed": {
+		`DELETE FROM payments.processed_events`,
+		`UPDATE payments.processed_events SET result = '{"status": "ignored"}'`,
+		`UPDATE payments.processed_events SET state = 'queued', updated_at = '2026-11-20 11:59'`,
+	},
+	"one_move_per_event": {`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, event_id)
+		VALUES ('SUB', 'ANA', now(), 'active', 'suspended', 'x', 'webhook', 'evt_1')`},
+	"tickets_issued_counted": {`UPDATE tickets.events SET tickets_issued = 1`, `UPDATE tickets.events SET capacity = NULL, tickets_issued = 3`},
+	"capacity_respected": {`DROP TRIGGER events_capacity_respected ON tickets.events;
+		INSERT INTO tickets.tickets (event_id, customer_id, title, status, reason) VALUES ('EVENT', 'ANA', 'Third', 'available', 'issued')`},
+	"ticket_status_is_history": {
+		`ALTER TABLE tickets.tickets DISABLE TRIGGER tickets_account_changed; UPDATE tickets.tickets SET status = 'consumed'`,
+		`INSERT INTO tickets.transitions (ticket_id, event_id, at, from_status, to_status, reason) SELECT id, event_id, now(), 'pending', 'available', 'x' FROM tickets.tickets LIMIT 1`,
+	},
+	"orders_match_tickets": {
+		`UPDATE tickets.orders SET quantity = 1, total_cents = 1000`,
+		`UPDATE tickets.tickets SET status = 'pending'`,
+		`UPDATE tickets.orders SET state = 'refund_due'`,
+		`UPDATE tickets.orders SET state = 'released'; UPDATE tickets.tickets SET status = 'expired'`,
+	},
+	"orders_match_ledger": {
+		`UPDATE payments.payments SET amount_cents = 1999 WHERE purpose = 'order'`,
+		`DELETE FROM payments.payments WHERE purpose = 'order'`,
+		`UPDATE tickets.orders SET state = 'released'`,
+		`UPDATE tickets.orders SET state = 'refunded'`,
+	},
+	"places_given_back": {
+		`UPDATE tickets.orders SET state = 'reserved', hold_until = '2026-11-20 11:44'`,
+		`UPDATE tickets.orders SET state = 'refund_due', paid_at = '2026-11-19 11:59'`,
+	},
+	"redemptions_have_subscriptions": {
+		`UPDATE promos.redemptions SET subscription_id = 'OTHER'`,
+		`UPDATE promos.redemptions SET customer_id = 'BIA'`,
+		`UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now()`,
+	},
+	"debits_paid_once": {
+		`UPDATE payments.payments SET local_id = 'OTHER' WHERE gateway_payment_id = 'pay_1'`,
+		`UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pay_1'`,
+	},
+	"deletions_finished": {`INSERT INTO accounts.deletions (customer_id, deleted_at) VALUES ('BIA', '2026-11-19 11:59')`},
+	"jobs_done": {
+		`INSERT INTO jobs.river_job (kind, state, max_attempts, attempt, args, finalized_at) VALUES ('payments_event_retry', 'discarded', 25, 25, '{}', now())`,
+		`INSERT INTO jobs.river_job (kind, state, max_attempts, args, scheduled_at) VALUES ('payments_event_retry', 'retryable', 25, '{}', now() - interval '16 minutes')`,
+	},
+}
+
+func anotherSubscription(customer, status string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.subscriptions (id, customer_id, plan_id, gateway, payment_method, status, ended_at, price_cents, period_months, intent_open, register_date, register_update_date)
+		VALUES ('OTHER', '%s', 'plus', 'gwb', 'pix', '%s', CASE WHEN '%s' IN ('cancelled', 'expired') THEN now() END, 4990, 1, false, now(), now())`, customer, status, status)
+}
+
+func refund(gateway, payment, purpose, local string, cents int, status string) string {
+	return fmt.Sprintf(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, requested_at, refunded_at, created_at, updated_at)
+		VALUES ('%s', '%s', '%s', '%s', 'ANA', %d, '%s', 'admin', 'REFUND-x', 'ADMIN.REFUND.X', '2026-11-01', CASE WHEN '%s' = 'done' THEN now() END, now(), now())`,
+		gateway, payment, purpose, local, cents, status, status)
+}
+
+func dispute(local, customer string) string {
+	return fmt.Sprintf(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
+		VALUES ('gwa', 'dp_1', 'pay_1', 'subscription', '%s', '%s', 4990, 'open', 'x', now(), now(), now(), now())`, local, customer)
+}
+
+func TestEachInvariantFindsWhatBreaksIt(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	_, err := db.Exec(t.Context(), soundSQL)
+	require.NoError(t, err)
+	pgtest.Sound(t, db, at)
+	for _, inv := range invariants.All() {
+		require.NotEmpty(t, plants[inv.Name], "no violation of %s is planted", inv.Name)
+		for i, plant := range plants[inv.Name] {
+			t.Run(fmt.Sprintf("%s %d", inv.Name, i+1), func(t *testing.T) {
+				tx, err := db.Begin(t.Context())
+				require.NoError(t, err)
+				defer func() { require.NoError(t, tx.Rollback(t.Context())) }()
+				plantIn(t, tx, plant)
+				results, err := invariants.Check(t.Context(), tx, at)
+				require.NoError(t, err)
+				found := map[string]invariants.Result{}
+				for _, r := range invariants.Broken(results) {
+					found[r.Name] = r
+				}
+				require.Contains(t, found, inv.Name, "%v", found)
+				r := found[inv.Name]
+				require.NotEmpty(t, r.Offenders)
+				require.Positive(t, r.Findings)
+				require.NotEmpty(t, r.Offenders[0].ID)
+				require.NotEmpty(t, r.Offenders[0].Detail)
+			})
+		}
+	}
+	require.Len(t, plants, len(invariants.All()))
+}
+
+func plantIn(t *testing.T, tx pgx.Tx, plant string) {
+	t.Helper()
+	plant = strings.NewReplacer("ANA", ana, "BIA", bia, "SUB", sub, "EVENT", event, "ORDER", order, "OTHER", other).Replace(plant)
+	_, err := tx.Exec(t.Context(), plant)
+	require.NoError(t, err)
+}
+
+// What waits for its job within the grace is no finding.
+func TestGraceIsGiven(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	_, err := db.Exec(t.Context(), soundSQL)
+	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, recovery_at = '2026-11-20 11:40', register_date = '2026-11-19';
+		UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:40', created_at = '2026-11-19';
+		UPDATE tickets.events SET capacity = 1, register_update_date = now()`)
+	require.NoError(t, err)
+	pgtest.Sound(t, db, at)
+}
+
+func TestOffendersAreBoundedAndCounted(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (user_type, username, email, full_name, enable, created_at, updated_at, current_subscription_id)
+		SELECT 'customer', 'u' || n, n || '@example.com', 'U', true, now(), now(), platform.new_object_id() FROM generate_series(1, 45) n`)
+	require.NoError(t, err)
+	results, err := invariants.Check(t.Context(), db, at)
+	require.NoError(t, err)
+	broken := invariants.Broken(results)
+	require.Len(t, broken, 1)
+	require.Equal(t, "current_subscription_live", broken[0].Name)
+	require.EqualValues(t, 45, broken[0].Findings)
+	require.Len(t, broken[0].Offenders, invariants.Shown)
+}
+
+func TestEachInvariantHasASentence(t *testing.T) {
+	t.Parallel()
+	for _, inv := range invariants.All() {
+		require.Regexp(t, `^([A-Z]|[a-z]+_).*\.$`, inv.Meaning, inv.Name)
+	}
+}

@@ -1,0 +1,31 @@
+package pgtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"marquee/sql/finance/invariants"
+)
+
+// Sound fails the test when the data break an invariant (sql/finance/invariants),
+// except those that are named. An end-to-end test ends with it: at is the instant
+// by the test's clock. It costs one round trip and some milliseconds.
+func Sound(t testing.TB, db invariants.DB, at time.Time, except ...string) {
+	t.Helper()
+	results, err := invariants.Check(context.WithoutCancel(t.Context()), db, at)
+	if err != nil {
+		t.Errorf("pgtest: %v", err)
+		return
+	}
+	known := map[string]bool{}
+	for _, name := range except {
+		known[name] = true
+	}
+	for _, r := range results {
+		if r.Findings == 0 || known[r.Name] {
+			continue
+		}
+		t.Errorf("broken invariant %s (%s) %d times, first by %s: %s", r.Name, r.Meaning, r.Findings, r.Offenders[0].ID, r.Offenders[0].Detail)
+	}
+}
