@@ -36,6 +36,8 @@ func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 	t.Helper()
 	log := leaktest.Logger(t)
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now())}
+	begun := b.clock.Now()                                                               // what waits for a job or for its time is no matter of the end
+	t.Cleanup(func() { pgtest.Sound(t, b.db, begun, "redemptions_have_subscriptions") }) // there are none below subscriptions
 	cfg := promos.Config{PerMinute: 100_000}
 	for _, c := range change {
 		c(&cfg)

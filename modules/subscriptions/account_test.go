@@ -89,6 +89,7 @@ func TestSyncOpensWhatTheGatewayHoldsActiveUnlessDisputed(t *testing.T) {
 	b := setup(t)
 	id := subscribedAtB(t, b)
 	suspend := func(disputed bool) {
+		b.forged()
 		_, err := b.db.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET status = 'suspended', payment_failures = 3, has_chargeback = $2 WHERE id = $1`, id, disputed)
 		require.NoError(t, err)
 		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))

@@ -252,6 +252,15 @@ func TestDisputedSubscriptionStaysClosed(t *testing.T) {
 
 func TestLateMoney(t *testing.T) {
 	t.Parallel()
+	t.Run("of a disputed subscription stays in the ledger", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id, r := b.in(t, "cancelled")
+		b.set(t, id, "has_chargeback = true")
+		b.apply(t, r.paid("in_1", 30))
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	})
 	t.Run("first payment of a cancelled subscription", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

@@ -11,30 +11,15 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/money"
+	"marquee/testutil/pgtest"
 )
-
-// invariants are statements that count what must not be.
-var invariants = map[string]string{
-	"two live subscriptions of a customer": `SELECT count(*) FROM (SELECT 1 FROM subscriptions.subscriptions
-		WHERE status IN ('active', 'pending', 'suspended') GROUP BY customer_id HAVING count(*) > 1) x`,
-	"a history that does not end in the state": `SELECT count(*) FROM subscriptions.subscriptions s WHERE s.status <>
-		(SELECT to_status FROM subscriptions.transitions t WHERE t.subscription_id = s.id ORDER BY id DESC LIMIT 1)`,
-	"a history with a gap": `SELECT count(*) FROM (SELECT from_status, lag(to_status) OVER (PARTITION BY subscription_id ORDER BY id) AS before
-		FROM subscriptions.transitions) x WHERE before IS NOT NULL AND from_status IS DISTINCT FROM before`,
-	"a total that the ledger does not have": `SELECT count(*) FROM subscriptions.subscriptions s WHERE total_refunded_cents <>
-		coalesce((SELECT sum(amount_cents) FROM payments.refunds r WHERE r.local_id = s.id AND r.status = 'done'), 0)`,
-	"an ended one without an instant": `SELECT count(*) FROM subscriptions.subscriptions WHERE (ended_at IS NULL) = (status IN ('cancelled', 'expired'))`,
-	"an active one that is disputed": `SELECT count(*) FROM subscriptions.subscriptions s WHERE status = 'active' AND EXISTS (
-		SELECT 1 FROM payments.disputes d WHERE d.local_id = s.id AND d.state = 'open')`,
-	"a pointer to what is not live": `SELECT count(*) FROM accounts.users u JOIN subscriptions.subscriptions s ON s.id = u.current_subscription_id
-		WHERE s.status IN ('cancelled', 'expired') OR s.customer_id <> u.id`,
-}
 
 // Random histories of events, doubled and out of order: after each step the
 // invariants hold, and access is open only to what is active. The seed is printed.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	b.unsound = []string{"one_move_per_event"}
 	for range 12 {
 		seed := rand.Uint64() //nolint:gosec // no secret
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -42,17 +27,20 @@ func TestRandomHistories(t *testing.T) {
 		id := subscriptionstest.In(t, b.db, b.customer.ID, []string{"pending", "active", "suspended"}[random.IntN(3)])
 		r := b.remoteOf(t, id)
 		var told []payments.Event
+		paid := map[string]bool{} // invoices, of which alone money can be given back
 		for step := range 15 {
-			e := randomEvent(random, r, id.String())
+			e := randomEvent(random, r, id.String(), paid)
 			if len(told) > 0 && random.IntN(4) == 0 {
 				e = told[random.IntN(len(told))] // a repetition, perhaps of long ago
 			}
 			told = append(told, e)
+			if e.Kind == payments.PaymentWasSettled {
+				paid[e.Payment.InvoiceID] = true
+			}
 			b.apply(t, e)
 			name := fmt.Sprintf("seed %d, step %d, %s", seed, step, e.Kind)
-			for what, query := range invariants {
-				require.Zero(t, b.count(t, query), "%s: %s", name, what)
-			}
+			pgtest.Sound(t, b.db, b.clock.Now(), "jobs_done", "one_move_per_event") // repetitions have passed no webhook log here
+			require.False(t, t.Failed(), "%s: %v", name, b.history(t, id))
 			if b.access(t) {
 				require.Equal(t, "active", b.status(t, id), name)
 			}
@@ -60,7 +48,7 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-func randomEvent(random *rand.Rand, r remote, tag string) payments.Event {
+func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) payments.Event {
 	second := random.IntN(1000)
 	invoice := fmt.Sprintf("in_%s_%d", tag, random.IntN(4))
 	statuses := []payments.RemoteStatus{
@@ -75,6 +63,9 @@ func randomEvent(random *rand.Rand, r remote, tag string) payments.Event {
 	case 5, 6, 7:
 		e = r.updated(statuses[random.IntN(len(statuses))], second, invoice)
 	case 8, 9:
+		if !paid[invoice] {
+			return randomEvent(random, r, tag, paid)
+		}
 		e = payments.Event{Gateway: payments.GWB, Kind: payments.PaymentWasRefunded, SubscriptionID: r.id, CreatedAt: r.at(second), Refund: &payments.RefundReport{
 			PaymentID: "pi_" + invoice, ChargeID: "ch_" + invoice, Total: money.Cents(1000 * (1 + second%4)), HasTotal: true, At: r.at(second), Type: "charge.refunded", EventID: "evt_" + invoice,
 		}}

@@ -292,6 +292,7 @@ func TestUnsyncedPlanIsSynchronisedOnce(t *testing.T) {
 	read()
 	before := price
 	require.NotEmpty(t, before)
+	b.forged()
 	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now()")
 	require.NoError(t, err)
 	b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))

@@ -109,6 +109,24 @@ func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {
 	}
 }
 
+// Paid when the event is over and the places are still held: the tickets do not
+// wait for ever.
+func TestMoneyThatArrivesAfterTheEventLeavesNoTicketsWaiting(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	event := b.event(object{"event_date": b.clock.Now().Add(5 * time.Minute).Format(time.RFC3339), "event_end_date": b.clock.Now().Add(10 * time.Minute).Format(time.RFC3339)})
+	m := b.me.Post("/store/purchase/gwa/pix", pix(event, 1)).Expect(200).Map()
+	b.clock.Advance(11 * time.Minute)
+	_, err := b.gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
+	require.NoError(t, err)
+	b.settle()
+	state, _ := b.orderRow(order(m)["_id"].(string))
+	require.Equal(t, "refund_due", state)
+	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
+	require.Zero(t, b.issued(event))
+}
+
 func TestPixPaidWhileItsPlacesAreGivenBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // no webhooks: only the job learns of the payment

@@ -171,6 +171,10 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 	}
 	now := s.clock.Now()
 	if !seated {
+		// Of an event that is over, places may still be held.
+		if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
+			return fmt.Errorf("give places back: %w", err)
+		}
 		if err := s.moveTx(ctx, tx, o, PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
 			return err
 		}

@@ -46,6 +46,7 @@ type bundle struct {
 	admin    *apitest.Client
 	me       *apitest.Client
 	customer accounts.Customer
+	unsound  []string // invariants that the test itself breaks
 }
 
 // outbox keeps what would have been mailed.
@@ -81,6 +82,8 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	t.Helper()
 	log := leaktest.Logger(t)
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), mails: &outbox{}}
+	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
+	t.Cleanup(func() { pgtest.Sound(t, b.db, begun, b.unsound...) })
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
 	cfg := tickets.Config{FileKey: fileKey, Zone: zone, PerMinute: 100_000, DeclinesPerAddress: 100_000}
