@@ -1,6 +1,4 @@
 -- +goose Up
-CREATE SCHEMA IF NOT EXISTS finance;
-
 CREATE TABLE finance.invariant_results (
     name       text COLLATE "C" PRIMARY KEY,
     findings   bigint NOT NULL,
