@@ -31,11 +31,27 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 		return err
 	}
 	for _, id := range ids {
-		if err := s.EndAtGateway(ctx, id); err != nil {
+		if err := s.endCompletely(ctx, id); err != nil {
 			return fmt.Errorf("end subscription %s: %w", id, err)
 		}
 	}
 	return nil
+}
+
+// endCompletely ends at its gateway what has ended here; a call whose outcome is
+// not known is asked about first.
+func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
+	if err := s.Recover(ctx, id); err != nil {
+		return err
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	if sub.IntentOpen {
+		return errStillOpen
+	}
+	return s.EndAtGateway(ctx, id)
 }
 
 // stopLive cancels the live subscription here; what runs at the gateway is ended

@@ -38,7 +38,6 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 	now, ended := s.clock.Now(), Status(sub.Status).Ended()
 	moved, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByAdmin, actor: &actor, edit: func(r *row) {
 		if action == AdminActivates {
-			closeIntent(r)
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			if passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now); ended || passed {
 				r.AnchorDay = nil

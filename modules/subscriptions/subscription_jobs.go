@@ -124,7 +124,7 @@ func (s *Service) stopRemote(ctx context.Context, sub row) error {
 	if id := text(sub.GwaPixAuthID); id != "" {
 		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, id))
 	}
-	if id := text(sub.PixPaymentID); id != "" && sub.StartedAt == nil {
+	if id := text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
 		err := gateway.CancelPix(ctx, id)
 		if !errors.Is(err, payments.ErrGatewayMissing) && !errors.Is(err, payments.ErrAlreadyPaid) {
 			failed = errors.Join(failed, err)

@@ -43,8 +43,14 @@ func (s *Service) settle(ctx context.Context, sub row, a answer) (row, error) {
 		if err != nil {
 			return err
 		}
+		ended := Status(settled.Status).Ended()
 		if err := s.settleTx(ctx, tx, &settled, a); err != nil {
 			return err
+		}
+		if ended && Status(settled.Status).Ended() {
+			if err := s.endAtGatewayTx(ctx, tx, settled); err != nil { // it was not known there when it ended here
+				return err
+			}
 		}
 		faultpoint.Hit("subscribe.before_commit")
 		return nil
@@ -57,8 +63,11 @@ func (s *Service) settle(ctx context.Context, sub row, a answer) (row, error) {
 
 func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
 	if a.nothing {
-		_, err := s.moveTx(ctx, tx, sub, change{action: NothingAtGateway, source: a.source})
-		return err
+		moved, err := s.moveTx(ctx, tx, sub, change{action: NothingAtGateway, source: a.source})
+		if err != nil || moved {
+			return err
+		}
+		return s.editTx(ctx, tx, sub, closeIntent) // it was ended or opened by somebody else
 	}
 	firstSight := !knownAtGateway(*sub)
 	err := s.editTx(ctx, tx, sub, func(r *row) {

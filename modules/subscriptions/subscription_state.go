@@ -99,7 +99,7 @@ var transitions = map[Action]moves{
 	PaymentSettles:   anyLive(Active),
 	TrialStarts:      from(Pending)(Active),
 	PaymentDeclined:  from(Pending)(Cancelled),
-	NothingAtGateway: from(Pending)(Cancelled),
+	NothingAtGateway: from(Pending, Suspended)(Cancelled),
 	LiveReadDead:     from(Pending)(Cancelled),
 	Replaced:         from(Pending, Active)(Cancelled),
 	PixRunsOut:       from(Pending)(Cancelled),

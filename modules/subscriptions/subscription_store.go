@@ -32,6 +32,13 @@ const (
 	ByReconcile Source = "reconciliation"
 )
 
+// tellsOutcome reports whether the gateway is behind a move. Where a person or the
+// clock ends a subscription whose call has not been answered, somebody still has
+// to find out what is to be ended at the gateway.
+func (s Source) tellsOutcome() bool {
+	return s != ByAdmin && s != ByCustomer && s != ByJob
+}
+
 // change is one action on a subscription: the move that the table gives it, and
 // further fields.
 type change struct {
@@ -84,7 +91,9 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 		}
 	case to.Ended() && !from.Ended():
 		after.EndedAt = &now
-		closeIntent(&after)
+		if c.source.tellsOutcome() {
+			closeIntent(&after)
+		}
 	}
 	if !to.Ended() {
 		after.EndedAt, after.GatewayEndedAt = nil, nil

@@ -193,7 +193,7 @@ func (c *Clock) alarm(done <-chan struct{}) {
 		}
 		c.running.Unlock()
 		var timer <-chan time.Time
-		if due, found := c.earliest(); found {
+		if due, found := c.Next(); found {
 			timer = time.After(max(due.Sub(c.Now()), time.Millisecond))
 		}
 		select {
@@ -205,7 +205,8 @@ func (c *Clock) alarm(done <-chan struct{}) {
 	}
 }
 
-func (c *Clock) earliest() (time.Time, bool) {
+// Next is when the earliest job is due; ok is false when there is none.
+func (c *Clock) Next() (due time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.jobs) == 0 {

@@ -1,0 +1,120 @@
+package histories_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// customerActions are what customers do.
+var customerActions = []action{
+	{"gwb card", 6, func(h *history, s step) {
+		h.own(s, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
+	}},
+	{"gwa card", 6, func(h *history, s step) {
+		body := object{"plan_id": plan(s), "credit_card": card(s.Pick), "credit_card_holder_info": holder()}
+		h.own(s, http.MethodPost, "/gwa/subscribe", withCode(body, s.Pick))
+	}},
+	{"gwb pix", 4, func(h *history, s step) { h.ownPix(s, "/gwb/subscribe/pix") }},
+	{"gwa pix", 4, func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix") }},
+	{"gwa automatic", 5, func(h *history, s step) { h.ownPix(s, "/gwa/subscribe/pix-automatico") }},
+	{"reads", 2, func(h *history, s step) {
+		h.own(s, http.MethodGet, "/gwb/subscription", nil)
+		h.own(s, http.MethodGet, "/customers/me/pix-qr", nil)
+	}},
+	{"sync", 2, func(h *history, s step) {
+		p := h.person(s)
+		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
+	}},
+	{"customer cancels", 3, func(h *history, s step) {
+		path, _ := pick([]string{"/gwa/subscription", "/gwb/subscription", "/customers/me/subscription"}, s.Pick)
+		h.own(s, http.MethodDelete, path, nil)
+	}},
+	{"gwb card change", 2, func(h *history, s step) {
+		h.own(s, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": token(s.Pick)})
+	}},
+	{"gwa card change", 2, func(h *history, s step) {
+		h.own(s, http.MethodPut, "/gwa/subscription/credit-card", object{"credit_card": card(s.Pick), "credit_card_holder_info": holder()})
+	}},
+	{"renews", 3, func(h *history, s step) {
+		h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{
+			"payment_method_id": token(s.Pick), "credit_card": card(s.Pick), "credit_card_holder_info": holder(),
+		})
+	}},
+	{"deletes account", 1, func(h *history, s step) {
+		p := h.person(s)
+		if a := h.own(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK || a.status == 0 {
+			p.gone = h.isGone(p)
+		}
+	}},
+	{"signs up", 1, func(h *history, s step) {
+		if p := h.person(s); p.gone {
+			h.people++
+			*p = h.newPerson(h.t, h.people)
+		}
+	}},
+}
+
+func (h *history) person(s step) *person { return &h.persons[s.Who%len(h.persons)] }
+
+// own is a request of the step's customer.
+func (h *history) own(s step, method, path string, body any) answer {
+	p := h.person(s)
+	if p.gone {
+		return answer{}
+	}
+	return h.request(method, path, p.token, body)
+}
+
+func (h *history) ownPix(s step, path string) {
+	h.months, _ = pick([]int{1, 1, 1, 3, 12, 6}, s.Pick)
+	h.own(s, http.MethodPost, path, withCode(object{"plan_id": plan(s)}, s.Pick))
+}
+
+// isGone reports whether the account can be used no more.
+func (h *history) isGone(p *person) bool {
+	return h.send(context.Background(), http.MethodGet, "/customers/me", p.token, nil).status != http.StatusOK
+}
+
+func plan(s step) string {
+	if s.Pick%5 == 4 {
+		return planTrial
+	}
+	return planPlus
+}
+
+// withCode adds a promo code to a third of the bodies.
+func withCode(body object, n int) object {
+	switch n % 6 {
+	case 2:
+		body["promo_code"] = codeTen
+	case 5:
+		body["promo_code"] = codeFree
+	}
+	return body
+}
+
+// token is a card of gateway B.
+func token(n int) string {
+	one, _ := pick([]string{
+		"pm_card_visa", "pm_card_visa", "pm_card_visa", "pm_card_authenticationRequired", "pm_card_visa", "pm_card_chargeCustomerFail",
+		"pm_card_visa", "pm_card_visa_chargeDeclined", "pm_card_visa", "pm_card_pendingRefund", "pm_card_authenticationRequired", "pm_card_refundFail",
+	}, n)
+	return one
+}
+
+// card is a card for gateway A; every sixth is declined.
+func card(n int) object {
+	number := "5162306219378829"
+	if n%6 == 3 {
+		number = "5184019740373151"
+	}
+	return object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2045", "ccv": "318"}
+}
+
+func holder() object {
+	return object{
+		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150",
+		"phone": fmt.Sprint(1138830000),
+	}
+}

@@ -1,0 +1,58 @@
+package histories_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+const (
+	// histories is how many TestHistories plays unless -rapid.checks says so; that
+	// is about twenty seconds of one core.
+	histories = 120
+	// worldLife is how many histories run in one database: rows that were deleted
+	// slow the later ones down.
+	worldLife = 60
+)
+
+// TestHistories plays random stories. -rapid.checks says how many, -rapid.seed
+// where to begin. What fails is shrunk and printed, with its seed, as a story for
+// regression_test.go.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	seed := setUpRapid(t)
+	w, played, began := newWorld(t), 0, time.Now()
+	rapid.Check(t, func(r *rapid.T) {
+		if played++; played%worldLife == 0 {
+			w = newWorld(t)
+		}
+		s := stories().Draw(r, "story")
+		if found, h := w.play(r, s); found != "" {
+			r.Logf("%#v\n%s", s, strings.Join(h.trace, "\n"))
+			r.Fatalf("%s", found)
+		}
+	})
+	t.Logf("%d histories from seed %s in %v", played, seed, time.Since(began).Round(time.Millisecond))
+}
+
+// setUpRapid sets what the command line leaves open, and returns the seed.
+func setUpRapid(t *testing.T) string {
+	t.Helper()
+	given := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for name, value := range map[string]string{
+		"rapid.checks": fmt.Sprint(histories), "rapid.nofailfile": "true",
+		"rapid.seed": fmt.Sprint(1 + rand.Uint64N(1<<40)), //nolint:gosec // no secret
+	} {
+		if !given[name] {
+			require.NoError(t, flag.Set(name, value))
+		}
+	}
+	return flag.Lookup("rapid.seed").Value.String()
+}

@@ -1,0 +1,231 @@
+package histories_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/files"
+	"marquee/modules/payments"
+	"marquee/modules/payments/gwa"
+	"marquee/modules/payments/gwb"
+	"marquee/modules/promos"
+	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/platform/objectid"
+	"marquee/platform/secret"
+	"marquee/testutil/pgtest"
+	"marquee/web"
+)
+
+const (
+	gwaToken  = "sandbox-webhook-token-of-gateway-a-0001"
+	gwbSecret = "whsec_sandboxwebhooksecretofgatewayb01"
+	gwaKey    = "$aact_hmlg_sandbox"
+	gwbKey    = "sk_test_sandbox"
+)
+
+// world is the composed platform on one database. Histories run on it one after
+// the other, each on a clean slate and at its own time.
+type world struct {
+	db            *pgxpool.Pool
+	at            atomic.Int64 // the platform's time in milliseconds
+	current       *history
+	workers       *river.Workers
+	accounts      *accounts.Service
+	payments      *payments.Service
+	subscriptions *subscriptions.Service
+	api           http.Handler
+	admin         string // token
+	people        int    // made so far
+	cleaning      string // statements
+}
+
+// Now makes the world the platform's clock.
+func (w *world) Now() time.Time { return time.UnixMilli(w.at.Load()).UTC() }
+
+// dawn lies before every history, and after the machine's own time, at which the
+// database puts jobs that are due at once.
+var dawn = time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{db: tracedPool(t), workers: river.NewWorkers()}
+	w.at.Store(dawn.UnixMilli())
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	client, err := jobs.New(w.db, jobs.Options{Log: log})
+	require.NoError(t, err)
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	archive := files.New(files.Deps{Pool: w.db, Clock: w})
+	w.accounts = newAccounts(t, w, client, archive)
+	w.payments = payments.New(payments.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, GWBPublishableKey: "pk_test", Adapters: []payments.Adapter{
+		gwa.New(gwa.Config{
+			URL: "http://gwa/v3", APIKey: gwaKey, WebhookTokens: []string{gwaToken}, Zone: zone, Clock: w,
+			RetryWait: time.Nanosecond, Transport: wire{w, payments.GWA},
+		}),
+		gwb.New(gwb.Config{
+			URL: "http://gwb", SecretKey: gwbKey, WebhookSecrets: []string{gwbSecret}, Clock: w,
+			RetryWait: time.Nanosecond, Transport: wire{w, payments.GWB},
+		}),
+	}})
+	codes := promos.New(promos.Deps{Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive})
+	w.subscriptions = subscriptions.New(subscriptions.Deps{
+		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Settings: pix{w}, Promos: promoCodes{codes},
+		Config: subscriptions.Config{Zone: zone},
+	})
+	w.accounts.Connect(accounts.Above{
+		Sync: w.subscriptions, Billing: []accounts.Billing{w.subscriptions}, Purchases: []accounts.Purchases{w.subscriptions},
+		Personal: []accounts.PersonalData{w.subscriptions, codes, w.payments},
+	})
+	for _, add := range []func(*river.Workers){archive.Workers, w.accounts.Workers, w.payments.Workers, w.subscriptions.Workers} {
+		add(w.workers)
+	}
+	api := httpapi.New(httpapi.Config{Auth: w.accounts, Log: log, PublicURL: "https://api.example.com", NoThrottle: true})
+	for _, add := range []func(*httpapi.API){w.accounts.Routes, w.payments.Routes, w.subscriptions.Routes} {
+		add(api)
+	}
+	w.api = api.Handler()
+	w.furnish(t)
+	return w
+}
+
+// tracedPool is a pool at whose commits the process may die.
+func tracedPool(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	cfg := pgtest.DB(t).Config()
+	cfg.ConnConfig.Tracer, cfg.MaxConns = commits{}, 6
+	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	return db
+}
+
+func newAccounts(t *testing.T, w *world, client *jobs.Client, archive *files.Service) *accounts.Service {
+	t.Helper()
+	templates, err := mail.ParseTemplates(web.Mail())
+	require.NoError(t, err)
+	d := accountstest.Deps(t, w.db)
+	d.Jobs, d.Clock, d.Files, d.Mail, d.Templates = client, w, archive, nobody{}, templates
+	d.Config.AccessTokenTTL = 20 * 365 * 24 * time.Hour
+	s, err := accounts.New(d)
+	require.NoError(t, err)
+	return s
+}
+
+// nobody reads the mails.
+type nobody struct{}
+
+func (nobody) Send(context.Context, mail.Message) error { return nil }
+
+// pix is the platform's PIX setting, which the history turns.
+type pix struct{ w *world }
+
+func (p pix) PixBillingMonths(context.Context) (int, error)       { return p.w.current.months, nil }
+func (p pix) PixSubscriptionMode(context.Context) (string, error) { return "manual", nil }
+
+// promoCodes is the module promos as the composition root shows it to subscriptions.
+type promoCodes struct{ *promos.Service }
+
+func (p promoCodes) FirstMonth(ctx context.Context, customerID objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+	d, ok, err := p.Service.FirstMonth(ctx, customerID, code)
+	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
+}
+
+// Plans and codes of every history.
+const (
+	planPlus  = "plus"  // 49.90 a month
+	planTrial = "trial" // 29.90 a month after 7 free days
+	codeTen   = "TENOFF"
+	codeFree  = "FREEMO"
+)
+
+// furnish makes what outlives the histories.
+func (w *world) furnish(t *testing.T) {
+	t.Helper()
+	subscriptionstest.Plan(t, w.db, planPlus, 4990)
+	subscriptionstest.Plan(t, w.db, planTrial, 2990)
+	_, err := w.db.Exec(t.Context(), `UPDATE subscriptions.plans SET trial_enabled = true, trial_days = 7 WHERE plan_id = $1`, planTrial)
+	require.NoError(t, err)
+	_, err = w.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents)
+		VALUES ($1, 'Less', 'promo', 1990), ($2, 'Nothing', 'promo', 0)`, codeTen, codeFree)
+	require.NoError(t, err)
+	admin := accountstest.Root(t, w.db)
+	w.admin = w.login(t, admin.Username)
+}
+
+// login returns an access token. It asks no gateway: the sync is a step of its own.
+func (w *world) login(t tester, username string) string {
+	t.Helper()
+	answer := w.send(context.Background(), http.MethodPost, "/token", "", url.Values{"username": {username}, "password": {accountstest.Password}})
+	require.Equal(t, http.StatusOK, answer.status, "%s", answer.body)
+	return answer.text(t, "access_token")
+}
+
+// newPerson makes a customer; n tells customers apart.
+func (w *world) newPerson(t tester, n int) person {
+	t.Helper()
+	name := fmt.Sprintf("customer%d", n)
+	u, err := w.accounts.CreateUser(context.Background(), accounts.NewUser{
+		Type: httpapi.TypeCustomer, Username: name, Email: name + ".fill_never@example.com", FullName: "Customer " + name,
+		Phone: "+5511987654321", TaxID: cpf(n), EmailVerified: true, Password: secret.NewText(accountstest.Password),
+	})
+	require.NoError(t, err)
+	return person{id: u.ID, name: name, token: w.login(t, name)}
+}
+
+// cpf makes a CPF with valid check digits from a number.
+func cpf(n int) string {
+	digits := fmt.Sprintf("%09d", n)
+	for weight := 10; weight <= 11; weight++ {
+		sum := 0
+		for i, d := range digits {
+			sum += int(d-'0') * (weight - i)
+		}
+		digits += fmt.Sprint(sum * 10 % 11 % 10)
+	}
+	return digits
+}
+
+// fullSQL lists what histories fill.
+const fullSQL = `SELECT format('DELETE FROM %I.%I;', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND (n.nspname IN ('payments', 'finance')
+		OR n.nspname = 'subscriptions' AND c.relname <> 'plans'
+		OR n.nspname = 'accounts' AND c.relname NOT IN ('users', 'users_type')
+		OR n.nspname || '.' || c.relname IN ('jobs.river_job', 'promos.redemptions'))`
+
+// clean empties what histories fill. Triggers keep histories and ledgers from
+// being changed, by anybody but the owner of a test's database.
+func (w *world) clean(t tester) {
+	t.Helper()
+	if w.cleaning == "" {
+		rows, err := w.db.Query(context.Background(), fullSQL)
+		require.NoError(t, err)
+		deletes, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		w.cleaning = "SET LOCAL session_replication_role = replica;" + strings.Join(deletes, "") +
+			"DELETE FROM accounts.users WHERE user_type = 'customer';" +
+			"UPDATE subscriptions.plans SET gwb_product_id = NULL, gwb_price_id = NULL, gwb_price_amount_cents = NULL"
+	}
+	require.NoError(t, pgx.BeginFunc(context.Background(), w.db, func(tx pgx.Tx) error {
+		_, err := tx.Exec(context.Background(), w.cleaning, pgx.QueryExecModeSimpleProtocol)
+		return err
+	}))
+}
