@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,31 +23,32 @@ type Deps struct {
 	Jobs  *jobs.Client
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Zone is REPORT_TZ; nil means America/Sao_Paulo.
-	Zone *time.Location
+	Zone  *time.Location // REPORT_TZ
 }
 
 // Service reads the figures.
 type Service struct {
-	pool  *pgxpool.Pool
-	reads *pgxpool.Pool
-	jobs  *jobs.Client
-	clock clock.Clock
-	log   *slog.Logger
-	zone  string
-	db    *financedb.Queries
+	pool     *pgxpool.Pool
+	reads    *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	location *time.Location
+	zone     string      // its name, as the database knows it
+	zoneTold atomic.Bool // the database was told the zone
+	db       *financedb.Queries
 }
 
-const defaultZone = "America/Sao_Paulo"
+// reportTimeout bounds a statement of a dashboard; exports have their own.
+const reportTimeout = 20 * time.Second
 
 // New makes the service.
 func New(d Deps) *Service {
-	s := &Service{pool: d.Pool, reads: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, zone: defaultZone, db: financedb.New()}
+	s := &Service{
+		pool: d.Pool, reads: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, location: d.Zone, zone: d.Zone.String(), db: financedb.New(),
+	}
 	if s.reads == nil {
 		s.reads = d.Pool
-	}
-	if d.Zone != nil {
-		s.zone = d.Zone.String()
 	}
 	return s
 }

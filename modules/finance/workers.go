@@ -3,7 +3,19 @@ package finance
 import "github.com/riverqueue/river"
 
 // Workers adds the module's jobs.
-func (s *Service) Workers(_ *river.Workers) {}
+func (s *Service) Workers(w *river.Workers) {
+	river.AddWorker(w, &foldWorker{service: s})
+	river.AddWorker(w, &checkWorker{service: s})
+}
 
 // Periodic returns the jobs that run by the clock.
-func (s *Service) Periodic() []*river.PeriodicJob { return nil }
+func (s *Service) Periodic() []*river.PeriodicJob {
+	return []*river.PeriodicJob{
+		river.NewPeriodicJob(river.PeriodicInterval(foldEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return foldArgs{}, &river.InsertOpts{MaxAttempts: 1}
+		}, &river.PeriodicJobOpts{RunOnStart: true}),
+		river.NewPeriodicJob(nightly{s.location}, func() (river.JobArgs, *river.InsertOpts) {
+			return checkArgs{}, &river.InsertOpts{MaxAttempts: 3}
+		}, nil),
+	}
+}

@@ -59,6 +59,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, er
 	if err == nil {
 		err = a.build(work)
 	}
+	if err == nil {
+		err = a.modules.finance.UseReportZone(ctx)
+	}
 	if err != nil {
 		a.Close()
 		return nil, err
@@ -109,6 +112,7 @@ func (a *App) newAPI() error {
 	a.metrics.MustRegister(collection.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
+	a.metrics.MustRegister(a.modules.finance.Metrics()...)
 	a.addRoutes()
 	return nil
 }

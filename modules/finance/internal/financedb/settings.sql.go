@@ -24,3 +24,16 @@ func (q *Queries) BeginSnapshot(ctx context.Context, db DBTX, arg BeginSnapshotP
 	_, err := db.Exec(ctx, beginSnapshot, arg.Now, arg.Timeout)
 	return err
 }
+
+const useReportZone = `-- name: UseReportZone :one
+SELECT finance.use_report_tz($1::text)::boolean AS changed
+`
+
+// UseReportZone has days and months cut in the zone from now on; true when it was
+// another before.
+func (q *Queries) UseReportZone(ctx context.Context, db DBTX, zone string) (bool, error) {
+	row := db.QueryRow(ctx, useReportZone, zone)
+	var changed bool
+	err := row.Scan(&changed)
+	return changed, err
+}

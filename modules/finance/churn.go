@@ -1,0 +1,61 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Churn is the answer of GET /admin/finance/churn (specification, Finance
+// dashboard). The unit is the customer.
+type Churn struct {
+	Monthly  []ChurnMonth `json:"monthly" doc:"Oldest first; the last is the present month"`
+	ByReason ChurnReasons `json:"by_reason" doc:"The exits of these months; they add up to the sum of cancelled"`
+}
+
+// ChurnMonth is one month: active_end = active_start + new - cancelled.
+type ChurnMonth struct {
+	Month       string  `json:"month" doc:"YYYY-MM"`
+	ActiveStart int64   `json:"active_start"`
+	New         int64   `json:"new"`
+	Cancelled   int64   `json:"cancelled"`
+	ActiveEnd   int64   `json:"active_end"`
+	ChurnRate   float64 `json:"churn_rate" doc:"cancelled / active_start, percent; 0 when nobody was active"`
+}
+
+// ChurnReasons counts exits; each has exactly one reason.
+type ChurnReasons struct {
+	PaymentFailure    int64 `json:"payment_failure"`
+	CustomerCancelled int64 `json:"customer_cancelled"`
+	AdminCancelled    int64 `json:"admin_cancelled"`
+	Chargeback        int64 `json:"chargeback"`
+	Expired           int64 `json:"expired"`
+}
+
+// Churn reads the last months, the present one among them.
+func (s *Service) Churn(ctx context.Context, months int) (Churn, error) {
+	c := Churn{Monthly: make([]ChurnMonth, 0, months)}
+	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) error {
+		rows, err := s.db.ChurnByMonth(ctx, tx, int32(months)) //nolint:gosec // the route allows 24
+		if err != nil {
+			return fmt.Errorf("read churn: %w", err)
+		}
+		for _, r := range rows {
+			c.Monthly = append(c.Monthly, ChurnMonth{
+				Month: r.Month, ActiveStart: r.ActiveStart, New: r.NewCustomers, Cancelled: r.Cancelled, ActiveEnd: r.ActiveEnd, ChurnRate: r.ChurnRate,
+			})
+			c.ByReason.add(ChurnReasons{r.PaymentFailure, r.CustomerCancelled, r.AdminCancelled, r.Chargeback, r.Expired})
+		}
+		return nil
+	})
+	return c, err
+}
+
+func (r *ChurnReasons) add(o ChurnReasons) {
+	r.PaymentFailure += o.PaymentFailure
+	r.CustomerCancelled += o.CustomerCancelled
+	r.AdminCancelled += o.AdminCancelled
+	r.Chargeback += o.Chargeback
+	r.Expired += o.Expired
+}

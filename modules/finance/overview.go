@@ -1,0 +1,85 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/finance/internal/financedb"
+)
+
+// Overview is the answer of GET /admin/finance/overview (specification, Finance
+// dashboard). Money in cents, rates in percent with two decimals.
+type Overview struct {
+	MRR                 int64               `json:"mrr" doc:"Sum of the monthly prices of active subscriptions, cents"`
+	MRRGWB              int64               `json:"mrr_gwb" doc:"Its part of gateway B, cents"`
+	MRRGWA              int64               `json:"mrr_gwa" doc:"Its part of gateway A, cents"`
+	TrialMRR            int64               `json:"trial_mrr" doc:"Its part of trials, cents"`
+	ARR                 int64               `json:"arr" doc:"MRR x 12, cents"`
+	TotalCustomers      int64               `json:"total_customers" doc:"Customers that are not deleted"`
+	ActiveSubscriptions int64               `json:"active_subscriptions"`
+	OverdueCount        int64               `json:"overdue_count"`
+	ChurnRate30d        float64             `json:"churn_rate_30d" doc:"Exits of the last 30 days / active 30 days ago, percent"`
+	TotalRefunded       int64               `json:"total_refunded" doc:"All time, cents"`
+	TotalChargebacks    int64               `json:"total_chargebacks" doc:"All time, won disputes taken off, cents"`
+	NetRevenue30d       int64               `json:"net_revenue_30d" doc:"MRR less the refunds of the last 30 days, cents"`
+	CashNet30d          int64               `json:"cash_net_30d" doc:"Gross less refunds and chargebacks of the last 30 days, cents"`
+	AverageTicket       int64               `json:"average_ticket" doc:"MRR / active, cents"`
+	PaymentSuccessRate  float64             `json:"payment_success_rate" doc:"Settled / (settled + failed) attempts of the last 30 days, percent"`
+	ByPaymentMethod     map[string]MRRShare `json:"by_payment_method" doc:"By credit_card, pix, boleto"`
+	ByPlan              map[string]PlanMRR  `json:"by_plan" doc:"By plan_id"`
+}
+
+// MRRShare is a part of the active subscriptions.
+type MRRShare struct {
+	Count int64 `json:"count"`
+	MRR   int64 `json:"mrr" doc:"Cents"`
+}
+
+// PlanMRR is the part of one plan.
+type PlanMRR struct {
+	Count int64  `json:"count"`
+	MRR   int64  `json:"mrr" doc:"Cents"`
+	Name  string `json:"name"`
+}
+
+// Overview reads the present figures, all as of one instant.
+func (s *Service) Overview(ctx context.Context) (Overview, error) {
+	var o Overview
+	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
+		o, err = s.overviewTx(ctx, tx)
+		return err
+	})
+	return o, err
+}
+
+// overviewTx is Overview within a snapshot.
+func (s *Service) overviewTx(ctx context.Context, tx pgx.Tx) (Overview, error) {
+	f, err := s.db.OverviewGet(ctx, tx)
+	if err != nil {
+		return Overview{}, fmt.Errorf("read overview: %w", err)
+	}
+	parts, err := s.db.MRRList(ctx, tx)
+	if err != nil {
+		return Overview{}, fmt.Errorf("read MRR by plan: %w", err)
+	}
+	o := Overview{
+		MRR: f.MrrCents, MRRGWB: f.MrrGwbCents, MRRGWA: f.MrrGwaCents, TrialMRR: f.TrialMrrCents, ARR: f.ArrCents, TotalCustomers: f.TotalCustomers,
+		ActiveSubscriptions: f.ActiveSubscriptions, OverdueCount: f.OverdueCount, ChurnRate30d: f.ChurnRate30d, TotalRefunded: f.TotalRefundedCents,
+		TotalChargebacks: f.TotalChargebacksCents, NetRevenue30d: f.NetRevenue30dCents, CashNet30d: f.CashNet30dCents,
+		AverageTicket: f.AverageTicketCents, PaymentSuccessRate: f.PaymentSuccessRate,
+	}
+	o.ByPaymentMethod, o.ByPlan = shares(parts)
+	return o, nil
+}
+
+func shares(parts []financedb.MRRListRow) (byMethod map[string]MRRShare, byPlan map[string]PlanMRR) {
+	byMethod, byPlan = map[string]MRRShare{}, map[string]PlanMRR{}
+	for _, p := range parts {
+		method, plan := byMethod[p.PaymentMethod], byPlan[p.PlanID]
+		byMethod[p.PaymentMethod] = MRRShare{Count: method.Count + p.ActiveSubscriptions, MRR: method.MRR + p.MrrCents}
+		byPlan[p.PlanID] = PlanMRR{Count: plan.Count + p.ActiveSubscriptions, MRR: plan.MRR + p.MrrCents, Name: p.PlanName}
+	}
+	return byMethod, byPlan
+}

@@ -1,0 +1,108 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"marquee/modules/finance/internal/financedb"
+)
+
+// Grain is how wide the rows of a series are.
+type Grain string
+
+// The grains, as GET /admin/finance/revenue names them.
+const (
+	Monthly Grain = "monthly"
+	Daily   Grain = "daily"
+)
+
+// RevenuePeriod is what Revenue reads.
+type RevenuePeriod struct {
+	Grain Grain
+	// Start and End are calendar days in the report time zone, given as midnight
+	// UTC, both inclusive. Nil Start is the first day of the month six months back,
+	// nil End today. By month, every month that holds a day of the period is there,
+	// whole.
+	Start, End *time.Time
+}
+
+// Revenue is the answer of GET /admin/finance/revenue (specification, Finance
+// dashboard; open-shapes, section 4 no. 25). Money in cents.
+type Revenue struct {
+	Period Grain         `json:"period"`
+	Data   []RevenueRow  `json:"data" doc:"One row a month or day, also those on which nothing happened"`
+	Totals RevenueTotals `json:"totals" doc:"Sums of the rows"`
+}
+
+// RevenueRow is one month (YYYY-MM) or day (YYYY-MM-DD).
+type RevenueRow struct {
+	Date             string `json:"date"`
+	Gross            int64  `json:"gross" doc:"Subscription payments settled, cents"`
+	Refunds          int64  `json:"refunds" doc:"Cents"`
+	Chargebacks      int64  `json:"chargebacks" doc:"Cents; won disputes count back when they are won"`
+	Net              int64  `json:"net" doc:"Gross less refunds and chargebacks, cents; may be negative"`
+	NewSubscriptions int64  `json:"new_subscriptions" doc:"Customers who gained access"`
+	Cancellations    int64  `json:"cancellations" doc:"Customers who lost access"`
+	GWB              int64  `json:"gwb" doc:"Gross of gateway B, cents"`
+	GWA              int64  `json:"gwa" doc:"Gross of gateway A, cents"`
+}
+
+// RevenueTotals are the sums of the rows.
+type RevenueTotals struct {
+	Gross            int64 `json:"gross" doc:"Cents"`
+	Refunds          int64 `json:"refunds" doc:"Cents"`
+	Chargebacks      int64 `json:"chargebacks" doc:"Cents"`
+	Net              int64 `json:"net" doc:"Cents"`
+	NewSubscriptions int64 `json:"new_subscriptions"`
+	Cancellations    int64 `json:"cancellations"`
+}
+
+// Revenue reads the series of a period.
+func (s *Service) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error) {
+	r := Revenue{Period: p.Grain, Data: []RevenueRow{}}
+	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) error {
+		rows, err := s.revenueRowsTx(ctx, tx, p)
+		if err != nil {
+			return fmt.Errorf("read %s revenue: %w", p.Grain, err)
+		}
+		for _, f := range rows {
+			r.add(RevenueRow{
+				Date: f.Date, Gross: f.GrossCents, Refunds: f.RefundsCents, Chargebacks: f.ChargebacksCents, Net: f.NetCents,
+				NewSubscriptions: f.NewSubscriptions, Cancellations: f.Cancellations, GWB: f.GrossGwbCents, GWA: f.GrossGwaCents,
+			})
+		}
+		return nil
+	})
+	return r, err
+}
+
+func (s *Service) revenueRowsTx(ctx context.Context, tx pgx.Tx, p RevenuePeriod) ([]financedb.RevenueByMonthRow, error) {
+	first, last := date(p.Start), date(p.End)
+	if p.Grain == Monthly {
+		return s.db.RevenueByMonth(ctx, tx, financedb.RevenueByMonthParams{FirstDay: first, LastDay: last})
+	}
+	days, err := s.db.RevenueByDay(ctx, tx, financedb.RevenueByDayParams{FirstDay: first, LastDay: last})
+	rows := make([]financedb.RevenueByMonthRow, len(days))
+	for i, d := range days {
+		rows[i] = financedb.RevenueByMonthRow(d)
+	}
+	return rows, err
+}
+
+func (r *Revenue) add(row RevenueRow) {
+	r.Data = append(r.Data, row)
+	t := &r.Totals
+	t.Gross, t.Refunds, t.Chargebacks, t.Net = t.Gross+row.Gross, t.Refunds+row.Refunds, t.Chargebacks+row.Chargebacks, t.Net+row.Net
+	t.NewSubscriptions, t.Cancellations = t.NewSubscriptions+row.NewSubscriptions, t.Cancellations+row.Cancellations
+}
+
+func date(t *time.Time) pgtype.Date {
+	if t == nil {
+		return pgtype.Date{}
+	}
+	return pgtype.Date{Time: *t, Valid: true}
+}

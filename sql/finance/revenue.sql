@@ -1,0 +1,25 @@
+-- name: RevenueByDay :many
+-- Every day of the period, also those on which nothing happened.
+SELECT to_char(k.day, 'YYYY-MM-DD')::text AS date, coalesce(f.gross_cents, 0)::bigint AS gross_cents, coalesce(f.refunds_cents, 0)::bigint AS refunds_cents,
+    coalesce(f.chargebacks_cents, 0)::bigint AS chargebacks_cents, coalesce(f.net_cents, 0)::bigint AS net_cents,
+    coalesce(f.new_subscriptions, 0)::bigint AS new_subscriptions, coalesce(f.cancellations, 0)::bigint AS cancellations,
+    coalesce(f.gross_gwa_cents, 0)::bigint AS gross_gwa_cents, coalesce(f.gross_gwb_cents, 0)::bigint AS gross_gwb_cents
+FROM finance.clock c
+CROSS JOIN LATERAL generate_series(
+    coalesce(sqlc.narg(first_day)::date, date_trunc('month', c.today::timestamp) - interval '6 months')::timestamp,
+    coalesce(sqlc.narg(last_day)::date, c.today)::timestamp, interval '1 day') AS k (day)
+LEFT JOIN finance.revenue_daily f ON f.day = k.day::date
+ORDER BY k.day;
+
+-- name: RevenueByMonth :many
+-- Every month that holds a day of the period, whole.
+SELECT to_char(k.month, 'YYYY-MM')::text AS date, coalesce(f.gross_cents, 0)::bigint AS gross_cents, coalesce(f.refunds_cents, 0)::bigint AS refunds_cents,
+    coalesce(f.chargebacks_cents, 0)::bigint AS chargebacks_cents, coalesce(f.net_cents, 0)::bigint AS net_cents,
+    coalesce(f.new_subscriptions, 0)::bigint AS new_subscriptions, coalesce(f.cancellations, 0)::bigint AS cancellations,
+    coalesce(f.gross_gwa_cents, 0)::bigint AS gross_gwa_cents, coalesce(f.gross_gwb_cents, 0)::bigint AS gross_gwb_cents
+FROM finance.clock c
+CROSS JOIN LATERAL generate_series(
+    date_trunc('month', coalesce(sqlc.narg(first_day)::date::timestamp, c.today::timestamp - interval '6 months')),
+    coalesce(sqlc.narg(last_day)::date, c.today)::timestamp, interval '1 month') AS k (month)
+LEFT JOIN finance.revenue_monthly f ON f.month = k.month::date
+ORDER BY k.month;
