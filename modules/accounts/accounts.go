@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts/internal/accountsdb"
@@ -57,11 +58,16 @@ type Config struct {
 	Sync              SyncLimits
 }
 
-// PromoCodes is what signup asks about a promo code. The module promos fills it.
+// PromoCodes is what is asked about the promo code that a customer gives at
+// signup. The module promos fills it.
 type PromoCodes interface {
 	// SignupPromoCode returns the id of a code that may be given at signup now,
 	// or 400 when it may not.
 	SignupPromoCode(ctx context.Context, code string) (objectid.ID, error)
+	// RedeemSignupCodeTx redeems the code for the customer when it gives tickets and
+	// is still valid, once however often it is asked. A code that no longer holds
+	// is no error.
+	RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error
 }
 
 // Deps is what New needs.
@@ -80,10 +86,11 @@ type Deps struct {
 
 // Above is what the modules above do for accounts. Any part may be empty.
 type Above struct {
-	Sync      SubscriptionSync // asked at each login of a subscriber
-	Billing   []Billing        // stopped before a customer is erased
-	Purchases []Purchases      // keep an unverified account from being removed
-	Personal  []PersonalData   // told to the customer, and erased with him
+	Sync      SubscriptionSync  // asked at each login of a subscriber
+	Billing   []Billing         // stopped before a customer is erased
+	Purchases []Purchases       // keep an unverified account from being removed
+	Personal  []PersonalData    // told to the customer, and erased with him
+	Changes   []CustomerChanges // told of a customer's new name, e-mail or verification
 }
 
 // Connect tells accounts of the modules above. It is called while the platform is

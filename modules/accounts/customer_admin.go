@@ -40,6 +40,6 @@ func (s *Service) newCustomers() *collection.Resource {
 			uniqueLogin: loginTaken,
 			uniqueTaxID: {Field: "tax_id", Message: "belongs to another account"},
 		},
-		Hooks: collection.Hooks{BeforeUpdate: s.beforeCustomerUpdate, Delete: s.deleteCustomersTx},
+		Hooks: collection.Hooks{BeforeUpdate: s.beforeCustomerUpdate, AfterWrite: s.afterCustomerWrite, Delete: s.deleteCustomersTx},
 	})
 }

@@ -61,7 +61,11 @@ func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.Use
 			return u, fault.BadDetail("The e-mail is already verified.")
 		}
 		now := s.clock.Now()
-		return s.q.UserSetEmailVerified(ctx, tx, accountsdb.UserSetEmailVerifiedParams{ID: u.ID, Now: &now})
+		after, err := s.q.UserSetEmailVerified(ctx, tx, accountsdb.UserSetEmailVerifiedParams{ID: u.ID, Now: &now})
+		if err != nil {
+			return after, err
+		}
+		return after, s.changedTx(ctx, tx, after, true)
 	})
 }
 

@@ -27,6 +27,7 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 	}
 	now := s.clock.Now()
 	var movedIDs []string
+	var proved []accountsdb.User
 	for _, rec := range records {
 		u := customers[rec.ID]
 		if v, sent := rec.Value("phone"); sent && v == nil {
@@ -42,7 +43,9 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		if moved {
 			movedIDs = append(movedIDs, rec.ID.String())
 		}
-		setVerified(rec, u, moved, now)
+		if setVerified(rec, u, moved, now) {
+			proved = append(proved, u)
+		}
 		if v, sent := rec.Value("enable"); sent && v == false && u.Enable {
 			s.endTokens(rec, u)
 		}
@@ -53,11 +56,17 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 	if err := s.q.UserDeleteCodes(ctx, tx, movedIDs); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
+	for _, u := range proved {
+		if err := s.keepPromiseTx(ctx, tx, u); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// setVerified keeps email_verified_at in step with email_verified.
-func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time.Time) {
+// setVerified keeps email_verified_at in step with email_verified, and reports
+// whether an address that was not verified becomes so.
+func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time.Time) (proved bool) {
 	v, sent := rec.Value("email_verified")
 	verified := v == true
 	switch {
@@ -66,7 +75,9 @@ func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time
 		rec.Set("email_verified_at", nil)
 	case verified && (moved || !u.EmailVerified):
 		rec.Set("email_verified_at", now)
+		return !u.EmailVerified
 	}
+	return false
 }
 
 // addressSchema is the schema by which PUT /customers/me checks an address.

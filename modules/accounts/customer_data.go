@@ -19,7 +19,7 @@ import (
 type heldCustomer struct {
 	customerDoc
 	Language      string        `json:"language"`
-	TrialUsedAt   *httpapi.Time `json:"trial_used_at"`
+	TrialUsedAt   *httpapi.Time `json:"trial_used_at" nullable:"true"`
 	GWACustomerID *string       `json:"gwa_customer_id"`
 }
 

@@ -27,7 +27,7 @@ type customerDoc struct {
 	MyList                []string      `json:"my_list"`
 	Enable                bool          `json:"enable"`
 	EmailVerified         bool          `json:"email_verified"`
-	EmailVerifiedAt       *httpapi.Time `json:"email_verified_at"`
+	EmailVerifiedAt       *httpapi.Time `json:"email_verified_at" nullable:"true"`
 	CurrentSubscriptionID *objectid.ID  `json:"current_subscription_id"`
 	PasswordResetRequired bool          `json:"password_reset_required"`
 	PromoCodeUsed         *string       `json:"promo_code_used,omitempty"`

@@ -82,7 +82,10 @@ func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (acc
 			ID: u.ID, Username: u.Username, FullName: u.FullName, TaxID: u.TaxID, Phone: u.Phone,
 			Address: u.Address, AvatarID: u.AvatarID, MyList: u.MyList, Now: s.clock.Now(),
 		})
-		return duplicate(err, u.Email)
+		if err != nil {
+			return duplicate(err, u.Email)
+		}
+		return s.changedTx(ctx, tx, after, false)
 	})
 	if err != nil {
 		return after, fmt.Errorf("edit customer: %w", err)

@@ -64,7 +64,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 	var after accountsdb.User
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := s.q.UserLockCustomer(ctx, tx, customerID)
+		before, err := s.q.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
 			return errNoCustomer()
 		}
@@ -84,7 +84,10 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 		if err != nil {
 			return err
 		}
-		return s.q.CodeDeleteOfUser(ctx, tx, customerID)
+		if err := s.q.CodeDeleteOfUser(ctx, tx, customerID); err != nil {
+			return err
+		}
+		return s.changedTx(ctx, tx, after, !before.EmailVerified)
 	})
 	if err != nil {
 		return after, fmt.Errorf("confirm e-mail: %w", err)

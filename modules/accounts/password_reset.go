@@ -128,6 +128,12 @@ func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb
 	if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 		return err
 	}
+	if !u.EmailVerified {
+		u.EmailVerified, u.EmailVerifiedAt = true, &now
+		if err := s.changedTx(ctx, tx, u, true); err != nil {
+			return err
+		}
+	}
 	return s.forgive(ctx, tx, []throttle{s.throttleOf(scopeLogin, u.ID.String(), 0)})
 }
 

@@ -93,7 +93,7 @@ func (s *Service) unverifiedOwner(ctx context.Context, email string, password se
 func (s *Service) mailAgain(ctx context.Context, u accountsdb.User, later bool) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if later {
-			if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
+			if err := s.deferVerificationTx(ctx, tx, u); err != nil {
 				return err
 			}
 		}
@@ -102,6 +102,15 @@ func (s *Service) mailAgain(ctx context.Context, u accountsdb.User, later bool) 
 		}
 		return s.issueCodeTx(ctx, tx, u.ID, purposeVerification, u.Email)
 	})
+}
+
+// deferVerificationTx lets a customer go on before he has verified his address,
+// with what his code promised.
+func (s *Service) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
+	if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
+		return err
+	}
+	return s.keepPromiseTx(ctx, tx, u)
 }
 
 func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
@@ -117,7 +126,7 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 			return duplicate(err, row.Email)
 		}
 		if later {
-			if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
+			if err := s.deferVerificationTx(ctx, tx, u); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts"
@@ -225,6 +226,10 @@ func (p onePromo) SignupPromoCode(_ context.Context, code string) (objectid.ID, 
 		return "", fault.Bad("Promo code not found.")
 	}
 	return p.id, nil
+}
+
+func (p onePromo) RedeemSignupCodeTx(context.Context, pgx.Tx, objectid.ID, objectid.ID) error {
+	return nil
 }
 
 // parallel runs f n times at once and counts its results.

@@ -37,8 +37,10 @@ func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code 
 			return err
 		}
 		now := s.clock.Now()
-		user, err = s.q.UserVerifyEmail(ctx, tx, accountsdb.UserVerifyEmailParams{ID: customerID, Now: &now})
-		return err
+		if user, err = s.q.UserVerifyEmail(ctx, tx, accountsdb.UserVerifyEmailParams{ID: customerID, Now: &now}); err != nil {
+			return err
+		}
+		return s.changedTx(ctx, tx, user, true)
 	})
 	if err != nil {
 		return user, fmt.Errorf("verify e-mail: %w", err)

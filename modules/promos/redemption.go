@@ -2,7 +2,9 @@ package promos
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -132,6 +134,43 @@ func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, custome
 		}
 	}
 	return made, nil
+}
+
+// RedeemSignupCodeTx redeems the ticket code that a customer gave at signup, once
+// his address is verified, or at once where that may wait (open-shapes, Promo code
+// at signup). What stands in its way, such as a sold-out event, never keeps an
+// address from being verified: it is logged, and the code stays for him to redeem.
+// A promo code is left for the first subscription.
+func (s *Service) RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error {
+	c, err := s.db.CodeGet(ctx, tx, codeID)
+	if postgres.IsNoRows(err) || err == nil && c.CodeType != TypeTicket {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read promo code: %w", err)
+	}
+	problem, err := s.problem(ctx, tx, c)
+	if err != nil {
+		return err
+	}
+	if problem == "" {
+		err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
+			_, err := s.redeemTx(ctx, inner, c, customerID, originRedeem)
+			return err
+		})
+	}
+	var refusal *fault.Error
+	switch {
+	case errors.As(err, &refusal):
+		problem = refusal.Message
+	case err != nil:
+		return err
+	}
+	if problem != "" && problem != redeemedMessage {
+		s.log.WarnContext(ctx, "promo code of a signup not redeemed", slog.String("promo_code_id", c.ID.String()),
+			slog.String("customer_id", customerID.String()), slog.String("reason", problem))
+	}
+	return nil
 }
 
 const redeemedMessage = "You have already redeemed this promo code."

@@ -70,7 +70,8 @@ func (s *Service) CustomersWithPurchases(ctx context.Context, ids []objectid.ID)
 }
 
 var (
-	_ accounts.PersonalData = (*Service)(nil)
-	_ accounts.Billing      = (*Service)(nil)
-	_ accounts.Purchases    = (*Service)(nil)
+	_ accounts.PersonalData    = (*Service)(nil)
+	_ accounts.Billing         = (*Service)(nil)
+	_ accounts.Purchases       = (*Service)(nil)
+	_ accounts.CustomerChanges = (*Service)(nil)
 )

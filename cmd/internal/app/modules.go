@@ -80,6 +80,7 @@ func newModules(c core) (m modules, err error) {
 	m.invariants = finance.NewInvariantMonitor(c.pool, c.clock, c.log)
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
+		Changes:  []accounts.CustomerChanges{m.tickets},
 		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.promos, m.payments, m.catalog},
 	})
 	m.files.Register(m.tickets.FileRecords()...)

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/promos"
 	"marquee/modules/subscriptions"
 	"marquee/platform/objectid"
@@ -14,6 +16,11 @@ type signupPromos struct{ promos *promos.Service }
 // SignupPromoCode is that of promos.
 func (p *signupPromos) SignupPromoCode(ctx context.Context, code string) (objectid.ID, error) {
 	return p.promos.SignupPromoCode(ctx, code)
+}
+
+// RedeemSignupCodeTx is that of promos.
+func (p *signupPromos) RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error {
+	return p.promos.RedeemSignupCodeTx(ctx, tx, customerID, codeID)
 }
 
 // subscriptionPromos is the module promos as subscriptions see it.
