@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -13,12 +11,12 @@ import (
 
 // callerSQL reads the user behind a token, live: no row when he is deleted or
 // disabled, or when tokens of that age were ended. It is written by hand because
-// it also travels in other modules' batches. $1 user id, $2 instant of issue, $3 token id ("" for archive tokens).
+// it also travels in other modules' statements. $1 user id, $2 instant of issue, $3 token id ("" for archive tokens).
 const callerSQL = `
 SELECT u.username, u.user_type, u.is_root, u.type_user,
        CASE WHEN u.type_user = '{}' THEN '{}' ELSE ARRAY(
            SELECT DISTINCT h FROM accounts.users_type p, unnest(p.view || p."create" || p."update" || p."delete") h
-           WHERE p.id = ANY (u.type_user)) END
+           WHERE p.id = ANY (u.type_user)) END AS handlers
 FROM accounts.users u
 WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
   AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
@@ -33,32 +31,35 @@ func (s *Service) Verify(token string) (httpapi.Claims, error) {
 // Caller reads the user that the claims name; 403 "Access Denied: Could not
 // validate token." when he is gone, disabled, or has ended tokens of that age.
 func (s *Service) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
-	return scanCaller(s.pool.QueryRow(ctx, callerSQL, claims.UserID, claims.IssuedAt, claims.TokenID), claims)
-}
-
-// QueueCaller adds the reading of Caller to a batch, so that a route can check
-// the user in the same round trip as its own query. done is called once, when
-// the batch's results are read, with what Caller would return.
-func (s *Service) QueueCaller(b *pgx.Batch, claims httpapi.Claims, done func(httpapi.Caller, error)) {
-	b.Queue(callerSQL, claims.UserID, claims.IssuedAt, claims.TokenID).QueryRow(func(row pgx.Row) error {
-		caller, err := scanCaller(row, claims)
-		done(caller, err)
-		return nil
-	})
-}
-
-func scanCaller(row pgx.Row, claims httpapi.Claims) (httpapi.Caller, error) {
-	c := httpapi.Caller{ID: claims.UserID, Claims: claims}
-	var profiles []string
-	err := row.Scan(&c.Username, &c.Type, &c.Root, &profiles, &c.Handlers)
-	if postgres.IsNoRows(err) {
-		return httpapi.Caller{}, httpapi.ErrBadToken()
-	}
-	if err != nil {
+	var caller httpapi.Caller
+	var refused error
+	part := s.CallerPart(claims, func(c httpapi.Caller, err error) { caller, refused = c, err })
+	if err := (postgres.Parts{part}).Ask(ctx, s.pool); err != nil {
 		return httpapi.Caller{}, fmt.Errorf("read caller: %w", err)
 	}
-	c.Profiles = idsOf(profiles)
-	return c, nil
+	return caller, refused
+}
+
+// CallerPart reads the same as Caller in a statement with others, so that a route
+// can check the user in the same round trip as its own query. done is called once
+// the statement is read, with the caller or the 403 to answer with.
+func (s *Service) CallerPart(claims httpapi.Claims, done func(httpapi.Caller, error)) postgres.Part {
+	c := httpapi.Caller{ID: claims.UserID, Claims: claims}
+	var username, userType *string
+	var root *bool
+	var profiles []string
+	return postgres.Part{
+		SQL: callerSQL, Args: []any{claims.UserID, claims.IssuedAt, claims.TokenID},
+		Targets: []any{&username, &userType, &root, &profiles, &c.Handlers},
+		Done: func() {
+			if username == nil {
+				done(httpapi.Caller{}, httpapi.ErrBadToken())
+				return
+			}
+			c.Username, c.Type, c.Root, c.Profiles = *username, *userType, *root, idsOf(profiles)
+			done(c, nil)
+		},
+	}
 }
 
 func idsOf(texts []string) []objectid.ID {

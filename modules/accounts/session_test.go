@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
 
@@ -17,6 +16,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
 	"marquee/testutil/pgtest"
 )
 
@@ -292,14 +292,6 @@ func TestCallerIsReadLive(t *testing.T) {
 		require.NoError(t, err)
 		c, err := b.svc.Caller(t.Context(), claims)
 		require.NoError(t, err)
-		batched := httpapi.Caller{}
-		batch := &pgx.Batch{}
-		b.svc.QueueCaller(batch, claims, func(got httpapi.Caller, err error) {
-			require.NoError(t, err)
-			batched = got
-		})
-		require.NoError(t, b.db.SendBatch(t.Context(), batch).Close())
-		require.Equal(t, c, batched)
 		return c
 	}
 	require.True(t, read(root.Username).Root)
@@ -318,15 +310,15 @@ func TestCallerIsReadLive(t *testing.T) {
 	require.Len(t, read(admin.Username).Handlers, 3, "an edited profile counts at once")
 }
 
-func TestQueueCallerLeavesTheBatchGoing(t *testing.T) {
+func TestCallerPartLeavesTheOthersTheirAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	batch := &pgx.Batch{}
 	var refused error
-	b.svc.QueueCaller(batch, httpapi.Claims{UserID: "0123456789abcdef01234567", IssuedAt: time.Now()}, func(_ httpapi.Caller, err error) { refused = err })
 	one := 0
-	batch.Queue(`SELECT 1`).QueryRow(func(row pgx.Row) error { return row.Scan(&one) })
-	require.NoError(t, b.db.SendBatch(t.Context(), batch).Close())
+	require.NoError(t, postgres.Parts{
+		b.svc.CallerPart(httpapi.Claims{UserID: "0123456789abcdef01234567", IssuedAt: time.Now()}, func(_ httpapi.Caller, err error) { refused = err }),
+		{SQL: `SELECT 1`, Targets: []any{&one}, Done: func() {}},
+	}.Ask(t.Context(), b.db))
 	require.True(t, fault.Is(refused, fault.Forbidden))
 	require.Equal(t, 1, one)
 }

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
@@ -14,22 +13,21 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
-// Callers queues the question who a token's user is; the module accounts
-// answers it.
+// Callers tells who a token's user is; the module accounts answers.
 type Callers interface {
-	// QueueCaller makes done hear the user that the claims name, or the error to
-	// answer with, once the batch's results are read.
-	QueueCaller(b *pgx.Batch, claims httpapi.Claims, done func(httpapi.Caller, error))
+	// CallerPart makes done hear the user that the claims name, or the error to
+	// answer with, once the statement is read.
+	CallerPart(claims httpapi.Claims, done func(httpapi.Caller, error)) postgres.Part
 }
 
-// Access queues the question whether a customer may watch; the module
-// subscriptions answers it.
+// Access tells whether a customer may watch; the module subscriptions answers.
 type Access interface {
-	// QueueAccess makes done hear whether the customer has a current subscription
+	// AccessPart makes done hear whether the customer has a current subscription
 	// that is active at now.
-	QueueAccess(b *pgx.Batch, customer objectid.ID, now time.Time, done func(active bool, err error))
+	AccessPart(customer objectid.ID, now time.Time, done func(active bool)) postgres.Part
 }
 
 // Deps are what New needs.

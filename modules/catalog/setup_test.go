@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +18,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
@@ -56,25 +56,18 @@ func (p people) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, err
 	return httpapi.Caller{ID: c.UserID, Type: httpapi.TypeCustomer}, nil
 }
 
-func (p people) QueueCaller(b *pgx.Batch, claims httpapi.Claims, done func(httpapi.Caller, error)) {
-	b.Queue("SELECT $1::text", string(claims.UserID)).QueryRow(func(row pgx.Row) error {
-		var id string
-		if err := row.Scan(&id); err != nil {
-			done(httpapi.Caller{}, err)
-			return nil
-		}
+func (p people) CallerPart(claims httpapi.Claims, done func(httpapi.Caller, error)) postgres.Part {
+	var id string
+	return postgres.Part{SQL: "SELECT $1::text", Args: []any{string(claims.UserID)}, Targets: []any{&id}, Done: func() {
 		done(p.Caller(context.Background(), httpapi.Claims{UserID: objectid.ID(id)}))
-		return nil
-	})
+	}}
 }
 
-func (p people) QueueAccess(b *pgx.Batch, customer objectid.ID, _ time.Time, done func(bool, error)) {
-	b.Queue("SELECT $1::text = $2::text", string(customer), string(subscriber)).QueryRow(func(row pgx.Row) error {
-		var active bool
-		err := row.Scan(&active)
-		done(active, err)
-		return nil
-	})
+func (p people) AccessPart(customer objectid.ID, _ time.Time, done func(bool)) postgres.Part {
+	var active bool
+	return postgres.Part{
+		SQL: "SELECT $1::text = $2::text", Args: []any{string(customer), string(subscriber)}, Targets: []any{&active}, Done: func() { done(active) },
+	}
 }
 
 type bundle struct {

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -20,19 +18,19 @@ import (
 
 const defaultStreamURLTTL = 4 * time.Hour
 
-// streamSQL is written by hand because it travels in the batch that checks the
+// streamSQL is written by hand because it travels in the statement that checks the
 // caller. $1 the video's _id.
 const streamSQL = `SELECT video_id, enable, expiration_date FROM catalog.videos WHERE id = $1`
 
-// stream is what decides on a video's stream URL.
+// stream is what decides on a video's stream URL; no address without the video.
 type stream struct {
-	address    string
-	enable     bool
+	address    *string
+	enable     *bool
 	expiration *time.Time
 }
 
 func (v stream) open(now time.Time) bool {
-	return v.enable && (v.expiration == nil || v.expiration.After(now))
+	return *v.enable && (v.expiration == nil || v.expiration.After(now))
 }
 
 // streamURL returns the signed address of a video and when it ends: after the
@@ -42,27 +40,20 @@ func (v stream) open(now time.Time) bool {
 // admin asks, for a disabled or expired one (open-shapes, section 2).
 func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed string, ends time.Time, err error) {
 	var v stream
-	var readErr error
 	q := s.ask(ctx)
-	q.batch.Queue(streamSQL, video).QueryRow(func(row pgx.Row) error {
-		readErr = row.Scan(&v.address, &v.enable, &v.expiration)
-		return nil
-	})
+	q.parts = append(q.parts, postgres.Part{SQL: streamSQL, Args: []any{video}, Targets: []any{&v.address, &v.enable, &v.expiration}, Done: func() {}})
 	if err := s.send(ctx, q); err != nil {
 		return "", time.Time{}, err
 	}
 	now, admin := s.deps.Clock.Now(), q.caller.IsAdmin()
-	switch {
-	case postgres.IsNoRows(readErr), readErr == nil && !admin && !v.open(now):
+	if v.address == nil || !admin && !v.open(now) {
 		return "", time.Time{}, errNoVideo()
-	case readErr != nil:
-		return "", time.Time{}, fmt.Errorf("read video to stream: %w", readErr)
 	}
 	ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
 	if !admin && v.expiration != nil && v.expiration.Before(ends) {
 		ends = v.expiration.Truncate(time.Second)
 	}
-	signed, err = signStream(s.deps.StreamURLKey, v.address, ends)
+	signed, err = signStream(s.deps.StreamURLKey, *v.address, ends)
 	return signed, ends, err
 }
 

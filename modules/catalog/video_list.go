@@ -10,50 +10,63 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // question is the one round trip that a list of videos begins with: who asks,
-// whether he may watch, and either the page itself or the catalogue's version,
-// by which a page in memory is known to be the present one (design page
-// performance, points 1 and 3).
+// whether he may watch, and the catalogue's version, by which a page in memory is
+// known to be the present one, in one statement (design page performance, points
+// 1 and 3). A page that is not in memory comes along in a second statement.
 type question struct {
-	batch     pgx.Batch
-	caller    httpapi.Caller
-	callerErr error
-	active    bool
-	accessErr error
+	parts   postgres.Parts
+	caller  httpapi.Caller
+	refused error
+	active  bool
+	version int64
+	read    bool // the statement above was
+	page    *collection.List
+	pageErr error
 }
 
 func (s *Service) ask(ctx context.Context) *question {
 	q := &question{}
 	claims := httpapi.ClaimsOf(ctx)
-	s.deps.Callers.QueueCaller(&q.batch, claims, func(c httpapi.Caller, err error) { q.caller, q.callerErr = c, err })
-	s.deps.Access.QueueAccess(&q.batch, claims.UserID, s.deps.Clock.Now(), func(is bool, err error) { q.active, q.accessErr = is, err })
+	q.parts = postgres.Parts{
+		s.deps.Callers.CallerPart(claims, func(c httpapi.Caller, err error) { q.caller, q.refused = c, err }),
+		s.deps.Access.AccessPart(claims.UserID, s.deps.Clock.Now(), func(active bool) { q.active = active }),
+		{SQL: "SELECT number FROM catalog.version", Targets: []any{&q.version}, Done: func() { q.read = true }},
+	}
 	return q
 }
 
-// send runs the batch. The error is the caller's: 403 for a bad token, 403
-// FORBIDDEN without an active subscription.
+// send asks. The error is the caller's: 403 for a bad token, 403 FORBIDDEN without
+// an active subscription.
 func (s *Service) send(ctx context.Context, q *question) error {
 	ctx, cancel := context.WithTimeout(ctx, collection.Deadline)
 	defer cancel()
-	err := s.lists.SendBatch(ctx, &q.batch).Close()
-	switch {
-	case q.callerErr != nil:
-		return q.callerErr
-	case q.caller.ID == objectid.ID("") && err != nil:
+	if err := s.run(ctx, q); err != nil {
 		return fmt.Errorf("ask who lists videos: %w", err)
-	case q.caller.IsAdmin():
-	case q.accessErr != nil:
-		return q.accessErr
-	case !q.active:
-		return fault.Denied("No active subscription.")
 	}
-	if err != nil {
-		return fmt.Errorf("list videos: %w", err)
+	switch {
+	case q.refused != nil:
+		return q.refused
+	case q.caller.IsAdmin(), q.active:
+		return nil
 	}
-	return nil
+	return fault.Denied("No active subscription.")
+}
+
+func (s *Service) run(ctx context.Context, q *question) error {
+	if q.page == nil {
+		return q.parts.Ask(ctx, s.lists)
+	}
+	var batch pgx.Batch
+	q.parts.Queue(&batch)
+	q.page.Queue(&batch, func(err error) { q.pageErr = err })
+	if err := s.lists.SendBatch(ctx, &batch).Close(); !q.read {
+		return err
+	}
+	return nil // what became of the page is told by pageErr
 }
 
 // admit checks the caller alone.
@@ -66,31 +79,26 @@ func (s *Service) admit(ctx context.Context) error { return s.send(ctx, s.ask(ct
 func (s *Service) fill(ctx context.Context, list *collection.List) error {
 	q, key := s.ask(ctx), list.Key()
 	page, known := s.pages.Get(key)
-	var version int64
-	var pageErr error
-	together := !known && list.Cached()
-	if together {
-		list.Queue(&q.batch, func(err error) { pageErr = err })
-	} else {
-		q.batch.Queue("SELECT number FROM catalog.version").QueryRow(func(row pgx.Row) error { return row.Scan(&version) })
+	if !known && list.Cached() {
+		q.page = list
 	}
 	if err := s.send(ctx, q); err != nil {
 		return err
 	}
 	switch {
-	case together && pageErr == nil:
+	case q.page != nil && q.pageErr == nil:
 		s.shown.WithLabelValues(fromDatabase).Inc()
 		s.pages.Put(key, list.Page())
 		return nil
-	case together:
-		return pageErr
-	case known && page.Version == version:
+	case q.page != nil:
+		return q.pageErr
+	case known && page.Version == q.version:
 		s.shown.WithLabelValues(fromMemory).Inc()
 		list.Fill(page)
 		return nil
 	}
 	s.shown.WithLabelValues(fromDatabase).Inc()
-	return s.fetch(ctx, list, key, version)
+	return s.fetch(ctx, list, key, q.version)
 }
 
 // fetch reads the page. Requests for the same page of the same version wait for

@@ -205,11 +205,11 @@ func TestListIsOneRoundTrip(t *testing.T) {
 		want   [2]int32 // batches and single queries
 	}{
 		{"?current_page=1", [2]int32{1, 0}}, // a first page that nobody asked for yet comes with the checks
-		{"?current_page=1", [2]int32{1, 0}}, // then from memory
-		{filter, [2]int32{1, 1}},            // a client's filter is not prepared: it follows the checks
-		{filter, [2]int32{1, 0}},
+		{"?current_page=1", [2]int32{0, 1}}, // then from memory: one statement checks user, subscription and version
+		{filter, [2]int32{0, 2}},            // a client's filter is not prepared: it follows the checks
+		{filter, [2]int32{0, 1}},
 		{"?_id=f00000000000000000000001", [2]int32{1, 0}},
-		{"?_id=f00000000000000000000001", [2]int32{1, 0}},
+		{"?_id=f00000000000000000000001", [2]int32{0, 1}},
 	} {
 		get(tc.params)
 		require.Equal(t, tc.want, count(), tc.params)

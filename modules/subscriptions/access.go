@@ -3,9 +3,8 @@ package subscriptions
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // accessSQL finds the active subscription of a customer. There is at most one
@@ -14,16 +13,11 @@ import (
 // expiry job grants nothing.
 const accessSQL = `SELECT EXISTS (
     SELECT 1 FROM subscriptions.subscriptions
-    WHERE customer_id = $1 AND status = 'active' AND (expires_at IS NULL OR expires_at > $2))`
+    WHERE customer_id = $1 AND status = 'active' AND (expires_at IS NULL OR expires_at > $2)) AS active`
 
-// QueueAccess asks, in the caller's batch, whether the customer may watch now
-// (specification, Access rule for videos). Done is called while the batch's
-// results are read.
-func (s *Service) QueueAccess(b *pgx.Batch, customerID objectid.ID, now time.Time, done func(ok bool, err error)) {
-	b.Queue(accessSQL, customerID, now).QueryRow(func(r pgx.Row) error {
-		var ok bool
-		err := r.Scan(&ok)
-		done(ok, err)
-		return err
-	})
+// AccessPart asks, in a statement with others, whether the customer may watch now
+// (specification, Access rule for videos). done is called once it is read.
+func (s *Service) AccessPart(customerID objectid.ID, now time.Time, done func(active bool)) postgres.Part {
+	var active bool
+	return postgres.Part{SQL: accessSQL, Args: []any{customerID, now}, Targets: []any{&active}, Done: func() { done(active) }}
 }

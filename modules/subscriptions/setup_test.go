@@ -276,12 +276,8 @@ func (b *bundle) apply(t *testing.T, e payments.Event) payments.Result {
 // access asks as the catalogue does.
 func (b *bundle) access(t *testing.T) bool {
 	t.Helper()
-	var batch pgx.Batch
 	var ok bool
-	b.service.QueueAccess(&batch, b.customer.ID, b.clock.Now(), func(is bool, err error) {
-		require.NoError(t, err)
-		ok = is
-	})
-	require.NoError(t, b.db.SendBatch(t.Context(), &batch).Close())
+	part := b.service.AccessPart(b.customer.ID, b.clock.Now(), func(active bool) { ok = active })
+	require.NoError(t, postgres.Parts{part}.Ask(t.Context(), b.db))
 	return ok
 }
