@@ -1,6 +1,27 @@
 package finance
 
-import "marquee/platform/httpapi"
+import (
+	"net/http"
+
+	"marquee/platform/httpapi"
+)
+
+// handlers answers the routes; each reads the database once.
+type handlers struct{ *Service }
 
 // Routes registers the module's operations.
-func (s *Service) Routes(_ *httpapi.API) {}
+func (s *Service) Routes(api *httpapi.API) {
+	h := handlers{s}
+	admin, title := httpapi.Admin, httpapi.Summary
+
+	httpapi.Route(api, http.MethodGet, "/admin/finance/overdue", "finance_overdue", admin, h.getOverdue, shaped[overdueList](api), title("Overdue subscriptions"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/definitions", "finance_definitions", admin, h.getDefinitions, title("What each figure means"))
+
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/overview", "events_dashboard_overview", admin, h.getEventsOverview, shaped[eventsOverview](api), title("Events at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events", "events_dashboard_list", admin, h.listEvents, shaped[eventList](api), title("Events with their sales"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events/{event_id}", "events_dashboard_get", admin, h.getEvent, shaped[eventDetail](api), title("One event with its orders, tickets and codes"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/promo-codes", "events_dashboard_promo_codes", admin, h.getPromoPerformance, shaped[promoPerformance](api), title("What promo codes brought"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/orders", "events_dashboard_orders", admin, h.getOrderTotals, shaped[orderTotals](api), title("Ticket orders at a glance"))
+
+	httpapi.Route(api, http.MethodGet, "/admin/customers/360", "customer_360", admin, h.getCustomer360, shaped[customer360](api), title("Everything about one customer"))
+}

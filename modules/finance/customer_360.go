@@ -1,0 +1,214 @@
+package finance
+
+import (
+	"context"
+	"net/mail"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/finance/internal/financedb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+type customer360Input struct {
+	ID    string `query:"_id" doc:"The customer's _id"`
+	Email string `query:"email" doc:"The customer's e-mail, in any case"`
+	TaxID string `query:"tax_id" doc:"The customer's CPF or CNPJ; dots, dashes and slashes do not count"`
+}
+
+// customer360 is the answer of GET /admin/customers/360 (open-shapes, section 2):
+// everything about a customer on one page. Money in cents. Each list holds the
+// newest 100, newest first; totals count everything.
+type customer360 struct {
+	Customer      shownCustomer          `json:"customer"`
+	Subscription  currentSubscription    `json:"subscription" doc:"The current one; null without one"`
+	Subscriptions []customerSubscription `json:"subscriptions" maxItems:"100"`
+	Payments      []customerPayment      `json:"payments" maxItems:"100" doc:"Settled ones, of subscriptions and ticket orders"`
+	Refunds       []customerRefund       `json:"refunds" maxItems:"100"`
+	Tickets       []customerTicket       `json:"tickets" maxItems:"100"`
+	Orders        []customerOrder        `json:"orders" maxItems:"100" doc:"Ticket orders"`
+	PromoCodes    []customerPromoCode    `json:"promo_codes" maxItems:"100" doc:"Redeemed ones"`
+	Watch         customerWatch          `json:"watch"`
+	Totals        customerTotals         `json:"totals"`
+	Timeline      []customerMoment       `json:"timeline" maxItems:"100"`
+}
+
+// shownCustomer is the customer without what is kept secret of him.
+type shownCustomer struct {
+	ID                    objectid.ID    `json:"_id"`
+	Username              string         `json:"username"`
+	Email                 string         `json:"email"`
+	FullName              string         `json:"full_name"`
+	TaxID                 *string        `json:"tax_id" nullable:"true"`
+	Phone                 *string        `json:"phone" nullable:"true"`
+	Nationality           string         `json:"nationality" doc:"Empty when not told"`
+	Address               map[string]any `json:"address" nullable:"true"`
+	Enable                bool           `json:"enable"`
+	EmailVerified         bool           `json:"email_verified"`
+	EmailVerifiedAt       *httpapi.Time  `json:"email_verified_at" nullable:"true"`
+	CurrentSubscriptionID *objectid.ID   `json:"current_subscription_id" nullable:"true"`
+	PromoCodeUsed         *string        `json:"promo_code_used" nullable:"true" doc:"Given at signup"`
+	CreatedAt             httpapi.Time   `json:"created_at"`
+	UpdatedAt             httpapi.Time   `json:"updated_at"`
+}
+
+type customerSubscription struct {
+	ID                objectid.ID   `json:"_id"`
+	PlanID            string        `json:"plan_id"`
+	PlanName          string        `json:"plan_name"`
+	Gateway           string        `json:"gateway" enum:"gwa,gwb"`
+	PaymentMethod     string        `json:"payment_method" enum:"credit_card,pix,boleto"`
+	Status            string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
+	Amount            int64         `json:"amount" doc:"Cents a month, as sold"`
+	PeriodMonths      int64         `json:"period_months" doc:"Months that one payment buys"`
+	StartedAt         *httpapi.Time `json:"started_at" nullable:"true"`
+	NextBillingDate   *httpapi.Time `json:"next_billing_date" nullable:"true"`
+	LastPaymentAt     *httpapi.Time `json:"last_payment_at" nullable:"true"`
+	ExpiresAt         *httpapi.Time `json:"expires_at" nullable:"true"`
+	EndedAt           *httpapi.Time `json:"ended_at" nullable:"true"`
+	CancelAtPeriodEnd bool          `json:"cancel_at_period_end"`
+	PaymentFailures   int64         `json:"payment_failures" doc:"Failures in a row"`
+	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
+	HasChargeback     bool          `json:"has_chargeback"`
+	CreatedAt         httpapi.Time  `json:"created_at"`
+}
+
+// currentSubscription is a customerSubscription or null.
+type currentSubscription struct{}
+
+// Schema is the object in place, since a reference cannot be null.
+func (currentSubscription) Schema(r huma.Registry) *huma.Schema {
+	s := *huma.SchemaFromType(r, reflect.TypeFor[customerSubscription]())
+	s.Nullable = true
+	return &s
+}
+
+type customerPayment struct {
+	ID               objectid.ID  `json:"_id"`
+	Purpose          string       `json:"purpose" enum:"subscription,order"`
+	LocalID          objectid.ID  `json:"local_id" doc:"Of the subscription or the order"`
+	Gateway          string       `json:"gateway" enum:"gwa,gwb"`
+	GatewayPaymentID string       `json:"gateway_payment_id"`
+	PaymentMethod    string       `json:"payment_method" enum:"credit_card,pix,boleto"`
+	Amount           int64        `json:"amount" doc:"Cents"`
+	Status           string       `json:"status" doc:"The gateway's own word"`
+	PaidAt           httpapi.Time `json:"paid_at"`
+}
+
+type customerRefund struct {
+	ID          objectid.ID   `json:"_id"`
+	Purpose     string        `json:"purpose" enum:"subscription,order"`
+	LocalID     objectid.ID   `json:"local_id" doc:"Of the subscription or the order"`
+	Gateway     string        `json:"gateway" enum:"gwa,gwb"`
+	Amount      int64         `json:"amount" doc:"Cents"`
+	Status      string        `json:"status" enum:"requested,pending,done,failed"`
+	Reason      *string       `json:"reason" nullable:"true"`
+	RequestedAt httpapi.Time  `json:"requested_at"`
+	RefundedAt  *httpapi.Time `json:"refunded_at" nullable:"true"`
+}
+
+type customerTicket struct {
+	ID            objectid.ID   `json:"_id"`
+	EventID       objectid.ID   `json:"event_id"`
+	EventTitle    string        `json:"event_title"`
+	EventDate     httpapi.Time  `json:"event_date"`
+	Title         string        `json:"title"`
+	Status        string        `json:"status" enum:"pending,available,consumed,expired"`
+	TicketOrderID *objectid.ID  `json:"ticket_order_id" nullable:"true"`
+	PromoCode     *string       `json:"promo_code" nullable:"true"`
+	ConsumedAt    *httpapi.Time `json:"consumed_at" nullable:"true"`
+	CreatedAt     httpapi.Time  `json:"created_at"`
+}
+
+type customerOrder struct {
+	ID            objectid.ID   `json:"_id"`
+	EventID       objectid.ID   `json:"event_id"`
+	EventTitle    string        `json:"event_title"`
+	Quantity      int64         `json:"quantity"`
+	UnitPrice     int64         `json:"unit_price" doc:"Cents"`
+	Total         int64         `json:"total" doc:"Cents"`
+	Gateway       *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
+	PaymentMethod *string       `json:"payment_method" nullable:"true"`
+	PaymentStatus string        `json:"payment_status" doc:"The gateway's own word"`
+	PaidAt        *httpapi.Time `json:"paid_at" nullable:"true"`
+	CreatedAt     httpapi.Time  `json:"created_at"`
+}
+
+type customerPromoCode struct {
+	PromoCodeID objectid.ID  `json:"promo_code_id"`
+	Code        string       `json:"code"`
+	CodeType    string       `json:"code_type" enum:"promo,ticket"`
+	Tickets     int64        `json:"tickets" doc:"That the redemption made"`
+	RedeemedAt  httpapi.Time `json:"redeemed_at"`
+}
+
+type customerWatch struct {
+	Videos int64         `json:"videos" doc:"Videos begun"`
+	LastAt *httpapi.Time `json:"last_at" nullable:"true"`
+}
+
+type customerTotals struct {
+	Paid        int64 `json:"paid" doc:"Cents: settled payments of subscriptions and orders"`
+	Refunded    int64 `json:"refunded" doc:"Cents"`
+	Chargebacks int64 `json:"chargebacks" doc:"Cents: disputes that took money and were not won"`
+	Net         int64 `json:"net" doc:"Cents: paid - refunded - chargebacks"`
+	Orders      int64 `json:"orders"`
+	Tickets     int64 `json:"tickets" doc:"Not counting expired-unpaid"`
+}
+
+// customerMoment is one thing that happened.
+type customerMoment struct {
+	At      httpapi.Time `json:"at"`
+	Type    string       `json:"type" enum:"signup,email_verified,subscription,payment,payment_failed,refund,chargeback,order,ticket,promo_code"`
+	Summary string       `json:"summary" doc:"A sentence"`
+}
+
+var (
+	taxIDMarks = strings.NewReplacer(".", "", "-", "", "/", "", " ", "")
+	taxIDForm  = regexp.MustCompile(`^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$`)
+)
+
+// getCustomer360 answers GET /admin/customers/360. At least one of the three
+// parameters names the customer; several have to name the same one. 422 for none
+// and for a malformed one, 404 when there is no such customer or he is deleted.
+func (h handlers) getCustomer360(ctx context.Context, in *customer360Input) (*document, error) {
+	who, err := in.customer()
+	if err != nil {
+		return nil, err
+	}
+	return h.document(ctx, "Customer", func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360(ctx, tx, who) })
+}
+
+// customer reads who is meant.
+func (in *customer360Input) customer() (who financedb.Customer360Params, err error) {
+	if in.ID == "" && in.Email == "" && in.TaxID == "" {
+		return who, fault.InvalidAt("is required, or email or tax_id in its place", "query", "_id")
+	}
+	if in.ID != "" {
+		id, err := objectid.Parse(in.ID)
+		if err != nil {
+			return who, fault.InvalidAt(err.Error(), "query", "_id")
+		}
+		who.ID = optional(id.String())
+	}
+	if in.Email != "" {
+		if address, err := mail.ParseAddress(in.Email); err != nil || address.Address != in.Email || len(in.Email) > 254 {
+			return who, fault.InvalidAt("has to be an e-mail address", "query", "email")
+		}
+		who.Email = optional(strings.ToLower(in.Email))
+	}
+	if in.TaxID != "" {
+		bare := strings.ToUpper(taxIDMarks.Replace(in.TaxID))
+		if !taxIDForm.MatchString(bare) {
+			return who, fault.InvalidAt("has to be a CPF of 11 digits or a CNPJ of 14", "query", "tax_id")
+		}
+		who.TaxID = optional(bare)
+	}
+	return who, nil
+}

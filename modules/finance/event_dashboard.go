@@ -1,0 +1,146 @@
+package finance
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/finance/internal/financedb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// eventsOverview is the answer of GET /admin/events-dashboard/overview
+// (specification, Events dashboard). Money in reais.
+type eventsOverview struct {
+	TotalEvents        int64            `json:"total_events"`
+	ActiveEvents       int64            `json:"active_events" doc:"Switched on"`
+	UpcomingEvents     int64            `json:"upcoming_events" doc:"Date after now"`
+	PastEvents         int64            `json:"past_events" doc:"The other ones"`
+	TotalTicketsIssued int64            `json:"total_tickets_issued" doc:"Live: pending, available, consumed"`
+	TotalTicketsSold   int64            `json:"total_tickets_sold" doc:"With an order, not counting expired-unpaid"`
+	TotalTicketsPromo  int64            `json:"total_tickets_promo" doc:"With a promo code and no order"`
+	TotalRevenue       reais            `json:"total_revenue" doc:"Of paid orders"`
+	TotalOrders        int64            `json:"total_orders"`
+	EventsByType       map[string]int64 `json:"events_by_type"`
+}
+
+// getEventsOverview answers GET /admin/events-dashboard/overview.
+func (h handlers) getEventsOverview(ctx context.Context, _ *struct{}) (*document, error) {
+	return h.document(ctx, "Events", func(tx pgx.Tx) ([]byte, error) { return h.db.EventOverview(ctx, tx) })
+}
+
+// EventFilter is what the list and its export filter by.
+type EventFilter struct {
+	EventType  string `query:"event_type" enum:"movie_premiere,lecture,screening,other" doc:"Default: all"`
+	ActiveOnly bool   `query:"active_only" default:"false" doc:"Only events that are switched on"`
+}
+
+type eventListInput struct {
+	Page  int32 `query:"page" default:"0" minimum:"0" maximum:"1000000" doc:"Zero-based"`
+	Limit int32 `query:"limit" default:"20" minimum:"1" maximum:"500"`
+	EventFilter
+}
+
+// eventList is the answer of GET /admin/events-dashboard/events, the latest date
+// first.
+type eventList struct {
+	Total  int64      `json:"total" doc:"On all pages"`
+	Events []EventRow `json:"events"`
+}
+
+// EventRow is an event with its sales; money in reais.
+type EventRow struct {
+	EventID       objectid.ID          `json:"event_id"`
+	Title         string               `json:"title"`
+	EventType     string               `json:"event_type" enum:"movie_premiere,lecture,screening,other"`
+	EventDate     httpapi.Time         `json:"event_date"`
+	Location      string               `json:"location"`
+	Capacity      int64                `json:"capacity" doc:"0 is unlimited"`
+	TicketsIssued int64                `json:"tickets_issued" doc:"Live: pending, available, consumed"`
+	TicketsSold   int64                `json:"tickets_sold" doc:"With an order, not counting expired-unpaid"`
+	TicketsPromo  int64                `json:"tickets_promo" doc:"With a promo code and no order"`
+	TicketStatus  eventTicketsByStatus `json:"ticket_status"`
+	Revenue       reais                `json:"revenue" doc:"Of paid orders"`
+	OrdersCount   int64                `json:"orders_count"`
+	OccupancyPct  float64              `json:"occupancy_pct" doc:"Live tickets / capacity, percent; 0 for unlimited"`
+}
+
+type eventTicketsByStatus struct {
+	Available int64 `json:"available"`
+	Consumed  int64 `json:"consumed"`
+	Expired   int64 `json:"expired"`
+}
+
+// listEvents answers GET /admin/events-dashboard/events; a page beyond the end is
+// empty.
+func (h handlers) listEvents(ctx context.Context, in *eventListInput) (*document, error) {
+	return h.document(ctx, "Events", func(tx pgx.Tx) ([]byte, error) {
+		return h.db.EventListReport(ctx, tx, financedb.EventListReportParams{
+			EventType: optional(in.EventType), ActiveOnly: in.ActiveOnly, Size: in.Limit, Start: in.Page * in.Limit,
+		})
+	})
+}
+
+type eventInput struct {
+	EventID string `path:"event_id" doc:"The event's _id"`
+}
+
+// eventDetail is the answer of GET /admin/events-dashboard/events/{event_id}
+// (open-shapes, section 2): the row of the list and what belongs to it, at most
+// the newest 500 of each.
+type eventDetail struct {
+	EventRow
+	Orders     []eventOrder     `json:"orders" maxItems:"500" doc:"Newest first"`
+	Tickets    []eventTicket    `json:"tickets" maxItems:"500" doc:"Newest first"`
+	PromoCodes []eventPromoCode `json:"promo_codes" maxItems:"500" doc:"Codes of type ticket that give tickets to the event"`
+}
+
+type eventOrder struct {
+	ID            objectid.ID   `json:"_id"`
+	CustomerID    objectid.ID   `json:"customer_id"`
+	CustomerName  string        `json:"customer_name" doc:"Empty once the customer is deleted"`
+	CustomerEmail string        `json:"customer_email"`
+	Quantity      int64         `json:"quantity"`
+	UnitPrice     reais         `json:"unit_price"`
+	Total         reais         `json:"total"`
+	Gateway       *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
+	PaymentMethod *string       `json:"payment_method" nullable:"true"`
+	PaymentStatus string        `json:"payment_status" doc:"The gateway's own word"`
+	WithoutLogin  bool          `json:"without_login"`
+	PaidAt        *httpapi.Time `json:"paid_at" nullable:"true"`
+	CreatedAt     httpapi.Time  `json:"created_at"`
+}
+
+type eventTicket struct {
+	ID            objectid.ID   `json:"_id"`
+	CustomerID    objectid.ID   `json:"customer_id"`
+	CustomerName  string        `json:"customer_name" doc:"Empty once the customer is deleted"`
+	CustomerEmail string        `json:"customer_email"`
+	Title         string        `json:"title"`
+	Status        string        `json:"status" enum:"pending,available,consumed,expired"`
+	TicketOrderID *objectid.ID  `json:"ticket_order_id" nullable:"true"`
+	PromoCode     *string       `json:"promo_code" nullable:"true"`
+	ConsumedAt    *httpapi.Time `json:"consumed_at" nullable:"true"`
+	CreatedAt     httpapi.Time  `json:"created_at"`
+}
+
+type eventPromoCode struct {
+	ID               objectid.ID `json:"_id"`
+	Code             string      `json:"code"`
+	Title            string      `json:"title"`
+	CodeType         string      `json:"code_type" enum:"promo,ticket"`
+	IsActive         bool        `json:"is_active"`
+	TicketsGenerated int64       `json:"tickets_generated"`
+}
+
+// getEvent answers GET /admin/events-dashboard/events/{event_id}: 422 for a
+// malformed id, 404 for an unknown one.
+func (h handlers) getEvent(ctx context.Context, in *eventInput) (*document, error) {
+	id, err := objectid.Parse(in.EventID)
+	if err != nil {
+		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
+	}
+	return h.document(ctx, "Event", func(tx pgx.Tx) ([]byte, error) { return h.db.EventDetail(ctx, tx, id) })
+}

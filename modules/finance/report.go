@@ -1,0 +1,74 @@
+package finance
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/money"
+	"marquee/platform/postgres"
+)
+
+// reportTimeout is how long a statement of a report may run: reports are looked
+// at by people, and read more than the lists that the pool is bounded for.
+const reportTimeout = 15 * time.Second
+
+// document is an answer whose JSON Postgres has built.
+type document struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// document answers with what one statement builds, as of the service's clock;
+// thing is what it is about. 404 when it gives no row, 503 when it runs too long.
+func (h handlers) document(ctx context.Context, thing string, build func(tx pgx.Tx) ([]byte, error)) (*document, error) {
+	out := &document{ContentType: "application/json"}
+	err := h.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
+		out.Body, err = build(tx)
+		return err
+	})
+	if postgres.IsNoRows(err) {
+		return nil, fault.NotFound(thing)
+	}
+	return out, reported(thing, err)
+}
+
+// reported is the error of a report: 503 when it ran too long.
+func reported(thing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("report %s: %w", thing, err)
+	if postgres.IsTimeout(err) {
+		return (&fault.Error{Kind: fault.Unavailable, Message: "The report took too long."}).WithCause(err)
+	}
+	return err
+}
+
+// shaped states the schema of a document as that of a Go type, which lives for
+// that alone.
+func shaped[T any](api *httpapi.API) httpapi.Option {
+	return httpapi.ResponseSchema(huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[T]()))
+}
+
+// optional is a parameter that may be left out.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// reais is money of the events dashboard: a JSON number with two decimals.
+type reais struct{ money.Reais }
+
+// Schema is a number.
+func (reais) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais, with two decimals"}
+}

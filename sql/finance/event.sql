@@ -1,0 +1,66 @@
+-- name: EventDetail :one
+-- One event with the newest 500 of its orders, tickets and promo codes.
+SELECT json_build_object(
+    'event_id', e.event_id, 'title', e.title, 'event_type', e.event_type, 'event_date', platform.json_time(e.event_date), 'location', e.location,
+    'capacity', e.capacity, 'tickets_issued', e.tickets_live, 'tickets_sold', e.tickets_sold, 'tickets_promo', e.tickets_promo,
+    'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
+    'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct,
+    'orders', (
+        SELECT coalesce(json_agg(json_build_object(
+            '_id', o.order_id, 'customer_id', o.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
+            'quantity', o.quantity, 'unit_price', (o.unit_price_cents / 100.0)::numeric(20, 2), 'total', (o.total_cents / 100.0)::numeric(20, 2),
+            'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status, 'without_login', o.without_login,
+            'paid_at', platform.json_time(o.paid_at), 'created_at', platform.json_time(o.created_at)
+        ) ORDER BY o.created_at DESC, o.order_id), '[]')
+        FROM (SELECT * FROM finance.orders WHERE event_id = e.event_id ORDER BY created_at DESC, order_id LIMIT 500) o
+        LEFT JOIN finance.customers_personal c ON c.customer_id = o.customer_id),
+    'tickets', (
+        SELECT coalesce(json_agg(json_build_object(
+            '_id', t.ticket_id, 'customer_id', t.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
+            'title', n.title, 'status', t.status, 'ticket_order_id', t.order_id, 'promo_code', n.promo_code,
+            'consumed_at', platform.json_time(t.consumed_at), 'created_at', platform.json_time(t.created_at)
+        ) ORDER BY t.created_at DESC, t.ticket_id), '[]')
+        FROM (SELECT * FROM finance.tickets WHERE event_id = e.event_id ORDER BY created_at DESC, ticket_id LIMIT 500) t
+        JOIN finance.tickets_personal n ON n.ticket_id = t.ticket_id
+        LEFT JOIN finance.customers_personal c ON c.customer_id = t.customer_id),
+    'promo_codes', (
+        SELECT coalesce(json_agg(json_build_object(
+            '_id', p.promo_code_id, 'code', n.code, 'title', p.title, 'code_type', p.code_type, 'is_active', p.is_active, 'tickets_generated', p.tickets_generated
+        ) ORDER BY p.created_at DESC, p.promo_code_id), '[]')
+        FROM (SELECT * FROM finance.promo_codes WHERE event_id = e.event_id ORDER BY created_at DESC, promo_code_id LIMIT 500) p
+        JOIN finance.promo_codes_personal n ON n.promo_code_id = p.promo_code_id)
+)::json AS report
+FROM finance.events e
+WHERE e.event_id = @event_id;
+
+-- name: EventListReport :one
+-- A page of the events, the latest date first, and how many there are.
+SELECT json_build_object(
+    'total', (SELECT count(*) FROM finance.events t
+        WHERE (sqlc.narg('event_type')::text IS NULL OR t.event_type = sqlc.narg('event_type')) AND (t.is_active OR NOT @active_only::boolean)),
+    'events', coalesce(json_agg(json_build_object(
+        'event_id', e.event_id, 'title', e.title, 'event_type', e.event_type, 'event_date', platform.json_time(e.event_date), 'location', e.location,
+        'capacity', e.capacity, 'tickets_issued', e.tickets_live, 'tickets_sold', e.tickets_sold, 'tickets_promo', e.tickets_promo,
+        'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
+        'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct
+    ) ORDER BY e.event_date DESC, e.event_id), '[]')
+)::json AS report
+FROM (
+    SELECT * FROM finance.events
+    WHERE (sqlc.narg('event_type')::text IS NULL OR event_type = sqlc.narg('event_type')) AND (is_active OR NOT @active_only::boolean)
+    ORDER BY event_date DESC, event_id LIMIT sqlc.arg('size')::int OFFSET sqlc.arg('start')::int
+) e;
+
+-- name: EventOverview :one
+SELECT json_build_object(
+    'total_events', count(*), 'active_events', count(*) FILTER (WHERE e.is_active),
+    'upcoming_events', count(*) FILTER (WHERE e.is_upcoming), 'past_events', count(*) FILTER (WHERE NOT e.is_upcoming),
+    'total_tickets_issued', (SELECT count(*) FROM finance.tickets WHERE is_live),
+    'total_tickets_sold', (SELECT count(*) FROM finance.tickets WHERE is_sold),
+    'total_tickets_promo', (SELECT count(*) FROM finance.tickets WHERE is_promo),
+    'total_revenue', (SELECT (coalesce(sum(total_cents), 0) / 100.0)::numeric(20, 2) FROM finance.orders WHERE is_paid),
+    'total_orders', (SELECT count(*) FROM finance.orders),
+    'events_by_type', (SELECT coalesce(json_object_agg(k.event_type, k.events), '{}') FROM (
+        SELECT event_type, count(*) AS events FROM finance.events GROUP BY event_type ORDER BY event_type) k)
+)::json AS report
+FROM finance.events e;
