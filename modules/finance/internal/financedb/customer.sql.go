@@ -42,34 +42,35 @@ WITH who AS MATERIALIZED (
     (SELECT p.settled_at, 'payment',
         'Paid R$ ' || to_char(p.amount_cents / 100.0, 'FM999999999990.00') || ' for a ' || CASE p.purpose WHEN 'order' THEN 'ticket order' ELSE p.purpose END
         || ' by ' || replace(p.payment_method, '_', ' ') || ' at ' || p.gateway || '.'
-     FROM who JOIN finance.payments p ON p.customer_id = who.customer_id ORDER BY p.settled_at DESC LIMIT 100)
+     FROM who CROSS JOIN LATERAL (SELECT payment_id, gateway, gateway_payment_id, purpose, subscription_id, order_id, customer_id, payment_method, amount_cents, native_status, settled_at, settled_on FROM finance.payments x WHERE x.customer_id = who.customer_id ORDER BY x.settled_at DESC LIMIT 100) p)
     UNION ALL
     (SELECT f.failed_at, 'payment_failed',
         'A payment of R$ ' || to_char(f.amount_cents / 100.0, 'FM999999999990.00') || ' failed at ' || f.gateway || '.'
-     FROM who JOIN finance.customer_failures f ON f.customer_id = who.customer_id ORDER BY f.failed_at DESC LIMIT 100)
+     FROM who CROSS JOIN LATERAL (SELECT customer_id, failed_attempt_id, purpose, gateway, amount_cents, failed_at FROM finance.customer_failures x WHERE x.customer_id = who.customer_id ORDER BY x.failed_at DESC LIMIT 100) f)
     UNION ALL
     (SELECT coalesce(r.refunded_at, r.requested_at), 'refund',
         'A refund of R$ ' || to_char(r.amount_cents / 100.0, 'FM999999999990.00') || CASE r.status
             WHEN 'done' THEN ' was given back.' WHEN 'failed' THEN ' failed.' ELSE ' is under way.' END
-     FROM who JOIN finance.refunds r ON r.customer_id = who.customer_id ORDER BY coalesce(r.refunded_at, r.requested_at) DESC LIMIT 100)
+     FROM who CROSS JOIN LATERAL (SELECT refund_id, gateway, gateway_refund_id, payment_ref, purpose, subscription_id, order_id, customer_id, amount_cents, status, is_done, source, event_id, event_type, requested_at, refunded_at, refunded_on FROM finance.refunds x WHERE x.customer_id = who.customer_id ORDER BY coalesce(x.refunded_at, x.requested_at) DESC LIMIT 100) r)
     UNION ALL
     (SELECT c.at, 'chargeback', CASE c.kind
         WHEN 'taken' THEN 'A dispute took R$ ' || to_char(c.amount_cents / 100.0, 'FM999999999990.00') || '.'
         ELSE 'A dispute was won: R$ ' || to_char(-c.amount_cents / 100.0, 'FM999999999990.00') || ' came back.' END
-     FROM who JOIN finance.chargebacks c ON c.customer_id = who.customer_id ORDER BY c.at DESC LIMIT 100)
+     FROM who CROSS JOIN LATERAL (SELECT dispute_id, gateway, purpose, subscription_id, order_id, customer_id, kind, amount_cents, at, day FROM finance.chargebacks x WHERE x.customer_id = who.customer_id ORDER BY x.at DESC LIMIT 100) c)
     UNION ALL
     (SELECT o.created_at, 'order',
         'Ordered ' || o.quantity || ' for ' || o.event_title || ', R$ ' || to_char(o.total_cents / 100.0, 'FM999999999990.00') || '.'
      FROM placed o ORDER BY o.created_at DESC LIMIT 100)
     UNION ALL
     (SELECT t.consumed_at, 'ticket', 'Used a ticket for ' || e.title || '.'
-     FROM who JOIN finance.tickets t ON t.customer_id = who.customer_id JOIN finance.events e ON e.event_id = t.event_id
-     WHERE t.consumed_at IS NOT NULL ORDER BY t.consumed_at DESC LIMIT 100)
+     FROM who CROSS JOIN LATERAL (
+        SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at FROM finance.tickets x WHERE x.customer_id = who.customer_id AND x.consumed_at IS NOT NULL ORDER BY x.consumed_at DESC LIMIT 100) t
+     JOIN finance.events e ON e.event_id = t.event_id)
     UNION ALL
     (SELECT r.redeemed_at, 'promo_code', 'Redeemed the promo code ' || n.code || '.'
-     FROM who JOIN finance.promo_redemptions r ON r.customer_id = who.customer_id
-     JOIN finance.promo_redemptions_personal n ON n.redemption_id = r.redemption_id ORDER BY r.redeemed_at DESC LIMIT 100)
-), total AS (
+     FROM who CROSS JOIN LATERAL (SELECT redemption_id, promo_code_id, customer_id, code_type, origin, tickets, subscription_id, paid_at, redeemed_at, redeemed_on FROM finance.promo_redemptions x WHERE x.customer_id = who.customer_id ORDER BY x.redeemed_at DESC LIMIT 100) r
+     JOIN finance.promo_redemptions_personal n ON n.redemption_id = r.redemption_id)
+), total AS MATERIALIZED (
     SELECT
         (SELECT coalesce(sum(p.amount_cents), 0)::bigint FROM finance.payments p WHERE p.customer_id = who.customer_id) AS paid,
         (SELECT coalesce(sum(r.amount_cents), 0)::bigint FROM finance.refunds r WHERE r.customer_id = who.customer_id AND r.is_done) AS refunded,
