@@ -75,8 +75,8 @@ func TestReportsOfUnknownThings(t *testing.T) {
 		"/admin/customers/360?_id=" + unknown,
 		"/admin/customers/360?email=nobody@example.com",
 		"/admin/customers/360?tax_id=529.982.247-25",
-		"/admin/customers/360?_id=" + b.customer.ID.String() + "&email=nobody@example.com",
-		"/admin/customers/360?_id=" + b.adminID, // an admin is no customer
+		"/admin/customers/360?_id=" + customerID.String() + "&email=nobody@example.com",
+		"/admin/customers/360?_id=" + adminID.String(), // an admin is no customer
 	} {
 		require.Equal(t, "NOT_FOUND", b.admin.Get(path).Expect(http.StatusNotFound).Code(), path)
 	}
