@@ -35,8 +35,5 @@ func (h handlers) getDefinitions(ctx context.Context, _ *struct{}) (*httpapi.Out
 		}
 		return err
 	})
-	if err != nil {
-		return nil, reported("Definitions", err)
-	}
-	return httpapi.OK(out)
+	return output(out, err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
@@ -14,10 +13,6 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/postgres"
 )
-
-// reportTimeout is how long a statement of a report may run: reports are looked
-// at by people, and read more than the lists that the pool is bounded for.
-const reportTimeout = 15 * time.Second
 
 // document is an answer whose JSON Postgres has built.
 type document struct {
@@ -36,15 +31,14 @@ func (h handlers) document(ctx context.Context, thing string, build func(tx pgx.
 	if postgres.IsNoRows(err) {
 		return nil, fault.NotFound(thing)
 	}
-	return out, reported(thing, err)
+	if err != nil {
+		return nil, reported(fmt.Errorf("report %q: %w", thing, err))
+	}
+	return out, nil
 }
 
 // reported is the error of a report: 503 when it ran too long.
-func reported(thing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("report %s: %w", thing, err)
+func reported(err error) error {
 	if postgres.IsTimeout(err) {
 		return (&fault.Error{Kind: fault.Unavailable, Message: "The report took too long."}).WithCause(err)
 	}

@@ -14,7 +14,10 @@ func (s *Service) Routes(api *httpapi.API) {
 	h := handlers{s}
 	admin, title := httpapi.Admin, httpapi.Summary
 
+	httpapi.Route(api, http.MethodGet, "/admin/finance/overview", "finance_overview", admin, h.getOverview, title("Subscription business at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/revenue", "finance_revenue", admin, h.getRevenue, title("Revenue by month or day"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/overdue", "finance_overdue", admin, h.getOverdue, shaped[overdueList](api), title("Overdue subscriptions"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/churn", "finance_churn", admin, h.getChurn, title("Churn by month"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/definitions", "finance_definitions", admin, h.getDefinitions, title("What each figure means"))
 
 	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/overview", "events_dashboard_overview", admin, h.getEventsOverview, shaped[eventsOverview](api), title("Events at a glance"))
@@ -23,5 +26,9 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/promo-codes", "events_dashboard_promo_codes", admin, h.getPromoPerformance, shaped[promoPerformance](api), title("What promo codes brought"))
 	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/orders", "events_dashboard_orders", admin, h.getOrderTotals, shaped[orderTotals](api), title("Ticket orders at a glance"))
 
+	httpapi.Route(api, http.MethodGet, "/admin/subscriptions/dashboard", "subscription_dashboard", admin, h.getSubscriptionDashboard, shaped[subscriptionDashboard](api), title("Subscriptions at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/subscriptions/insights", "subscription_insights", admin, h.getSubscriptionInsights, shaped[subscriptionInsights](api), title("How subscriptions hold"))
+
 	httpapi.Route(api, http.MethodGet, "/admin/customers/360", "customer_360", admin, h.getCustomer360, shaped[customer360](api), title("Everything about one customer"))
+	httpapi.Route(api, http.MethodGet, "/admin/customers/tenure", "customer_tenure", admin, h.getTenure, shaped[tenure](api), title("How long customers stay"))
 }
