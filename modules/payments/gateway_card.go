@@ -17,6 +17,9 @@ type CardKeeper interface {
 	// the subscription has now; ok is false when nothing is open. Gateway A has no
 	// such call: its next try takes the new card by itself, and ok is false.
 	PayOpenInvoice(ctx context.Context, p InvoicePayment) (paid Payment, ok bool, err error)
+	// ChangePrice has a subscription charge another amount from the next charge on,
+	// and nothing for the present period. Repeating it is harmless.
+	ChangePrice(ctx context.Context, c PriceChange) error
 	// SetCancelAtPeriodEnd has the subscription end with the paid period, or takes
 	// that back. Gateway A: ErrUnsupported, since its recurrence is deleted at once.
 	SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, cancel bool) (RemoteSubscription, error)
@@ -28,6 +31,14 @@ type CardChange struct {
 	SubscriptionGatewayID string
 	Payer                 Payer // with GatewayID
 	Instrument            Instrument
+}
+
+// PriceChange is another price for a subscription.
+type PriceChange struct {
+	SubscriptionGatewayID string
+	PriceID               string      // gateway B, of SyncPlan
+	Amount                money.Cents // a month
+	Description           string
 }
 
 // CardOnFile is what may be known of a card.

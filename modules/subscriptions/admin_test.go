@@ -213,7 +213,10 @@ func TestAdminListsAndEdits(t *testing.T) {
 		return admin.Put("/subscriptions", []object{fields}).Status
 	}
 	subscriptionstest.Plan(t, b.db, "dearer", 9990)
+	remote := column[string](t, b, id, "gwb_subscription_id")
+	b.set(t, id, "gwb_subscription_id = NULL")
 	require.Equal(t, 200, put(object{"plan_id": "dearer", "next_billing_date": "2031-05-06T00:00:00Z", "started_at": "1999-01-01"}))
+	b.set(t, id, "gwb_subscription_id = $2", remote)
 	require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"), "the plan moves the price")
 	require.Equal(t, 2031, column[time.Time](t, b, id, "next_billing_date").Year())
 	require.Equal(t, 422, put(object{"plan_id": "no-such-plan"}))

@@ -149,7 +149,7 @@ func TestHistoryIsAppendOnly(t *testing.T) {
 	for _, statement := range []string{
 		"UPDATE subscriptions.transitions SET reason = 'x'",
 		"DELETE FROM subscriptions.transitions",
-		"TRUNCATE subscriptions.transitions",
+		"TRUNCATE subscriptions.transitions CASCADE",
 	} {
 		_, err := db.Exec(t.Context(), statement)
 		require.ErrorContains(t, err, "append-only", statement)

@@ -51,28 +51,38 @@ func (s *Service) newCollection() *collection.Resource {
 	})
 }
 
-// update is PUT /subscriptions: all objects of the body or none.
+// update is PUT /subscriptions: all objects of the body or none. The price of a
+// recurrence that moves to another plan is the gateway's to change, after the
+// commit of the rest: 503 when it does not answer, and a job goes on.
 func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	named := namedIn(in.Body)
+	var ids []objectid.ID
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if err := s.lockNamedTx(ctx, tx, named); err != nil {
+			return err
+		}
+		ids, err = h.all.UpdateTx(ctx, tx, by, in.Body)
+		return err
+	})
+	if postgres.Constraint(err) == constraintOneLive {
+		return nil, errOtherLive()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.finishMoves(ctx, named.withPlan()); err != nil {
+		return nil, err
+	}
 	docs := []json.RawMessage{}
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.lockNamedTx(ctx, tx, in.Body); err != nil {
-			return err
-		}
-		ids, err := h.all.UpdateTx(ctx, tx, by, in.Body)
-		if err != nil {
-			return err
-		}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		raw, _, err := h.all.DocsTx(ctx, tx, ids)
 		if err != nil {
 			return err
 		}
 		return json.Unmarshal([]byte("["+string(raw)+"]"), &docs)
 	})
-	if postgres.Constraint(err) == constraintOneLive {
-		return nil, errOtherLive()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +92,38 @@ func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpap
 	}}, nil
 }
 
-// lockNamedTx locks the customers of the rows that the body names, in order:
-// whoever changes a subscription locks its customer first. What is no list of
-// objects is told by the collection.
-func (s *Service) lockNamedTx(ctx context.Context, tx pgx.Tx, body collection.RawJSON) error {
-	var named []struct {
-		ID string `json:"_id"`
-	}
+// namedRow is an object of a PUT as far as it has to be known beforehand.
+type namedRow struct {
+	ID     string           `json:"_id"`
+	PlanID *json.RawMessage `json:"plan_id"`
+}
+
+type namedRows []namedRow
+
+// namedIn reads which rows a body names. What is no list of objects is told by
+// the collection.
+func namedIn(body collection.RawJSON) namedRows {
+	var named namedRows
 	if json.Unmarshal(body, &named) != nil {
-		return nil //nolint:nilerr // the collection says what is wrong
+		return nil
 	}
+	return named
+}
+
+// withPlan are the ids of the rows for which a plan is given.
+func (named namedRows) withPlan() []string {
+	ids := []string{}
+	for _, n := range named {
+		if n.PlanID != nil {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+// lockNamedTx locks the customers of the rows, in order: whoever changes a
+// subscription locks its customer first.
+func (s *Service) lockNamedTx(ctx context.Context, tx pgx.Tx, named namedRows) error {
 	ids := make([]string, len(named))
 	for i, n := range named {
 		ids[i] = n.ID
@@ -133,9 +165,23 @@ func (s *Service) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*colle
 }
 
 func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *collection.Record) error {
+	wanted, given := rec.Value("status")
+	to, _ := wanted.(string)
 	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
 	if err != nil {
 		return err
+	}
+	if plan != nil && !Status(to).Ended() {
+		local, err := checkMovable(*sub)
+		if err != nil {
+			return err
+		}
+		if !local {
+			if err := s.intendMoveTx(ctx, tx, *sub, *plan); err != nil {
+				return err
+			}
+			plan = nil // the row takes it on when the gateway has the price
+		}
 	}
 	edit := func(r *row) {
 		if plan != nil {
@@ -144,8 +190,6 @@ func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *co
 		s.setDate(rec, "expires_at", r, &r.ExpiresAt)
 		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
-	wanted, given := rec.Value("status")
-	to, _ := wanted.(string)
 	if !given || to == sub.Status {
 		return s.editTx(ctx, tx, sub, edit)
 	}

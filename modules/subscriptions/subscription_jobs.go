@@ -152,5 +152,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(debits, err, s.Debit)
 	pix, err := s.db.ListDuePix(ctx, s.pool, s.duePixParams(now))
 	each(pix, err, s.DropPix)
+	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
+	each(moves, err, s.recoverMove)
 	return errors.Join(failed, s.mailDueDunning(ctx, now))
 }

@@ -2,10 +2,12 @@ package gwa
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 
 	"marquee/modules/payments"
+	"marquee/platform/money"
 	"marquee/platform/secret"
 )
 
@@ -105,6 +107,24 @@ func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (paymen
 		return payments.CardOnFile{}, refused(translated(err, true))
 	}
 	return changed.CreditCard.onFile(), nil
+}
+
+// ChangePrice changes the value of the recurrence and of the charges that it has
+// made ahead (section 4).
+func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error {
+	var changed subscription
+	err := g.repeat(ctx, request{
+		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID), timeout: g.cfg.Timeout,
+		body: struct {
+			Value                 money.Reais `json:"value"`
+			Description           string      `json:"description,omitempty"`
+			UpdatePendingPayments bool        `json:"updatePendingPayments"`
+		}{c.Amount.Reais(), c.Description, true},
+	}, &changed)
+	if err == nil && changed.Value.Cents() != c.Amount {
+		return fmt.Errorf("%w: the answer does not tell the new value", payments.ErrOutcomeUnknown)
+	}
+	return err
 }
 
 // PayOpenInvoice does nothing: the gateway tries an open charge with the new card

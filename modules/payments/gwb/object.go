@@ -75,8 +75,9 @@ type subscriptionObject struct {
 	Metadata          metadata      `json:"metadata"`
 	Items             struct {
 		Data []struct {
-			CurrentPeriodEnd int64 `json:"current_period_end"`
-			Price            ref   `json:"price"`
+			ID               string `json:"id"`
+			CurrentPeriodEnd int64  `json:"current_period_end"`
+			Price            ref    `json:"price"`
 		} `json:"data"`
 	} `json:"items"`
 }

@@ -134,6 +134,22 @@ type SubscriptionsDunningMail struct {
 	RegisterDate time.Time
 }
 
+// Orders to move a running recurrence to another plan, written before its gateway is asked for the new price.
+type SubscriptionsPlanMove struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	// The plan to move to; the subscription takes it on when the gateway has confirmed the price.
+	PlanID string
+	// open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.
+	State     string
+	Tries     int32
+	NextTryAt *time.Time
+	EndedAt   *time.Time
+	// The admin who ordered it.
+	CreatedByID  *objectid.ID
+	RegisterDate time.Time
+}
+
 // Every change of a subscription's status, append-only; churn is counted from here.
 type SubscriptionsTransition struct {
 	ID             int64

@@ -1,0 +1,56 @@
+package payments_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/sandbox/stage"
+)
+
+// anotherPrice is a price of the gateway that differs from the plan's.
+func (g *gatewayUnderTest) anotherPrice(t *testing.T, subscription string) payments.PriceChange {
+	t.Helper()
+	plan := plusPlan()
+	plan.PlanID, plan.Name, plan.Amount = "premium", "Premium", 9990
+	ids, err := g.SyncPlan(t.Context(), plan)
+	require.NoError(t, err)
+	return payments.PriceChange{SubscriptionGatewayID: subscription, PriceID: ids.PriceID, Amount: plan.Amount, Description: plan.Name}
+}
+
+func TestPriceOfARecurrenceIsChanged(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		sub, err := g.Subscribe(t.Context(), g.terms(t, g.approved))
+		require.NoError(t, err)
+		g.chargeFirst(t)
+		change := g.anotherPrice(t, sub.GatewayID)
+		for range 2 {
+			require.NoError(t, g.ChangePrice(t.Context(), change))
+		}
+		paid, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
+		require.NoError(t, err)
+		require.EqualValues(t, 4990, paid[len(paid)-1].Amount, "the present period stays paid as it was")
+	})
+}
+
+func TestPriceChangeFaults(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		sub, err := g.Subscribe(t.Context(), g.terms(t, g.approved))
+		require.NoError(t, err)
+		change := g.anotherPrice(t, sub.GatewayID)
+		verb := map[payments.GatewayName]string{payments.GWA: http.MethodPut, payments.GWB: http.MethodPost}[g.Name()]
+		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
+		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrOutcomeUnknown)
+		g.stage.Faults.Clear()
+		require.NoError(t, g.ChangePrice(t.Context(), change), "repeated")
+		g.fault(t, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusForbidden})
+		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrUnavailable)
+		g.stage.Faults.Clear()
+		change.SubscriptionGatewayID = "sub_nobody"
+		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrGatewayMissing)
+	})
+}

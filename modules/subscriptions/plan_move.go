@@ -1,0 +1,246 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/audit"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// planMove is the order to move a recurrence to another plan.
+type planMove = subscriptionsdb.SubscriptionsPlanMove
+
+// States of a planMove besides open.
+const (
+	moveDone    = "done"
+	moveRefused = "refused" // the gateway certainly kept the old price
+	moveVoid    = "void"    // the subscription ended first
+)
+
+// planMoveArgs finishes a move whose answer was lost.
+type planMoveArgs struct {
+	MoveID objectid.ID `json:"move_id"`
+	At     time.Time   `json:"at"` // tells the tries of one move apart
+}
+
+// Kind names the job.
+func (planMoveArgs) Kind() string { return "subscriptions_plan_move" }
+
+// intendMoveTx writes the order to move a subscription to a plan. The same order
+// again is the one that is open; another one has to wait for it.
+func (s *Service) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan subscriptionsdb.Plan) error {
+	open, err := s.db.GetOpenPlanMove(ctx, tx, sub.ID)
+	if err == nil {
+		if open.PlanID != plan.PlanID {
+			return fault.Conflict("The subscription is being moved to the plan %s. Try again in a few minutes.", open.PlanID)
+		}
+		return nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("read plan move: %w", err)
+	}
+	now := s.clock.Now()
+	id, at := objectid.At(now), now.Add(s.cfg.RecoveryDelay)
+	err = s.db.InsertPlanMove(ctx, tx, subscriptionsdb.InsertPlanMoveParams{
+		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, NextTryAt: &at, CreatedByID: callerID(ctx), Now: now,
+	})
+	if err != nil {
+		return fmt.Errorf("write plan move: %w", err)
+	}
+	if err := s.scheduleMoveTx(ctx, tx, id, at); err != nil {
+		return err
+	}
+	// The trail tells the order: a job may carry it out, without an admin.
+	type planned struct {
+		PlanID string `json:"plan_id"`
+		Move   string `json:"plan_move,omitempty"`
+	}
+	return audit.RecordTx(ctx, tx, audit.Change{
+		Resource: "subscriptions", RecordID: sub.ID, Before: planned{PlanID: sub.PlanID}, After: planned{PlanID: plan.PlanID, Move: id.String()},
+	})
+}
+
+func (s *Service) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+	_, err := s.jobs.InsertTx(ctx, tx, planMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
+		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
+	})
+	if err != nil {
+		return fmt.Errorf("schedule plan move: %w", err)
+	}
+	return nil
+}
+
+// checkMovable refuses to move a subscription whose price cannot be changed now:
+// 409. Local is true when no recurrence at a gateway has to follow.
+func checkMovable(sub row) (local bool, err error) {
+	switch status := Status(sub.Status); {
+	case status.Ended():
+		return true, nil
+	case sub.IntentOpen || status == Pending:
+		return false, fault.Conflict("A payment of the subscription is being confirmed at the old price. Try again when that is over.")
+	case sub.PixAutomatic:
+		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have him subscribe anew.")
+	}
+	return remoteID(sub) == "", nil
+}
+
+// finishMoves asks the gateways for the new prices of the subscriptions' open
+// moves, one after the other. The first that fails is told.
+func (s *Service) finishMoves(ctx context.Context, subscriptionIDs []string) error {
+	ids, err := s.db.ListOpenPlanMovesOf(ctx, s.pool, subscriptionIDs)
+	if err != nil {
+		return fmt.Errorf("list plan moves: %w", err)
+	}
+	// The gateway may act after the client went away: what it did has to be known.
+	ctx = context.WithoutCancel(ctx)
+	for _, id := range ids {
+		if err := s.FinishMove(ctx, id); err != nil {
+			return s.moveFault(ctx, err)
+		}
+	}
+	return nil
+}
+
+// FinishMove asks the gateway for the new price of an open move, and has the
+// subscription take on the plan. Repeating it is harmless. An error that leaves the
+// gateway's state unknown leaves the move open, for the job.
+func (s *Service) FinishMove(ctx context.Context, id objectid.ID) error {
+	move, err := s.db.GetPlanMove(ctx, s.pool, id)
+	if err != nil || move.State != "open" {
+		return err
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	if Status(sub.Status).Ended() {
+		return s.endMove(ctx, move, moveVoid)
+	}
+	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, move.PlanID)
+	if err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	plan, asked, err := s.changePrice(ctx, sub, plan)
+	faultpoint.Hit("plan_move.after_call")
+	if err == nil {
+		return s.keepMove(ctx, sub, move, plan)
+	}
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return errors.Join(err, s.endMove(ctx, move, moveRefused))
+	}
+	// What an earlier try may have done is not undone by a refusal now.
+	if move.Tries == 0 && (!asked || certain(err)) {
+		return errors.Join(err, s.endMove(ctx, move, moveRefused))
+	}
+	return errors.Join(err, s.postponeMove(ctx, move))
+}
+
+// recoverMove finishes an open move; one that stays open has its next try
+// scheduled.
+func (s *Service) recoverMove(ctx context.Context, id objectid.ID) error {
+	err := s.FinishMove(ctx, id)
+	if err != nil {
+		s.log.WarnContext(ctx, "plan not moved yet", slog.String("move_id", id.String()), slog.Any("error", err))
+	}
+	if move, again := s.db.GetPlanMove(ctx, s.pool, id); again == nil && (move.State != "open" || move.NextTryAt.After(s.clock.Now())) {
+		return nil
+	}
+	return err
+}
+
+// changePrice makes the plan's price known and has the recurrence charge it. Asked
+// is false when the recurrence was not touched.
+func (s *Service) changePrice(ctx context.Context, sub row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return plan, false, err
+	}
+	if gateway.Name() == payments.GWB {
+		if plan, err = s.syncPlan(ctx, gateway, plan); err != nil {
+			return plan, false, err
+		}
+	}
+	return plan, true, gateway.ChangePrice(ctx, payments.PriceChange{
+		SubscriptionGatewayID: remoteID(sub), PriceID: text(plan.GwbPriceID),
+		Amount: money.Cents(plan.AmountCents), Description: plan.Name,
+	})
+}
+
+// keepMove writes what the gateway has confirmed. Who ended the subscription
+// meanwhile was faster.
+func (s *Service) keepMove(ctx context.Context, found row, move planMove, plan subscriptionsdb.Plan) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		sub, err := s.lockTx(ctx, tx, found.CustomerID, found.ID)
+		if err != nil {
+			return err
+		}
+		state := moveDone
+		if Status(sub.Status).Ended() {
+			state = moveVoid
+		}
+		now := s.clock.Now()
+		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: state, Now: &now})
+		if err != nil || n == 0 || state == moveVoid {
+			return err // with n = 0 somebody else has kept it
+		}
+		return s.editTx(ctx, tx, &sub, func(r *row) {
+			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
+			if r.Gateway == string(payments.GWB) {
+				r.GwbPriceID = plan.GwbPriceID
+			}
+		})
+	})
+}
+
+func (s *Service) endMove(ctx context.Context, move planMove, state string) error {
+	now := s.clock.Now()
+	_, err := s.db.EndPlanMove(ctx, s.pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: state, Now: &now})
+	if err != nil {
+		return fmt.Errorf("end plan move: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) postponeMove(ctx context.Context, move planMove) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		at := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(move.Tries, 16), maxRecoveryDelay))
+		err := s.db.PostponePlanMove(ctx, tx, subscriptionsdb.PostponePlanMoveParams{ID: move.ID, Tries: move.Tries + 1, NextTryAt: &at})
+		if err != nil {
+			return fmt.Errorf("postpone plan move: %w", err)
+		}
+		return s.scheduleMoveTx(ctx, tx, move.ID, at)
+	})
+}
+
+// moveFault words why a move was not made.
+func (s *Service) moveFault(ctx context.Context, err error) error {
+	var rejected *payments.Rejected
+	switch {
+	case errors.Is(err, payments.ErrGatewayMissing):
+		return fault.Conflict("The gateway no longer has this subscription. Cancel it, and have the customer subscribe anew.").WithCause(err)
+	case errors.As(err, &rejected):
+		return fault.Bad("The payment gateway did not accept the price of this plan.").WithField("plan_id").WithCause(err)
+	case errors.Is(err, payments.ErrOutcomeUnknown):
+		return (&fault.Error{
+			Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
+			Message: "The payment gateway did not answer in time. The subscription moves to the plan as soon as the gateway confirms the price.",
+		}).WithCause(err)
+	}
+	return s.refused(ctx, "change price", err)
+}

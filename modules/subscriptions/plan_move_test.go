@@ -1,0 +1,205 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+	"marquee/testutil/apitest"
+)
+
+const dearer = "dearer"
+
+// recurring are the kinds of subscriptions whose price their gateway charges.
+var recurring = map[string]struct {
+	begin func(b *bundle, t *testing.T) objectid.ID
+	stage func(b *bundle) *stage.Stage
+	path  string // of the call that changes the price
+	verb  string
+	renew func(b *bundle, t *testing.T, id objectid.ID)
+}{
+	"gwa": {
+		(*bundle).paidGWA, func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWA.Stage() }, "/v3/subscriptions", http.MethodPut,
+		func(b *bundle, t *testing.T, id objectid.ID) {
+			t.Helper()
+			_, err := b.gateways.Sandbox.GWA.Renew(column[string](t, b, id, "gwa_subscription_id"), false)
+			require.NoError(t, err)
+		},
+	},
+	"gwb": {
+		(*bundle).paidGWB, func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWB.Stage() }, "/v1/subscriptions", http.MethodPost,
+		func(b *bundle, t *testing.T, id objectid.ID) {
+			t.Helper()
+			require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
+		},
+	},
+}
+
+func putPlan(admin *apitest.Client, id objectid.ID, plan string) *apitest.Answer {
+	return admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}})
+}
+
+// moved checks that the subscription has the dearer plan and that its next charge
+// is the dearer price.
+func (b *bundle) moved(t *testing.T, kind string, id objectid.ID) {
+	t.Helper()
+	require.Equal(t, dearer, column[string](t, b, id, "plan_id"))
+	require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))
+	require.Equal(t, "done", b.text(t, "SELECT state FROM subscriptions.plan_moves ORDER BY id DESC LIMIT 1"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged for the move")
+	recurring[kind].renew(b, t, id)
+	b.settle(t)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 9990"))
+	require.Equal(t, "active", b.status(t, id))
+}
+
+// unmoved checks that everything is as it was.
+func (b *bundle) unmoved(t *testing.T, id objectid.ID) {
+	t.Helper()
+	require.Equal(t, plan, column[string](t, b, id, "plan_id"))
+	require.Equal(t, int64(4990), column[int64](t, b, id, "price_cents"))
+}
+
+// eachRecurring runs a case for a paid subscription of both gateways, with a
+// dearer plan to move to.
+func eachRecurring(t *testing.T, run func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client)) {
+	t.Helper()
+	for kind, r := range recurring {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			subscriptionstest.Plan(t, b.db, dearer, 9990)
+			run(t, b, kind, r.begin(b, t), b.admin(t))
+		})
+	}
+}
+
+func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
+	t.Parallel()
+	eachRecurring(t, func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client) {
+		for range 2 { // and once more changes nothing
+			doc := putPlan(admin, id, dearer).Expect(200).Map()["docs"].([]any)[0].(object)
+			require.Equal(t, dearer, doc["plan_id"])
+		}
+		b.settle(t)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves"))
+		b.moved(t, kind, id)
+		admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}}).Expect(200)
+		b.unmoved(t, id)
+	})
+}
+
+func TestMoveWhoseAnswerIsLostIsFinishedByTheJob(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []stage.FaultKind{stage.FaultResetAfter, stage.FaultResetBefore, stage.FaultStatus} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			eachRecurring(t, func(t *testing.T, b *bundle, gateway string, id objectid.ID, admin *apitest.Client) {
+				r := recurring[gateway]
+				require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: kind, Times: manyTimes}))
+				a := putPlan(admin, id, dearer)
+				require.Equal(t, 503, a.Status)
+				require.Contains(t, a.Detail(), "as soon as the gateway confirms")
+				b.unmoved(t, id)
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE state = 'open'"))
+				if kind != stage.FaultResetAfter { // there a second look finds the price changed
+					require.Equal(t, 503, putPlan(admin, id, dearer).Status, "the same order again is the one that is open")
+				}
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves"))
+				r.stage(b).Faults.Clear()
+				b.clock.Advance(3 * time.Minute)
+				require.NoError(t, b.service.Sweep(t.Context()))
+				b.settle(t)
+				b.moved(t, gateway, id)
+			})
+		})
+	}
+}
+
+func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault  stage.Fault
+		status int
+	}{
+		"would not listen": {stage.Fault{Kind: stage.FaultStatus, Status: 403}, 503},
+		"finds it wrong":   {stage.Fault{Kind: stage.FaultStatus, Status: 400}, 400},
+		"lost it":          {stage.Fault{Kind: stage.FaultStatus, Status: 404}, 409},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachRecurring(t, func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client) {
+				r := recurring[kind]
+				tc.fault.Method, tc.fault.Path, tc.fault.Times = r.verb, r.path, manyTimes
+				require.NoError(t, r.stage(b).Faults.Plan(tc.fault))
+				require.Equal(t, tc.status, putPlan(admin, id, dearer).Status)
+				b.unmoved(t, id)
+				require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves"))
+				r.stage(b).Faults.Clear()
+				putPlan(admin, id, dearer).Expect(200)
+				b.settle(t)
+				b.moved(t, kind, id)
+			})
+		})
+	}
+}
+
+func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
+	t.Parallel()
+	eachRecurring(t, func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client) {
+		r := recurring[kind]
+		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
+		require.Equal(t, 503, putPlan(admin, id, dearer).Status)
+		r.stage(b).Faults.Clear()
+		subscriptionstest.Plan(t, b.db, "cheaper", 990)
+		require.Equal(t, 409, putPlan(admin, id, "cheaper").Status, "one move after the other")
+		admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
+		b.clock.Advance(3 * time.Minute)
+		require.NoError(t, b.service.Sweep(t.Context()))
+		require.Equal(t, "void", b.text(t, "SELECT state FROM subscriptions.plan_moves"))
+		b.unmoved(t, id)
+	})
+}
+
+func TestMoveIsWrittenWithTheRestOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, admin := b.paidGWB(t), b.admin(t)
+	subscriptionstest.Plan(t, b.db, dearer, 9990)
+	require.Equal(t, 422, admin.Put("/subscriptions", []object{{"_id": id, "plan_id": dearer, "status": "pending"}}).Status)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves"))
+	admin.Put("/subscriptions", []object{{"_id": id, "plan_id": dearer, "expires_at": "2031-05-06T00:00:00Z"}}).Expect(200)
+	require.Equal(t, dearer, column[string](t, b, id, "plan_id"))
+	require.Equal(t, 2031, column[time.Time](t, b, id, "expires_at").Year())
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.audit_log WHERE after ->> 'plan_id' = 'dearer' AND before ->> 'plan_id' = 'fixture-plan'`))
+}
+
+func TestMovesThatNoGatewayHasToFollow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	admin := b.admin(t)
+	subscriptionstest.Plan(t, b.db, dearer, 9990)
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	require.Equal(t, 409, putPlan(admin, id, dearer).Status, "its code asks for the old price")
+	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
+	require.NoError(t, err)
+	b.settle(t)
+	putPlan(admin, id, dearer).Expect(200)
+	require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves"))
+}
+
+func TestAutomaticPixKeepsThePlanThatTheBankKnows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _ := b.authorized(t)
+	subscriptionstest.Plan(t, b.db, dearer, 9990)
+	require.Equal(t, 409, putPlan(b.admin(t), id, dearer).Status)
+	b.unmoved(t, id)
+}

@@ -1,0 +1,24 @@
+-- name: EndPlanMove :execrows
+UPDATE subscriptions.plan_moves SET state = @state, next_try_at = NULL, ended_at = @now
+WHERE id = @id AND state = 'open';
+
+-- name: GetOpenPlanMove :one
+SELECT * FROM subscriptions.plan_moves WHERE subscription_id = @subscription_id AND state = 'open';
+
+-- name: GetPlanMove :one
+SELECT * FROM subscriptions.plan_moves WHERE id = @id;
+
+-- name: InsertPlanMove :exec
+INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, next_try_at, created_by_id, register_date)
+VALUES (@id, @subscription_id, @plan_id, @next_try_at, @created_by_id, @now);
+
+-- name: ListDuePlanMoves :many
+SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND next_try_at <= @now
+ORDER BY next_try_at LIMIT 500;
+
+-- name: ListOpenPlanMovesOf :many
+SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND subscription_id = ANY(@subscription_ids::text[])
+ORDER BY id;
+
+-- name: PostponePlanMove :exec
+UPDATE subscriptions.plan_moves SET tries = @tries, next_try_at = @next_try_at WHERE id = @id AND state = 'open';
