@@ -28,7 +28,7 @@ const maxCents = 100_000_000
 
 // Events is the collection of the specification's Event.
 var Events = collection.New(collection.Definition{
-	Name: "events", Singular: "Event", Table: "tickets.events",
+	Name: "events", Singular: "Event", Table: "tickets.events", Search: "t.search",
 	Fields: []collection.Field{
 		{Name: "code", Kind: query.String, Nullable: true, Doc: "Unique, kept in upper case", Rule: collection.Rule{
 			MinLength: 1, MaxLength: 50, Pattern: `^[A-Za-z0-9]+([ ._-][A-Za-z0-9]+)*$`, Means: "letters and digits with single hyphens, dots, underscores or spaces between them",

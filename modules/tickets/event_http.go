@@ -14,10 +14,23 @@ import (
 // listEvents answers GET /events: a page to any user, a record by _id to admins
 // (specification, Events and tickets).
 func (s *Service) listEvents(ctx context.Context, in *collection.GetInput) (*collection.Answer, error) {
+	view, err := listable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.crud.List(view)(ctx, in)
+}
+
+func listable(ctx context.Context) (*collection.View, error) {
 	if httpapi.RequestURL(ctx).Query().Has("_id") && !httpapi.CallerOf(ctx).IsAdmin() {
 		return nil, fault.Denied("One event by its id is for administrators. Filter the list, or see /store/events.")
 	}
-	return s.crud.List(Events.View)(ctx, in)
+	return Events.View, nil
+}
+
+// EventSearch makes events searchable by those who may list them.
+func (s *Service) EventSearch() collection.Searchable {
+	return collection.Searchable{Name: "events", View: listable}
 }
 
 // updateEvents answers PUT /events. A capacity below what is issued is taken: it

@@ -29,7 +29,7 @@ const (
 
 // Tickets is the collection of the specification's Ticket.
 var Tickets = collection.New(collection.Definition{
-	Name: "tickets", Singular: "Ticket", Table: "tickets.tickets",
+	Name: "tickets", Singular: "Ticket", Table: "tickets.tickets", Search: "t.search",
 	From: "tickets.tickets t JOIN tickets.events e ON e.id = t.event_id JOIN tickets.customers c ON c.id = t.customer_id",
 	Fields: []collection.Field{
 		{Name: "event_id", Kind: query.OID, Write: collection.Once, Rule: collection.Rule{Required: true}},

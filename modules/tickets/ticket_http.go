@@ -100,9 +100,7 @@ func (s *Service) listOwnTickets(ctx context.Context, _ *collection.GetInput) (*
 	if _, err := view.Prepare(params); err != nil {
 		return nil, err // with places as the client wrote them
 	}
-	params.Query = ofCustomer(me.ID, params)
-	params.ID = ""
-	list, err := view.Prepare(params)
+	list, err := view.Prepare(ofCustomer(me.ID, params))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +111,7 @@ func (s *Service) listOwnTickets(ctx context.Context, _ *collection.GetInput) (*
 }
 
 // ofCustomer narrows a filter that has been found valid to a customer's tickets.
-func ofCustomer(id objectid.ID, p collection.Params) string {
+func ofCustomer(id objectid.ID, p collection.Params) collection.Params {
 	filter := "{}"
 	switch {
 	case p.ID != "":
@@ -121,7 +119,30 @@ func ofCustomer(id objectid.ID, p collection.Params) string {
 	case p.Query != "":
 		filter = p.Query
 	}
-	return fmt.Sprintf(`{"$and":[{"customer_id":%q},%s]}`, id, filter)
+	p.Query, p.ID = fmt.Sprintf(`{"$and":[{"customer_id":%q},%s]}`, id, filter), ""
+	return p
+}
+
+// TicketSearch makes tickets searchable as they may be listed: all of them by
+// admins, his own by a customer.
+func (s *Service) TicketSearch() collection.Searchable {
+	return collection.Searchable{
+		Name: "tickets",
+		View: func(ctx context.Context) (*collection.View, error) {
+			caller := httpapi.CallerOf(ctx)
+			if caller.IsAdmin() {
+				return Tickets.View, nil
+			}
+			me, err := s.accounts.CustomerByID(ctx, s.pool, caller.ID)
+			return ownTickets[me.EmailVerified], err
+		},
+		Narrow: func(ctx context.Context, p collection.Params) collection.Params {
+			if caller := httpapi.CallerOf(ctx); !caller.IsAdmin() {
+				return ofCustomer(caller.ID, p)
+			}
+			return p
+		},
+	}
 }
 
 type ticketInput struct {

@@ -20,6 +20,9 @@ type Searchable struct {
 	// View returns what the caller behind ctx may list, or the error with which the
 	// list itself would refuse him.
 	View func(ctx context.Context) (*View, error)
+	// Narrow adds what the caller's own list adds to a filter that has been found
+	// valid, such as whose records they are. Default nothing.
+	Narrow func(ctx context.Context, p Params) Params
 }
 
 // SearchAs makes the view searchable under its collection's name by those who may
@@ -70,6 +73,12 @@ func (s Routes) Search(all ...Searchable) func(context.Context, *SearchInput) (*
 		params, err := v.parseSearch(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if one.Narrow != nil {
+			if _, err := v.Prepare(params); err != nil {
+				return nil, err // with places as the client wrote them
+			}
+			params = one.Narrow(ctx, params)
 		}
 		return s.list(ctx, v, params)
 	}

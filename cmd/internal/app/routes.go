@@ -31,6 +31,8 @@ func (a *App) addSearch() {
 		a.modules.accounts.UserSearch(),
 		a.modules.accounts.CustomerSearch(),
 		a.modules.catalog.VideoSearch(),
+		a.modules.tickets.EventSearch(),
+		a.modules.tickets.TicketSearch(),
 		a.modules.promos.Search(),
 		a.modules.subscriptions.PlanSearch(),
 		a.modules.board.RequisitionSearch(),
