@@ -24,6 +24,9 @@ type Deps struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 	Zone  *time.Location // REPORT_TZ
+	// Callers opens the download links of exports.
+	Callers Callers
+	Exports ExportConfig
 }
 
 // Service reads the figures.
@@ -37,6 +40,7 @@ type Service struct {
 	zone     string      // its name, as the database knows it
 	zoneTold atomic.Bool // the database was told the zone
 	db       *financedb.Queries
+	exports  exports
 }
 
 // reportTimeout bounds a statement of a dashboard; exports have their own.
@@ -46,6 +50,7 @@ const reportTimeout = 20 * time.Second
 func New(d Deps) *Service {
 	s := &Service{
 		pool: d.Pool, reads: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, location: d.Zone, zone: d.Zone.String(), db: financedb.New(),
+		exports: newExports(d),
 	}
 	if s.reads == nil {
 		s.reads = d.Pool

@@ -31,4 +31,12 @@ func (s *Service) Routes(api *httpapi.API) {
 
 	httpapi.Route(api, http.MethodGet, "/admin/customers/360", "customer_360", admin, h.getCustomer360, shaped[customer360](api), title("Everything about one customer"))
 	httpapi.Route(api, http.MethodGet, "/admin/customers/tenure", "customer_tenure", admin, h.getTenure, shaped[tenure](api), title("How long customers stay"))
+
+	e, file := exportHandlers{s: s, api: api}, exportAnswers(api)
+	httpapi.Route(api, http.MethodGet, "/admin/finance/export", "finance_export", admin, e.finance, append(file, title("Figures, subscriptions, overdue, cancellations and refunds as a file"))...)
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/events/export", "events_dashboard_export", admin, e.events, append(file, title("Events and tickets as a file"))...)
+	httpapi.Route(api, http.MethodGet, "/admin/customers/export", "customer_export", admin, e.customers, append(file, title("Customers as a file"))...)
+	httpapi.Route(api, http.MethodGet, exportsPath+"/{id}", "export_get", admin, e.get, httpapi.TokenInQuery(), title("How far the file of an export is, and where it can be fetched"))
+	httpapi.Route(api, http.MethodDelete, exportsPath+"/{id}", "export_delete", admin, e.delete, title("Cancels an export, or removes its file"))
+	e.mountDownload()
 }

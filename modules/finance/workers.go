@@ -6,6 +6,8 @@ import "github.com/riverqueue/river"
 func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, &foldWorker{service: s})
 	river.AddWorker(w, &checkWorker{service: s})
+	river.AddWorker(w, &writeExportWorker{s: s})
+	river.AddWorker(w, &sweepExportsWorker{s: s})
 }
 
 // Periodic returns the jobs that run by the clock.
@@ -17,5 +19,7 @@ func (s *Service) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(nightly{s.location}, func() (river.JobArgs, *river.InsertOpts) {
 			return checkArgs{}, &river.InsertOpts{MaxAttempts: 3}
 		}, nil),
+		river.NewPeriodicJob(river.PeriodicInterval(sweepEvery),
+			func() (river.JobArgs, *river.InsertOpts) { return SweepExportsArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepExportsArgs{}.Kind()}),
 	}
 }

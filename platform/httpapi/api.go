@@ -121,7 +121,7 @@ func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, op
 		return
 	}
 	a.mux.Method(method, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h(w, r.WithContext(a.withTrail(r.Context(), method, name)))
+		h(w, r.WithContext(a.withTrail(r.Context(), method != http.MethodGet, name)))
 	}))
 }
 
@@ -152,6 +152,7 @@ type operation struct {
 	auth         Auth
 	permission   string // handler name that a profile has to hold, "" for none
 	tokenInQuery bool
+	audited      bool // though it only reads
 	form         bool
 	perMinute    int
 	idempotent   bool
@@ -190,6 +191,20 @@ func ResponseSchema(s *huma.Schema) Option {
 		}}
 	}
 }
+
+// Response states an answer of an operation that writes its body itself.
+func Response(status string, r *huma.Response) Option {
+	return func(o *operation) {
+		if o.Responses == nil {
+			o.Responses = map[string]*huma.Response{}
+		}
+		o.Responses[status] = r
+	}
+}
+
+// Audited gives the audit trail to a route that reads: one that hands out so much
+// that it has to be known who took it.
+func Audited() Option { return func(o *operation) { o.audited = true } }
 
 // BodySchema states the schema of a request body that the handler reads, and
 // validates, as bytes.
@@ -244,7 +259,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
 		out, done, err := recalled(ctx, recall)
 		if !done {
-			out, err = handler(a.withTrail(ctx, method, name), in)
+			out, err = handler(a.withTrail(ctx, method != http.MethodGet || op.audited, name), in)
 		}
 		if err != nil {
 			return nil, a.rendered(ctx, err)

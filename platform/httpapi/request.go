@@ -23,10 +23,10 @@ type request struct {
 	url    *url.URL
 }
 
-// withTrail makes a request that may write known to the audit trail, by the name
+// withTrail makes a request that may write, or is audited all the same, known to the audit trail, by the name
 // of its handler.
-func (a *API) withTrail(ctx context.Context, method, handler string) context.Context {
-	if method == http.MethodGet {
+func (a *API) withTrail(ctx context.Context, audited bool, handler string) context.Context {
+	if !audited {
 		return ctx
 	}
 	ctx = context.WithValue(ctx, handlerKey, handler)

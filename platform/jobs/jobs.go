@@ -27,6 +27,7 @@ const (
 	QueueDefault = river.QueueDefault
 	QueueMail    = "mail"
 	QueueGateway = "gateway"
+	QueueExport  = "export"
 )
 
 // Options say what a client works; without Workers it only inserts.
@@ -49,7 +50,7 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 		cfg.FetchCooldown = 50 * time.Millisecond
 		cfg.FetchPollInterval = 500 * time.Millisecond
 		cfg.Queues = map[string]river.QueueConfig{
-			QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8},
+			QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8}, QueueExport: {MaxWorkers: 2},
 		}
 	}
 	client, err := river.NewClient(riverpgxv5.New(pool), cfg)

@@ -80,6 +80,10 @@ type Config struct {
 	SMTPURL  string `env:"SMTP_URL" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`
 
+	ExportSyncRows int64         `env:"EXPORT_SYNC_ROWS" envDefault:"100000" doc:"Rows up to which an export is sent at once; a job writes longer ones."`
+	ExportTTL      time.Duration `env:"EXPORT_TTL" envDefault:"24h" doc:"After it the file of an export that a job wrote is removed."`
+	ExportLinkTTL  time.Duration `env:"EXPORT_LINK_TTL" envDefault:"15m" doc:"Life of the download link of such a file."`
+
 	ReportTZ string `env:"REPORT_TZ" envDefault:"America/Sao_Paulo" doc:"Time zone of billing periods and reports."`
 }
 
@@ -109,6 +113,7 @@ func (c Config) Validate() error {
 	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
 	need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY is shorter than 32 characters.")
 	need(c.StreamURLTTL >= time.Second, "STREAM_URL_TTL is shorter than a second.")
+	need(c.ExportTTL >= time.Minute && c.ExportLinkTTL >= time.Second, "EXPORT_TTL is shorter than a minute, or EXPORT_LINK_TTL than a second.")
 	need(c.GWAAPIKey != "", "GWA_API_KEY is missing.")
 	need(strong(c.GWAWebhookToken), "GWA_WEBHOOK_TOKEN is missing or shorter than 32 characters.")
 	need(c.GWBSecretKey != "", "GWB_SECRET_KEY is missing.")

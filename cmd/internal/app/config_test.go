@@ -20,7 +20,7 @@ func complete() Config {
 	return Config{
 		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key", GWBSecretKey: "sk_test_1",
 		GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long}, SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
-		StreamURLTTL: time.Hour,
+		StreamURLTTL: time.Hour, ExportTTL: time.Hour, ExportLinkTTL: time.Minute,
 	}
 }
 
@@ -33,6 +33,8 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"FILE_KEY":           func(c *Config) { c.FileKey = "short" },
 		"STREAM_URL_KEY":     func(c *Config) { c.StreamURLKey = "short" },
 		"STREAM_URL_TTL":     func(c *Config) { c.StreamURLTTL = 0 },
+		"EXPORT_TTL":         func(c *Config) { c.ExportTTL = 0 },
+		"EXPORT_LINK_TTL":    func(c *Config) { c.ExportLinkTTL = 0 },
 		"GWA_API_KEY":        func(c *Config) { c.GWAAPIKey = "" },
 		"GWA_WEBHOOK_TOKEN":  func(c *Config) { c.GWAWebhookToken = []string{"short"} },
 		"GWB_SECRET_KEY":     func(c *Config) { c.GWBSecretKey = "" },

@@ -21,6 +21,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/secret"
 	"marquee/web"
 )
 
@@ -76,7 +77,13 @@ func newModules(c core) (m modules, err error) {
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.StreamURLTTL,
 	})
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})
-	m.finance = finance.New(finance.Deps{Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Zone: c.zone})
+	m.finance = finance.New(finance.Deps{
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Zone: c.zone, Callers: m.accounts,
+		Exports: finance.ExportConfig{
+			SyncRows: c.cfg.ExportSyncRows, TTL: c.cfg.ExportTTL, LinkTTL: c.cfg.ExportLinkTTL,
+			LinkKey: secret.Derive([]byte(c.cfg.FileKey), "export-link"), PublicURL: c.cfg.PublicURL,
+		},
+	})
 	m.invariants = finance.NewInvariantMonitor(c.pool, c.clock, c.log)
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},

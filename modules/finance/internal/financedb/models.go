@@ -3,3 +3,40 @@
 //   sqlc v1.31.1
 
 package financedb
+
+import (
+	"encoding/json"
+	"time"
+
+	"marquee/platform/objectid"
+)
+
+// Files that a job writes because they are long or because the admin asked for it so. Deleting a row stops its job and removes its bytes.
+type Export struct {
+	ID objectid.ID
+	// The admin who asked; he and root alone see it. No foreign key: it is gone within days.
+	RequestedBy objectid.ID
+	// finance, events or customers: what the file is of.
+	Kind   string
+	Format string
+	// What was asked for, as the module's exportRequest.
+	Parameters json.RawMessage
+	Filename   string
+	Status     string
+	// How often a worker has begun. Chunks carry it, so that a worker who lost his lease adds nothing to the next one's file.
+	Attempt int32
+	// Until when the worker has said he will speak again; after it the export is begun anew.
+	LeaseUntil *time.Time
+	// Counted by the job before it writes; null until then.
+	RowsTotal   *int64
+	RowsWritten int64
+	// Bytes of the whole file.
+	Size *int64
+	// A sentence for the admin; the cause is in the log.
+	Error      *string
+	CreatedAt  time.Time
+	StartedAt  *time.Time
+	FinishedAt *time.Time
+	// When file and row are removed.
+	ExpiresAt *time.Time
+}

@@ -1,0 +1,232 @@
+package finance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"marquee/platform/export"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+)
+
+// ExportConfig is the configuration of exports; the zero value of a field means
+// its default.
+type ExportConfig struct {
+	SyncRows int64         // more rows than these are written by a job; default 100,000
+	TTL      time.Duration // after it a job's file is removed; default 24 h
+	LinkTTL  time.Duration // life of a download link; default 15 min
+	LinkKey  []byte        // signs download links
+	// PublicURL is the scheme and host under which clients reach the service.
+	PublicURL string
+	// Lease is how long a worker may be silent before another begins anew; default 1 min.
+	Lease time.Duration
+}
+
+// Callers knows users. The module accounts fills it.
+type Callers interface {
+	// Caller reads the user that the claims name; it fails when the user is gone,
+	// disabled, or has ended tokens of that age.
+	Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error)
+}
+
+// exports is what the exports need besides the figures.
+type exports struct {
+	cfg     ExportConfig
+	callers Callers
+	zone    *time.Location // of a workbook's timestamps and of file names
+	slots   chan struct{}  // one a file that is being sent
+}
+
+// maxSending is how many files one process sends at once while it reads them: each
+// holds a connection until its client has taken it.
+const maxSending = 4
+
+func newExports(d Deps) exports {
+	e := exports{cfg: d.Exports, callers: d.Callers, zone: d.Zone, slots: make(chan struct{}, maxSending)}
+	setDefault(&e.cfg.SyncRows, 100_000)
+	setDefault(&e.cfg.TTL, 24*time.Hour)
+	setDefault(&e.cfg.LinkTTL, 15*time.Minute)
+	setDefault(&e.cfg.Lease, time.Minute)
+	return e
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Kinds of exports, as in finance.exports.
+const (
+	financeExport   = "finance"
+	eventsExport    = "events"
+	customersExport = "customers"
+)
+
+// exportRequest is what an admin asked for, checked. It is kept with an export
+// that a job writes, so that its JSON has to stay readable.
+type exportRequest struct {
+	Kind       string        `json:"kind"`
+	Format     export.Format `json:"format"`
+	BOM        bool          `json:"bom,omitempty"`
+	First      string        `json:"first,omitempty"` // day in REPORT_TZ, YYYY-MM-DD
+	Last       string        `json:"last,omitempty"`  // included
+	EventType  string        `json:"event_type,omitempty"`
+	ActiveOnly bool          `json:"active_only,omitempty"`
+	Query      string        `json:"query,omitempty"`
+
+	filename string // with the extension
+}
+
+// errTooLong says that an export has more rows than are sent at once.
+var errTooLong = errors.New("finance: the export is too long to be sent at once")
+
+// writeExport writes what was asked for to out, from one snapshot of the
+// database. Before it begins it tells counted how many rows there are; an error
+// of that ends it with nothing written.
+func (s *Service) writeExport(ctx context.Context, out io.Writer, r exportRequest, counted func(rows int64) error, o export.Options) error {
+	o.Zone, o.BOM = s.exports.zone, r.BOM
+	return s.Snapshot(ctx, 0, func(tx pgx.Tx) error {
+		tables, err := s.exportTables(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		var rows int64
+		for _, t := range tables {
+			n, err := t.count(ctx, tx)
+			if err != nil {
+				return r.refused(err)
+			}
+			rows += n
+		}
+		if err := counted(rows); err != nil {
+			return err
+		}
+		sheets := make([]export.Sheet, len(tables))
+		for i, t := range tables {
+			sheets[i] = t.sheet(ctx, tx)
+		}
+		return export.Write(ctx, out, r.Format, sheets, o)
+	})
+}
+
+// exportTables are the sheets of a request.
+func (s *Service) exportTables(ctx context.Context, tx pgx.Tx, r exportRequest) ([]exportTable, error) {
+	switch r.Kind {
+	case financeExport:
+		return s.financeTables(ctx, tx, r)
+	case eventsExport:
+		return eventTables(r), nil
+	case customersExport:
+		return customerTables(r)
+	}
+	return nil, fmt.Errorf("export: no kind %q", r.Kind)
+}
+
+// refused turns what the database says of a client's filter into a 422, as the
+// lists do.
+func (r exportRequest) refused(err error) error {
+	var pgErr *pgconn.PgError
+	if r.Query != "" && errors.As(err, &pgErr) && (pgErr.Code[:2] == "22" || pgErr.Code[:2] == "54") {
+		return fault.InvalidAt("the filter cannot be evaluated", "query", "query").WithCause(err)
+	}
+	return err
+}
+
+// exportColumn is a column of a sheet and the SQL that yields it.
+type exportColumn struct {
+	name string
+	kind export.Kind
+	sql  string // "" is the name
+}
+
+// exportTable is a sheet and what fills it: a statement, or rows that are there.
+type exportTable struct {
+	name    string
+	columns []exportColumn
+	from    string // the FROM clause with its conditions
+	order   string
+	args    []any
+	rows    [][]export.Value // where from is ""
+}
+
+// count returns how many rows the table has.
+func (t exportTable) count(ctx context.Context, tx pgx.Tx) (n int64, err error) {
+	if t.from == "" {
+		return int64(len(t.rows)), nil
+	}
+	if err := tx.QueryRow(ctx, "SELECT count(*) FROM "+t.from, t.args...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count %s: %w", t.name, err)
+	}
+	return n, nil
+}
+
+func (t exportTable) sheet(ctx context.Context, tx pgx.Tx) export.Sheet {
+	s := export.Sheet{Name: t.name, Columns: make([]export.Column, len(t.columns))}
+	selected := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		s.Columns[i] = export.Column{Name: c.name, Kind: c.kind}
+		selected[i] = c.typed()
+	}
+	if t.from == "" {
+		s.Rows = func(yield func([]export.Value, error) bool) {
+			for _, row := range t.rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+		return s
+	}
+	s.Rows = export.Rows(ctx, tx, s.Columns, "SELECT "+strings.Join(selected, ", ")+" FROM "+t.from+" ORDER BY "+t.order, t.args...)
+	return s
+}
+
+// typed is the column's SQL in the type that export.Rows expects of its kind.
+func (c exportColumn) typed() string {
+	sql := c.sql
+	if sql == "" {
+		sql = c.name
+	}
+	switch c.kind {
+	case export.Integer, export.Money:
+		return "(" + sql + ")::bigint"
+	case export.Decimal, export.Percent:
+		return "(" + sql + ")::float8"
+	case export.Text:
+		return "(" + sql + ")::text"
+	}
+	return sql
+}
+
+// filenameOf puts the format's extension behind a name.
+func filenameOf(name string, f export.Format) string { return name + "." + f.Extension() }
+
+// parameters is the request as it is kept.
+func (r exportRequest) parameters() (json.RawMessage, error) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("keep export request: %w", err)
+	}
+	return raw, nil
+}
+
+// told is the request as the audit trail shows it: a filter may name people, who
+// may be deleted one day, so that it is told is all that is kept.
+func (r exportRequest) told() map[string]string {
+	told := map[string]string{"kind": r.Kind, "format": string(r.Format), "filename": r.filename}
+	if r.Kind == customersExport {
+		told["filtered"] = strconv.FormatBool(r.Query != "")
+	}
+	return told
+}

@@ -1,0 +1,179 @@
+package finance
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/audit"
+	"marquee/platform/export"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
+)
+
+// exportHandlers answer with files as they are made, or with the export that a
+// job makes.
+type exportHandlers struct {
+	s   *Service
+	api *httpapi.API
+}
+
+const exportsPath = "/admin/exports"
+
+// exportAnswers document a route that gives a file, or 202 with the export.
+func exportAnswers(api *httpapi.API) []httpapi.Option {
+	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	rows := &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}}
+	state := huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[exportState]())
+	return []httpapi.Option{
+		httpapi.TokenInQuery(), httpapi.Audited(),
+		httpapi.Response("200", &huma.Response{Description: "The file; json is an object with a list of rows for each sheet", Content: map[string]*huma.MediaType{
+			export.XLSX.ContentType(): binary, export.CSV.ContentType(): binary,
+			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: rows}},
+		}}),
+		httpapi.Response("202", &huma.Response{Description: "A job writes the file", Content: map[string]*huma.MediaType{"application/json": {Schema: state}}}),
+	}
+}
+
+// ExportOptions are what every export takes; exported, since huma reads no other
+// embedded fields.
+type ExportOptions struct {
+	Format string `query:"format" enum:"xlsx,csv,json" default:"xlsx" doc:"csv is one file a sheet, in a zip"`
+	BOM    bool   `query:"bom" default:"false" doc:"csv files begin with a byte order mark, by which Excel knows UTF-8"`
+	Async  bool   `query:"async" default:"false" doc:"1: a job writes the file, as it does of itself for long ones"`
+	Token  string `query:"token" doc:"Access token, instead of the header"`
+}
+
+type financeExportInput struct {
+	ExportOptions
+	Start string `query:"start" doc:"First day, YYYY-MM-DD, in REPORT_TZ; default 90 days before end"`
+	End   string `query:"end" doc:"Last day, included; default today"`
+}
+
+func (h exportHandlers) finance(ctx context.Context, in *financeExportInput) (*huma.StreamResponse, error) {
+	r, err := h.s.financeRequest(export.Format(in.Format), in.Start, in.End)
+	return h.respond(ctx, r, in.ExportOptions, err)
+}
+
+type eventsExportInput struct {
+	ExportOptions
+	EventType  string `query:"event_type" enum:"movie_premiere,lecture,screening,other" doc:"Default: all"`
+	ActiveOnly bool   `query:"active_only" default:"false" doc:"Only events that are switched on"`
+}
+
+func (h exportHandlers) events(ctx context.Context, in *eventsExportInput) (*huma.StreamResponse, error) {
+	return h.respond(ctx, h.s.eventsRequest(export.Format(in.Format), in.EventType, in.ActiveOnly), in.ExportOptions, nil)
+}
+
+type customersExportInput struct {
+	ExportOptions
+	Query string `query:"query" doc:"JSON filter over the fields of GET /customers, and plan_id, gateway, payment_method, subscription_status, next_billing_date, expires_at of the current subscription"`
+}
+
+func (h exportHandlers) customers(ctx context.Context, in *customersExportInput) (*huma.StreamResponse, error) {
+	r, err := h.s.customersRequest(export.Format(in.Format), in.Query)
+	return h.respond(ctx, r, in.ExportOptions, err)
+}
+
+func (h exportHandlers) respond(ctx context.Context, r exportRequest, o ExportOptions, err error) (*huma.StreamResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	r.BOM = o.BOM
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		_, w := humachi.Unwrap(hc)
+		if o.Async {
+			h.start(ctx, w, r)
+			return
+		}
+		h.send(ctx, w, r)
+	}}, nil
+}
+
+// start lets a job write the file: 202.
+func (h exportHandlers) start(ctx context.Context, w http.ResponseWriter, r exportRequest) {
+	e, err := h.s.startExport(ctx, r)
+	if err != nil {
+		h.api.WriteError(ctx, w, err)
+		return
+	}
+	state := h.s.stateOf(e, httpapi.CallerOf(ctx).ID)
+	w.Header().Set("Location", state.StatusURL)
+	httpapi.WriteJSON(w, http.StatusAccepted, state)
+}
+
+// send writes the file into the answer as it is read. Once its first byte is out,
+// an error can only break the connection off: the client must not take a piece
+// for the file.
+func (h exportHandlers) send(ctx context.Context, w http.ResponseWriter, r exportRequest) {
+	select {
+	case h.s.exports.slots <- struct{}{}:
+		defer func() { <-h.s.exports.slots }()
+	default:
+		h.api.WriteError(ctx, w, &fault.Error{
+			Kind: fault.Unavailable, Message: "Too many exports are being sent. Try again, or let a job write it: async=1.", RetryAfter: 5 * time.Second,
+		})
+		return
+	}
+	out := &attachment{w: w, format: r.Format, filename: r.filename}
+	err := h.s.writeExport(ctx, out, r, func(rows int64) error {
+		if rows > h.s.exports.cfg.SyncRows {
+			return errTooLong
+		}
+		return h.s.noteDisclosure(ctx, r)
+	}, export.Options{})
+	switch {
+	case err == nil:
+	case errors.Is(err, errTooLong):
+		h.start(ctx, w, r)
+	case !out.began:
+		h.api.WriteError(ctx, w, err)
+	default:
+		h.s.log.WarnContext(ctx, "export broken off", slog.String("request_id", httpapi.RequestID(ctx)), slog.String("kind", r.Kind), slog.Any("error", err))
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// noteDisclosure tells the audit trail that somebody takes the file away.
+func (s *Service) noteDisclosure(ctx context.Context, r exportRequest) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", After: r.told()})
+	})
+}
+
+// attachment is an answer whose head waits for the first byte, so that what goes
+// wrong before still gets its status. The first bytes leave at once.
+type attachment struct {
+	w        http.ResponseWriter
+	format   export.Format
+	filename string
+	began    bool
+}
+
+// Write sends the head before the first bytes.
+func (a *attachment) Write(p []byte) (int, error) {
+	if a.began {
+		return a.w.Write(p)
+	}
+	a.began = true
+	setFileHeaders(a.w.Header(), a.format, a.filename)
+	n, err := a.w.Write(p)
+	if err == nil {
+		err = http.NewResponseController(a.w).Flush()
+	}
+	return n, err
+}
+
+// setFileHeaders names a file; our names need no escaping.
+func setFileHeaders(h http.Header, format export.Format, filename string) {
+	h.Set("Content-Type", format.ContentType())
+	h.Set("Content-Disposition", `attachment; filename="`+filename+`"`)
+}

@@ -1,0 +1,189 @@
+package finance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/finance/internal/financedb"
+	"marquee/platform/export"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const (
+	// maxExportAttempts is how often an export is begun before it counts as failed.
+	maxExportAttempts = 3
+	// exportTimeLimit bounds one attempt.
+	exportTimeLimit = 6 * time.Hour
+	// cleanupTime is how long a worker that has to stop may take to remove what it wrote.
+	cleanupTime = 10 * time.Second
+)
+
+// WriteExportArgs is the job that writes an export.
+type WriteExportArgs struct {
+	ExportID objectid.ID `json:"export_id"`
+}
+
+// Kind names the job.
+func (WriteExportArgs) Kind() string { return "finance_write_export" }
+
+// InsertOpts give exports a queue of their own, so that long ones hold nothing
+// up. River may try more often than an export is begun: that a database did not
+// answer is no attempt.
+func (WriteExportArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: jobs.QueueExport, MaxAttempts: 10}
+}
+
+type writeExportWorker struct {
+	river.WorkerDefaults[WriteExportArgs]
+	s *Service
+}
+
+// Timeout bounds an attempt.
+func (w *writeExportWorker) Timeout(*river.Job[WriteExportArgs]) time.Duration {
+	return exportTimeLimit
+}
+
+func (w *writeExportWorker) Work(ctx context.Context, job *river.Job[WriteExportArgs]) error {
+	return w.s.runExport(ctx, job.Args.ExportID)
+}
+
+// runExport begins an export and writes it. One that is done, deleted, or in
+// another worker's hands is left alone. What it wrote of an export that it could
+// not finish is removed.
+func (s *Service) runExport(ctx context.Context, id objectid.ID) error {
+	now := s.clock.Now()
+	e, err := s.db.ExportBegin(ctx, s.pool, financedb.ExportBeginParams{ID: id, Now: now, LeaseUntil: now.Add(s.exports.cfg.Lease)})
+	if postgres.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("begin export: %w", err)
+	}
+	if err := s.writeStored(ctx, e); err != nil {
+		return s.giveUp(ctx, e, err)
+	}
+	return nil
+}
+
+// writeStored writes the file of an export into its chunks and closes it.
+func (s *Service) writeStored(ctx context.Context, e financedb.Export) error {
+	if _, err := s.db.ExportChunkDelete(ctx, s.pool, e.ID); err != nil {
+		return fmt.Errorf("remove earlier attempt: %w", err)
+	}
+	var r exportRequest
+	if err := json.Unmarshal(e.Parameters, &r); err != nil {
+		return fmt.Errorf("read export request: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var rows atomic.Int64
+	go s.keepLease(ctx, e, &rows, stop)
+
+	out := s.newChunkWriter(ctx, e)
+	counted := func(total int64) error {
+		_, err := s.db.ExportCountRows(ctx, s.pool, financedb.ExportCountRowsParams{ID: e.ID, Attempt: e.Attempt, RowsTotal: total})
+		return err
+	}
+	err := s.writeExport(ctx, out, r, counted, export.Options{Progress: func(n int64) error { rows.Store(n); return nil }})
+	if err == nil {
+		err = out.Flush()
+	}
+	if err == nil {
+		err = s.finishExport(ctx, e, out.size, rows.Load())
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause // what a broken-off statement says tells less
+	}
+	return err
+}
+
+func (s *Service) finishExport(ctx context.Context, e financedb.Export, size, rows int64) error {
+	now := s.clock.Now()
+	n, err := s.db.ExportFinish(ctx, s.pool, financedb.ExportFinishParams{
+		ID: e.ID, Attempt: e.Attempt, Size: size, RowsWritten: rows, Now: now, ExpiresAt: now.Add(s.exports.cfg.TTL),
+	})
+	if err == nil && n == 0 {
+		err = errLost
+	}
+	return err
+}
+
+// keepLease says again and again that the worker lives and how far it is, until
+// ctx ends. When the export is no longer the worker's, it stops the worker.
+func (s *Service) keepLease(ctx context.Context, e financedb.Export, rows *atomic.Int64, stop context.CancelCauseFunc) {
+	beat := time.NewTicker(max(s.exports.cfg.Lease/60, 10*time.Millisecond))
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+		}
+		n, err := s.db.ExportBeat(ctx, s.pool, financedb.ExportBeatParams{
+			ID: e.ID, Attempt: e.Attempt, RowsWritten: rows.Load(), LeaseUntil: s.clock.Now().Add(s.exports.cfg.Lease),
+		})
+		if err == nil && n == 0 {
+			stop(errLost)
+			return
+		}
+	}
+}
+
+// giveUp removes what an attempt has written, and lets the export wait for the
+// next attempt or, after the last one, end as failed.
+func (s *Service) giveUp(ctx context.Context, e financedb.Export, cause error) error {
+	if errors.Is(cause, errLost) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	again, err := s.takeBack(ctx, e, cause, nil)
+	if err != nil {
+		return errors.Join(cause, err) // the sweep does it once the lease is over
+	}
+	if again {
+		return cause
+	}
+	s.log.ErrorContext(ctx, "export failed", slog.String("export_id", e.ID.String()), slog.String("kind", e.Kind), slog.Any("error", cause))
+	return nil
+}
+
+// takeBack ends an attempt in one transaction: its bytes go, and the export is
+// queued again, and then runs, or failed. again is true when it is queued.
+func (s *Service) takeBack(ctx context.Context, e financedb.Export, cause error, then func(pgx.Tx) error) (again bool, err error) {
+	var told *fault.Error
+	sentence, final := "The export could not be written.", errors.As(cause, &told)
+	if final {
+		sentence = told.Message
+	}
+	again = !final && e.Attempt < maxExportAttempts
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var n int64
+		var err error
+		if again {
+			n, err = s.db.ExportRequeue(ctx, tx, financedb.ExportRequeueParams{ID: e.ID, Attempt: e.Attempt})
+		} else {
+			now := s.clock.Now()
+			n, err = s.db.ExportFail(ctx, tx, financedb.ExportFailParams{ID: e.ID, Attempt: e.Attempt, Error: sentence, Now: now, ExpiresAt: now.Add(s.exports.cfg.TTL)})
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+		if _, err = s.db.ExportChunkDelete(ctx, tx, e.ID); err != nil || !again || then == nil {
+			return err
+		}
+		return then(tx)
+	})
+	return again, err
+}
