@@ -13,6 +13,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // never are counts of what must not be, at any time.
@@ -84,13 +85,9 @@ func (h *history) checkStep() {
 
 // watches asks as the catalogue does.
 func (h *history) watches(p person) bool {
-	var batch pgx.Batch
 	var ok bool
-	h.subscriptions.QueueAccess(&batch, p.id, h.now(), func(is bool, err error) {
-		require.NoError(h.t, err)
-		ok = is
-	})
-	require.NoError(h.t, h.db.SendBatch(context.Background(), &batch).Close())
+	part := h.subscriptions.AccessPart(p.id, h.now(), func(active bool) { ok = active })
+	require.NoError(h.t, postgres.Parts{part}.Ask(context.Background(), h.db))
 	return ok
 }
 
