@@ -16,14 +16,15 @@ import (
 )
 
 type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Answer the API. Run as many as wanted on one database."`
-	Work    workCommand    `cmd:"" help:"Work the jobs: mails, recoveries, expiries. Run as many as wanted."`
-	Dev     devCommand     `cmd:"" help:"Run everything on this machine, on a private Postgres and sandbox gateways."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database to the newest version, or back."`
-	User    userCommand    `cmd:"" help:"Create users."`
-	Seed    seedCommand    `cmd:"" help:"Fill a database with the sample plans and catalogue."`
-	Doctor  doctorCommand  `cmd:"" help:"Check what must be true of the data; fails when something is not."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve     serveCommand     `cmd:"" help:"Answer the API. Run as many as wanted on one database."`
+	Work      workCommand      `cmd:"" help:"Work the jobs: mails, recoveries, expiries. Run as many as wanted."`
+	Dev       devCommand       `cmd:"" help:"Run everything on this machine, on a private Postgres and sandbox gateways."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database to the newest version, or back."`
+	User      userCommand      `cmd:"" help:"Create users."`
+	Seed      seedCommand      `cmd:"" help:"Fill a database with the sample plans and catalogue."`
+	Reconcile reconcileCommand `cmd:"" help:"Compare payments, refunds and disputes with the gateways and repair what no webhook told."`
+	Doctor    doctorCommand    `cmd:"" help:"Check what must be true of the data; fails when something is not."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
 func main() {

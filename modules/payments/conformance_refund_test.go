@@ -219,6 +219,33 @@ func TestPaymentsOfAPixSubscription(t *testing.T) {
 	})
 }
 
+// madeSince reads all pages of what was made since an instant.
+func (g *gatewayUnderTest) madeSince(t *testing.T, since time.Time) (settled, refunded, disputed map[string]payments.Event) {
+	t.Helper()
+	settled, refunded, disputed = map[string]payments.Event{}, map[string]payments.Event{}, map[string]payments.Event{}
+	for page := ""; ; {
+		events, next, err := g.CreatedSince(t.Context(), since, page)
+		require.NoError(t, err)
+		for _, e := range events {
+			require.Equal(t, g.Name(), e.Gateway)
+			require.Equal(t, payments.Reconciled, e.Type)
+			switch {
+			case e.Kind == payments.PaymentWasSettled:
+				settled[e.Payment.ID] = e
+			case e.Refund != nil && (e.Refund.HasTotal || refunded[e.Refund.PaymentID].Refund == nil):
+				refunded[e.Refund.PaymentID] = e
+			case e.Dispute != nil:
+				disputed[e.Dispute.PaymentID] = e
+			case e.Refund == nil:
+				t.Fatalf("unexpected %s", e.Kind)
+			}
+		}
+		if page = next; next == "" {
+			return settled, refunded, disputed
+		}
+	}
+}
+
 func TestWhatWasMadeSince(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
@@ -234,33 +261,74 @@ func TestWhatWasMadeSince(t *testing.T) {
 		_, err = g.CreatePix(t.Context(), unpaid)
 		require.NoError(t, err)
 
-		settled, refunded := map[string]payments.Event{}, map[string]payments.Event{}
-		for page := ""; ; {
-			events, next, err := g.CreatedSince(t.Context(), since, page)
-			require.NoError(t, err)
-			for _, e := range events {
-				require.Equal(t, g.Name(), e.Gateway)
-				switch e.Kind {
-				case payments.PaymentWasSettled:
-					settled[e.Payment.ID] = e
-				case payments.PaymentWasRefunded:
-					refunded[e.Refund.PaymentID] = e
-				default:
-					t.Fatalf("unexpected %s", e.Kind)
-				}
-			}
-			if page = next; next == "" {
-				break
-			}
-		}
+		settled, refunded, disputed := g.madeSince(t, since)
 		require.Len(t, settled, 2, "the PIX is not paid")
 		require.Equal(t, sub.GatewayID, settled[sub.LatestPayment.ID].SubscriptionID)
 		require.EqualValues(t, 24000, settled[order.ID].Payment.Amount)
 		require.NotEmpty(t, settled[order.ID].Reference)
 		require.EqualValues(t, 500, refunded[order.ID].Refund.Total)
-		events, _, err := g.CreatedSince(t.Context(), g.stage.Clock.Now().Add(49*time.Hour), "")
+		require.Empty(t, disputed)
+		settled, refunded, disputed = g.madeSince(t, g.stage.Clock.Now().Add(49*time.Hour))
+		require.Empty(t, settled)
+		require.Empty(t, refunded)
+		require.Empty(t, disputed)
+	})
+}
+
+// What happens to a payment that was made before is told, too: that it is paid,
+// given back, disputed.
+func TestWhatHappenedSinceToOlderPayments(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		back, doubted := g.charged(t), g.charged(t)
+		late, err := g.CreatePix(t.Context(), g.pixTerms(t))
 		require.NoError(t, err)
-		require.Empty(t, events)
+		_, err = g.stage.Clock.Advance(4 * 24 * time.Hour)
+		require.NoError(t, err)
+		since := g.stage.Clock.Now().Add(-time.Hour)
+		settled, refunded, disputed := g.madeSince(t, since)
+		require.Empty(t, settled)
+		require.Empty(t, refunded)
+		require.Empty(t, disputed)
+
+		_, err = g.Refund(t.Context(), g.refundTerms(back, 24000))
+		require.NoError(t, err)
+		require.NoError(t, g.dispute(doubted.ID))
+		settled, refunded, disputed = g.madeSince(t, since)
+		require.Contains(t, refunded, back.ID)
+		require.Contains(t, disputed, doubted.ID)
+		require.Equal(t, payments.DisputeOpen, disputed[doubted.ID].Dispute.State)
+		require.EqualValues(t, 24000, disputed[doubted.ID].Dispute.Amount)
+		if g.payPix(late.Payment.ID) == nil { // a code of gateway B has run out by then
+			settled, _, _ = g.madeSince(t, since)
+			require.Contains(t, settled, late.Payment.ID)
+		}
+	})
+}
+
+func TestEventsThatWereSent(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		since := g.stage.Clock.Now().Add(-time.Hour)
+		p := g.charged(t)
+		bodies, next, err := g.EventsSince(t.Context(), since, "")
+		if g.Name() == payments.GWA {
+			require.ErrorIs(t, err, payments.ErrUnsupported)
+			return
+		}
+		require.NoError(t, err)
+		require.Empty(t, next)
+		found := false
+		for _, body := range bodies {
+			e, err := g.Gateway.(payments.Adapter).ReadEvent(body)
+			require.NoError(t, err)
+			require.NotEmpty(t, e.ID)
+			found = found || e.Kind == payments.PaymentWasSettled && e.Payment.ID == p.ID
+		}
+		require.True(t, found)
+		bodies, _, err = g.EventsSince(t.Context(), g.stage.Clock.Now().Add(time.Hour), "")
+		require.NoError(t, err)
+		require.Empty(t, bodies)
 	})
 }
 

@@ -2,24 +2,32 @@ package payments
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
+// Reconciled is the type of an event that CreatedSince told; it has no id.
+const Reconciled = "reconcile.payment"
+
 // Lister lists payments as the gateway has them.
 type Lister interface {
 	// ListPayments lists the payments of a subscription, newest first, at most 100
 	// (specification, Admin subscription management; gateway pages, Payments list).
 	ListPayments(ctx context.Context, q PaymentsQuery) ([]RemotePayment, error)
-	// CreatedSince reads, page by page, the payments made at the gateway since an
-	// instant, as events with the meaning their present state has: a settled one
-	// is PaymentWasSettled, a refunded one comes with a second event
-	// PaymentWasRefunded, one without consequence is left out. Page is "" first and
-	// then the answer's next, which is "" at the end. For reconciliation:
-	// Service.ApplyReported applies each like a webhook's.
+	// CreatedSince reads, page by page, what the gateway has of payments, refunds and
+	// disputes made since an instant, as events of the type Reconciled with the
+	// meaning that their present state has: a settled payment is PaymentWasSettled, a
+	// refunded one comes with a second event PaymentWasRefunded, one without
+	// consequence is left out. Page is "" first and then the answer's next, which is
+	// "" at the end. It may tell more than was asked for, and a thing twice.
 	CreatedSince(ctx context.Context, since time.Time, page string) (events []Event, next string, err error)
+	// EventsSince reads, page by page, the bodies of the events that the gateway has
+	// sent or tried to send since an instant, newest first; gateway A lists none:
+	// ErrUnsupported.
+	EventsSince(ctx context.Context, since time.Time, page string) (bodies []json.RawMessage, next string, err error)
 	// InvoiceOf finds the invoice behind a payment intent of gateway B, "" when
 	// there is none; gateway A: ErrUnsupported.
 	InvoiceOf(ctx context.Context, paymentIntentID string) (invoiceID string, err error)

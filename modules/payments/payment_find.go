@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -92,37 +91,59 @@ func (s *Service) linkIntent(ctx context.Context, gateway Adapter, eventID strin
 }
 
 func (s *Service) linkInvoice(ctx context.Context, gateway Gateway, eventID, intent string) error {
-	invoice, err := gateway.InvoiceOf(ctx, intent)
-	if errors.Is(err, ErrGatewayMissing) || err == nil && invoice == "" {
-		return nil // of no invoice, or of somebody else
-	}
-	if err != nil {
+	link, err := findLink(ctx, gateway, intent)
+	if err != nil || link == nil {
 		return err
 	}
-	_, err = s.db.PaymentLinkIntent(ctx, s.deps.Pool, paymentsdb.PaymentLinkIntentParams{
-		PaymentIntentID: &intent, InvoiceID: invoice, At: s.deps.Clock.Now(),
-	})
-	if err != nil {
+	if err := s.linkTx(ctx, s.deps.Pool, link); err != nil {
 		return err
 	}
 	return s.db.ProcessedEventSubject(ctx, s.deps.Pool, paymentsdb.ProcessedEventSubjectParams{
-		Gateway: string(GWB), EventID: eventID, Subject: invoice,
+		Gateway: string(GWB), EventID: eventID, Subject: link.invoice,
 	})
 }
 
-// ApplyReported applies what CreatedSince told, as a webhook's event would be,
-// in a transaction of its own. Nothing is logged: no gateway sent it.
-func (s *Service) ApplyReported(ctx context.Context, e Event) (Result, error) {
-	var result Result
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
-		if e.LogID == "" {
-			e.LogID = objectid.At(s.deps.Clock.Now())
+// invoiceLink says which payment intent paid an invoice.
+type invoiceLink struct{ intent, invoice string }
+
+// findLink asks the gateway; nil when the intent is of no invoice, or of somebody
+// else.
+func findLink(ctx context.Context, gateway Gateway, intent string) (*invoiceLink, error) {
+	invoice, err := gateway.InvoiceOf(ctx, intent)
+	if errors.Is(err, ErrGatewayMissing) || err == nil && invoice == "" {
+		return nil, nil //nolint:nilnil // nil is the answer: none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &invoiceLink{intent: intent, invoice: invoice}, nil
+}
+
+// missingLink finds the invoice behind a refund or dispute of gateway B whose
+// payment intent the ledger does not know.
+func (s *Service) missingLink(ctx context.Context, gateway Adapter, e Event) (*invoiceLink, error) {
+	if gateway.Name() != GWB || e.Refund == nil && e.Dispute == nil {
+		return nil, nil //nolint:nilnil // nothing is missing
+	}
+	known, err := s.FindPayment(ctx, s.deps.Pool, GWB, e.paymentIDs()...)
+	if err != nil || known != nil {
+		return nil, err
+	}
+	for _, id := range e.paymentIDs() {
+		if strings.HasPrefix(id, "pi_") {
+			return findLink(ctx, gateway, id)
 		}
-		result, err = s.applyTx(ctx, tx, e)
-		if result.Unclaimed {
-			result = unclaimed(result)
-		}
-		return err
+	}
+	return nil, nil //nolint:nilnil // nothing to ask for
+}
+
+// linkTx tells the ledger's row of an invoice its payment intent.
+func (s *Service) linkTx(ctx context.Context, db postgres.DB, link *invoiceLink) error {
+	if link == nil {
+		return nil
+	}
+	_, err := s.db.PaymentLinkIntent(ctx, db, paymentsdb.PaymentLinkIntentParams{
+		PaymentIntentID: &link.intent, InvoiceID: link.invoice, At: s.deps.Clock.Now(),
 	})
-	return result, err
+	return err
 }

@@ -34,6 +34,9 @@ type Deps struct {
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Adapters []Adapter // the gateways that are configured
+	// ReconcilePause lies between two calls of a reconciliation at gateway A.
+	// Default none.
+	ReconcilePause time.Duration
 	// GWBPublishableKey is shown by GET /gwb/config; empty: not configured.
 	GWBPublishableKey string
 }

@@ -16,12 +16,12 @@ import (
 
 const (
 	// reconcileWindow is how far back the nightly job looks: webhooks are retried
-	// for days, so that two nights see each payment.
-	reconcileWindow = 48 * time.Hour
-	// reconcilePages bounds the lists that one run reads at each gateway, and
-	// reconcileReads the subscriptions that it reads one by one: gateway A takes
-	// 25,000 calls in 12 hours from the whole account.
-	reconcilePages, reconcileReads = 500, 1000
+	// for days, so that two nights see each payment. reconcileDeep is how far back
+	// it looks once a week, for what the lists of gateway A tell of a payment only
+	// as long as its making is asked for: refunds in part.
+	reconcileWindow, reconcileDeep = 48 * time.Hour, 90 * 24 * time.Hour
+	// reconcileReads bounds the subscriptions that one run reads one by one.
+	reconcileReads = 1000
 	// overdueAfter is how long after a period's end its payment may be told.
 	overdueAfter = 36 * time.Hour
 	// overdueFor is how long a subscription without news is asked about.
@@ -34,82 +34,24 @@ type reconcileArgs struct{}
 // Kind names the job.
 func (reconcileArgs) Kind() string { return "subscriptions_reconcile" }
 
-// ReconcileReport is what a reconciliation found.
-type ReconcileReport struct {
-	Payments int // payments and refunds read at the gateways
-	Repaired int // that changed something here
-	Unknown  int // that belong to nothing here
-	Asked    int // subscriptions without news that were read
-	Ended    int // of these, gone at their gateway
-}
-
-// Reconcile reads what both gateways made since an instant and applies it as
-// webhooks would have, by the same functions; then it asks about recurrences
-// whose period has ended without news. What fails is told in the error, and does
-// not keep the rest from being done.
-func (s *Service) Reconcile(ctx context.Context, since time.Time) (ReconcileReport, error) {
-	var report ReconcileReport
-	var failed error
-	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
-		failed = errors.Join(failed, s.reconcilePayments(ctx, name, since, &report))
+// Reconcile has payments compare events, payments, refunds and disputes with both
+// gateways and apply what never came; then it asks about recurrences whose period
+// has ended without news, and ends there what ended here. What fails is told in the
+// error, and does not keep the rest from being done.
+func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
+	report := payments.NewReconcileReport(o)
+	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconcileSilent(ctx, o, report))
+	if !o.DryRun {
+		failed = errors.Join(failed, s.endForgotten(ctx))
 	}
-	failed = errors.Join(failed, s.reconcileSilent(ctx, &report), s.endForgotten(ctx))
-	s.log.InfoContext(ctx, "reconciled", slog.Int("payments", report.Payments), slog.Int("repaired", report.Repaired),
-		slog.Int("unknown", report.Unknown), slog.Int("asked", report.Asked), slog.Int("ended", report.Ended))
+	s.log.InfoContext(ctx, "reconciled", slog.Time("since", o.Since), slog.Int("events", report.Events), slog.Int("objects", report.Objects),
+		slog.Int("asked", report.Asked), slog.Any("found", report.Counts), slog.Any("verdicts", report.Verdicts))
 	return report, failed
-}
-
-func (s *Service) reconcilePayments(ctx context.Context, name payments.GatewayName, since time.Time, report *ReconcileReport) error {
-	gateway, err := s.payments.Gateway(name)
-	if err != nil {
-		return err
-	}
-	var failed error
-	page := ""
-	for range reconcilePages {
-		events, next, err := gateway.CreatedSince(ctx, since, page)
-		if err != nil {
-			return errors.Join(failed, fmt.Errorf("list payments of %s: %w", name, err))
-		}
-		for _, e := range events {
-			report.Payments++
-			failed = errors.Join(failed, s.reconcileEvent(ctx, e, report))
-		}
-		if next == "" {
-			return failed
-		}
-		page = next
-	}
-	return errors.Join(failed, fmt.Errorf("payments of %s: more than %d pages since %s", name, reconcilePages, since.Format(time.RFC3339)))
-}
-
-// reconcileEvent applies one; what is known already changes nothing, which is
-// told by the ledger.
-func (s *Service) reconcileEvent(ctx context.Context, e payments.Event, report *ReconcileReport) error {
-	var known *payments.LedgerPayment
-	var err error
-	if e.Kind == payments.PaymentWasSettled && e.Payment != nil {
-		known, err = s.payments.FindPayment(ctx, s.pool, e.Gateway, e.Payment.ID)
-		if err != nil || known != nil {
-			return err
-		}
-	}
-	result, err := s.payments.ApplyReported(ctx, e)
-	switch {
-	case err != nil:
-		return fmt.Errorf("apply %s: %w", e.Kind, err)
-	case result.Unclaimed:
-		report.Unknown++
-	case e.Kind == payments.PaymentWasSettled && result.Status == payments.ResultApplied:
-		report.Repaired++
-		s.log.WarnContext(ctx, "payment that no webhook told", slog.String("gateway", string(e.Gateway)), slog.String("payment_id", e.Payment.ID))
-	}
-	return nil
 }
 
 // reconcileSilent reads the recurrences whose next payment should have been told
 // by now.
-func (s *Service) reconcileSilent(ctx context.Context, report *ReconcileReport) error {
+func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	now := s.clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-overdueAfter)
 	silent, err := s.db.ListOverdueRecurrences(ctx, s.pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
@@ -118,10 +60,21 @@ func (s *Service) reconcileSilent(ctx context.Context, report *ReconcileReport) 
 	}
 	var failed error
 	for _, sub := range silent {
+		name := payments.GatewayName(sub.Gateway)
+		if !o.Of(name) {
+			continue
+		}
+		if err := s.payments.Pace(ctx, name); err != nil {
+			return errors.Join(failed, err)
+		}
 		report.Asked++
-		ended, err := s.askAgain(ctx, sub)
+		ended, err := s.askAgain(ctx, sub, o.DryRun)
 		if ended {
-			report.Ended++
+			f := payments.Finding{Gateway: name, Kind: payments.MissedEnd, ID: remoteID(sub), LocalID: sub.ID, Verdict: payments.Repaired}
+			if o.DryRun {
+				f.Verdict = payments.Repairable
+			}
+			report.Add(f)
 		}
 		failed = errors.Join(failed, err)
 		if errors.Is(err, payments.ErrUnavailable) {
@@ -131,8 +84,9 @@ func (s *Service) reconcileSilent(ctx context.Context, report *ReconcileReport) 
 	return failed
 }
 
-// askAgain reads a subscription at its gateway and writes what it finds.
-func (s *Service) askAgain(ctx context.Context, sub row) (ended bool, err error) {
+// askAgain reads a subscription at its gateway and writes what it finds, unless
+// the run is dry. Ended reports that it is gone there.
+func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (ended bool, err error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return false, err
@@ -141,6 +95,9 @@ func (s *Service) askAgain(ctx context.Context, sub row) (ended bool, err error)
 	gone := errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status == payments.RemoteCanceled
 	if err != nil && !gone {
 		return false, fmt.Errorf("read subscription %s: %w", sub.ID, err)
+	}
+	if dryRun {
+		return gone, nil
 	}
 	if !gone {
 		_, err = s.settle(ctx, sub, answer{source: ByReconcile, remote: &remote})

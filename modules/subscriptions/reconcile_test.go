@@ -7,36 +7,218 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	gwastage "marquee/platform/sandbox/gwa"
 )
 
-func TestReconciliationFindsWhatNoWebhookTold(t *testing.T) {
+// since the last hour, changing nothing or all that has to be.
+func (b *bundle) reconcile(t *testing.T, dryRun bool) *payments.ReconcileReport {
+	t.Helper()
+	report, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour), DryRun: dryRun})
+	require.NoError(t, err)
+	return report
+}
+
+// heals reconciles dry, which tells and changes nothing, then truly, then again,
+// which finds nothing more. Was and is are a picture of what is repaired.
+func (b *bundle) heals(t *testing.T, kinds []payments.FindingKind, picture func() any, was, is any) {
+	t.Helper()
+	require.Equal(t, was, picture())
+	dry := b.reconcile(t, true)
+	require.Equal(t, was, picture(), "a dry run changes nothing")
+	require.NotZero(t, dry.Verdicts[payments.Repairable], "%+v", dry.Findings)
+	require.Zero(t, dry.Verdicts[payments.Repaired])
+	wet := b.reconcile(t, false)
+	require.Equal(t, is, picture(), "%+v", wet.Findings)
+	require.NotZero(t, wet.Verdicts[payments.Repaired])
+	require.Zero(t, wet.Verdicts[payments.Repairable])
+	found := map[payments.FindingKind]bool{}
+	for _, f := range append(dry.Findings, wet.Findings...) {
+		require.NotEmpty(t, f.ID)
+		found[f.Kind] = true
+	}
+	for _, kind := range kinds {
+		require.True(t, found[kind], "%s in %+v", kind, wet.Findings)
+	}
+	again := b.reconcile(t, false)
+	require.Zero(t, again.Verdicts[payments.Repaired], "%+v", again.Findings)
+	require.Equal(t, is, picture())
+}
+
+func TestReconciliationFindsPaymentsThatNoWebhookTold(t *testing.T) {
+	t.Parallel()
+	for gateway, pay := range map[string]func(b *bundle, payment string) error{
+		"gwa": func(b *bundle, payment string) error { _, err := b.gateways.Sandbox.GWA.Pay(payment); return err },
+		"gwb": func(b *bundle, payment string) error { return b.gateways.Sandbox.GWB.PayPIX(payment) },
+	} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
+			require.NoError(t, pay(b, column[string](t, b, id, "pix_payment_id")))
+			kind := payments.MissedPayment
+			if gateway == "gwb" {
+				kind = payments.MissedEvent // it lists its events
+			}
+			b.heals(t, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "pending", "active")
+			require.Len(t, b.history(t, id), 2)
+			if gateway == "gwa" {
+				require.Equal(t, "pending>active payment_settled reconciliation", b.history(t, id)[1])
+			}
+			b.listen() // what was held back comes at last, and changes nothing
+			b.settle(t)
+			require.Len(t, b.history(t, id), 2)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+		})
+	}
+}
+
+// paidCard is an active card subscription of a gateway, and what the gateway calls
+// its payment; from then on no webhook comes through.
+func paidCard(t *testing.T, b *bundle, gateway string) (id objectid.ID, ref payments.PaymentRef) {
+	t.Helper()
+	body := gwbCard(paymentstest.TokenApproved)
+	if gateway == "gwa" {
+		body = gwaCard(paymentstest.CardApproved)
+	}
+	id = idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe", body))
+	if gateway == "gwa" {
+		all, err := b.gateways.A.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: id, SubscriptionGatewayID: column[string](t, b, id, "gwa_subscription_id")})
+		require.NoError(t, err)
+		_, _ = b.gateways.Sandbox.GWA.Pay(all[0].ID) // unless its own clock was faster
+	}
+	b.reconcile(t, false)
+	require.Equal(t, "active", b.status(t, id))
+	all, err := b.payments.PaymentsOf(t.Context(), b.db, payments.ForSubscription, id)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	return id, payments.PaymentRef{PaymentID: all[0].Payment.ID}
+}
+
+func adapterOf(b *bundle, gateway string) payments.Gateway {
+	if gateway == "gwa" {
+		return b.gateways.A
+	}
+	return b.gateways.B
+}
+
+func TestReconciliationFindsRefundsThatNoWebhookTold(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, ref := paidCard(t, b, gateway)
+			b.gateways.Sandbox.GWA.SetBalance(1_000_000)
+			for _, amount := range []money.Cents{1500, 3490} { // in part, then the rest
+				_, err := adapterOf(b, gateway).Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Payment: ref, Amount: amount, Reason: "at the panel"})
+				require.NoError(t, err)
+				before := column[int64](t, b, id, "total_refunded_cents")
+				b.heals(t, nil, func() any { return column[int64](t, b, id, "total_refunded_cents") }, before, before+int64(amount))
+			}
+			require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents)::int FROM payments.refunds WHERE status = 'done'"))
+			b.listen()
+			b.settle(t)
+			require.EqualValues(t, 4990, column[int64](t, b, id, "total_refunded_cents"))
+		})
+	}
+}
+
+func TestReconciliationFindsDisputesThatNoWebhookTold(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, ref := paidCard(t, b, gateway)
+			if gateway == "gwa" {
+				_, err := b.gateways.Sandbox.GWA.Chargeback(ref.PaymentID, gwastage.ChargebackRequested, "fraud")
+				require.NoError(t, err)
+			} else {
+				paid, err := b.gateways.B.ReadPayment(t.Context(), ref.PaymentID)
+				require.NoError(t, err)
+				_, err = b.gateways.Sandbox.GWB.OpenDispute(paid.PaymentIntentID, "fraudulent", false)
+				require.NoError(t, err)
+			}
+			b.heals(t, nil, func() any { return b.status(t, id) }, "active", "suspended")
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE state = 'open'"))
+			b.listen()
+			b.settle(t)
+			require.Equal(t, "suspended", b.status(t, id))
+		})
+	}
+}
+
+// What is gone is told by its events at gateway B, at gateway A by the silence
+// after a period's end.
+func TestReconciliationEndsWhatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _ := paidCard(t, b, gateway)
+			require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(), column[string](t, b, id, gateway+"_subscription_id")))
+			kind := payments.MissedEvent
+			if gateway == "gwa" {
+				b.set(t, id, "next_billing_date = $2, expires_at = NULL", b.clock.Now().Add(-40*time.Hour))
+				kind = payments.MissedEnd
+			}
+			b.heals(t, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "active", "cancelled")
+			require.Empty(t, b.current(t))
+		})
+	}
+}
+
+// Also of gateway B, when its events are gone after 30 days.
+func TestReconciliationEndsWhatIsSilent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	since := b.clock.Now().Add(-time.Hour)
+	id, _ := paidCard(t, b, "gwb")
+	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id")))
+	b.set(t, id, "next_billing_date = $2", b.clock.Now().Add(-40*time.Hour))
+	o := payments.ReconcileOptions{Since: b.clock.Now().Add(time.Hour)} // nothing is as young
+	report, err := b.service.Reconcile(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, 1, report.Counts[payments.MissedEnd])
+	require.Equal(t, "cancelled", b.status(t, id))
+}
+
+// Money that nobody here knows is told, each time, and left alone.
+func TestReconciliationTellsOfForeignMoney(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.gateways.Sandbox.GWA.Transfer(12345)
+	require.NoError(t, err)
+	for range 2 {
+		report := b.reconcile(t, false)
+		require.Equal(t, 1, report.Verdicts[payments.Unknown], "%+v", report.Findings)
+		require.Equal(t, payments.MissedPayment, report.Findings[0].Kind)
+		require.EqualValues(t, 12345, report.Findings[0].Amount)
+	}
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments"))
+}
+
+// A gateway that is not asked for is not read, and one that has little of its
+// quota left is not used up.
+func TestReconciliationKeepsToItsGatewayAndItsQuota(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
 	require.NoError(t, err)
-	report, err := b.service.Reconcile(t.Context(), since)
+	since := b.clock.Now().Add(-time.Hour)
+	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since, Gateways: []payments.GatewayName{payments.GWB}})
 	require.NoError(t, err)
-	require.Equal(t, 1, report.Repaired)
-	require.Equal(t, "active", b.status(t, id))
-	require.Equal(t, "pending>active payment_settled reconciliation", b.history(t, id)[1])
-	again, err := b.service.Reconcile(t.Context(), since)
-	require.NoError(t, err)
-	require.Zero(t, again.Repaired)
-	require.Len(t, b.history(t, id), 2)
-}
-
-func TestReconciliationEndsWhatIsGone(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
-	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id")))
-	b.set(t, id, "next_billing_date = $2", b.clock.Now().Add(-40*time.Hour))
-	report, err := b.service.Reconcile(t.Context(), b.clock.Now().Add(-time.Hour))
-	require.NoError(t, err)
-	require.Equal(t, 1, report.Ended)
-	require.Equal(t, "cancelled", b.status(t, id))
-	require.Empty(t, b.current(t))
+	require.Equal(t, "pending", b.status(t, id))
+	b.gateways.Sandbox.GWA.LeaveOfRateLimit(4999)
+	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since}) // learns what is left by its first call
+	require.ErrorIs(t, err, payments.ErrUnavailable)
+	require.Equal(t, "active", b.status(t, id), "the first list was read")
+	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since})
+	require.ErrorIs(t, err, payments.ErrUnavailable)
+	require.ErrorContains(t, err, "kept for customers")
 }

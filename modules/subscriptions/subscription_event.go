@@ -168,11 +168,8 @@ func isFirst(sub row, e payments.Event) bool {
 	return sub.FirstAmountCents != nil && e.Gateway == payments.GWA && e.SubscriptionID == ""
 }
 
-// reconciled is the type of an event that the reconciliation read; it has no id.
-const reconciled = "reconcile.payment"
-
 func sourceOf(e payments.Event) Source {
-	if e.Type == reconciled {
+	if e.Type == payments.Reconciled {
 		return ByReconcile
 	}
 	return ByWebhook

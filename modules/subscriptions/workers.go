@@ -6,6 +6,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/jobs"
 )
@@ -48,14 +49,18 @@ type reconcileWorker struct {
 	service *Service
 }
 
-// Work looks two nights back.
+// Work looks two nights back, in the night to Sunday three months.
 func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[reconcileArgs]) error {
-	_, err := w.service.Reconcile(ctx, w.service.clock.Now().Add(-reconcileWindow))
+	now, window := w.service.clock.Now(), reconcileWindow
+	if now.In(w.service.cfg.Zone).Weekday() == time.Sunday {
+		window = reconcileDeep
+	}
+	_, err := w.service.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window)})
 	return err
 }
 
 // Timeout bounds a run.
-func (*reconcileWorker) Timeout(*river.Job[reconcileArgs]) time.Duration { return time.Hour }
+func (*reconcileWorker) Timeout(*river.Job[reconcileArgs]) time.Duration { return 6 * time.Hour }
 
 // Periodic returns the jobs that run by the clock.
 func (s *Service) Periodic() []*river.PeriodicJob {

@@ -28,3 +28,6 @@ WHERE id = @id;
 -- DisputeOpenCount counts disputes that hold money: neither inquiries nor decided ones.
 SELECT count(*) FROM payments.disputes
 WHERE purpose = @purpose AND local_id = @local_id AND state = 'open';
+
+-- name: DisputeStateOf :one
+SELECT state FROM payments.disputes WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id;

@@ -38,6 +38,10 @@ SELECT state, result FROM payments.processed_events
 WHERE gateway = @gateway AND event_id = @event_id
 FOR SHARE;
 
+-- name: ProcessedEventKnown :many
+-- ProcessedEventKnown tells which of the events have come.
+SELECT event_id FROM payments.processed_events WHERE gateway = @gateway AND event_id = ANY(@event_ids::text[]);
+
 -- name: ProcessedEventLock :one
 -- ProcessedEventLock holds an event that is not done until the transaction ends,
 -- with the body it came in.

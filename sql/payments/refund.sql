@@ -30,6 +30,14 @@ SELECT pg_advisory_xact_lock(hashtextextended('payments.refunds/' || sqlc.arg(ga
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE purpose = @purpose AND local_id = @local_id AND status = 'done';
 
+-- name: RefundStatusOf :one
+-- RefundStatusOf is the status of a refund that the gateway names.
+SELECT status FROM payments.refunds WHERE gateway = @gateway AND gateway_refund_id = @gateway_refund_id;
+
+-- name: RefundTotalOfPayment :one
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
+WHERE gateway = @gateway AND payment_ref = @payment_ref AND status = 'done';
+
 -- name: RefundUnanswered :many
 -- RefundUnanswered lists refunds whose outcome nobody has told, oldest first.
 SELECT id FROM payments.refunds

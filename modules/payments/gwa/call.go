@@ -125,6 +125,7 @@ func (g *Gateway) call(ctx context.Context, r request, out any) error {
 	if err != nil {
 		return onTheWay(err)
 	}
+	g.quota.note(answer.Header, g.cfg.Clock.Now())
 	if answer.StatusCode == http.StatusTooManyRequests {
 		g.breaker.open(g.cfg.Clock.Now().Add(resetAfter(answer.Header)))
 	}
@@ -250,6 +251,32 @@ func (b *breaker) wait(now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.until.Sub(now)
+}
+
+// quota is how many calls the gateway will still take, as it announced last
+// (section 1).
+type quota struct {
+	mu        sync.Mutex
+	known     bool
+	remaining int
+	until     time.Time
+}
+
+func (q *quota) note(h http.Header, now time.Time) {
+	remaining, err := strconv.Atoi(h.Get("RateLimit-Remaining"))
+	if err != nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.known, q.remaining, q.until = true, remaining, now.Add(resetAfter(h))
+}
+
+// left is not known before the first answer, and when the window has passed.
+func (q *quota) left(now time.Time) (remaining int, known bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.remaining, q.known && now.Before(q.until)
 }
 
 func isMissing(err error) bool { return errors.Is(err, payments.ErrGatewayMissing) }

@@ -28,6 +28,7 @@ type Gateway struct {
 	cfg     Config
 	http    *http.Client
 	breaker breaker
+	quota   quota
 }
 
 var _ payments.Adapter = (*Gateway)(nil)

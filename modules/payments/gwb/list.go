@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/stripe/stripe-go/v85"
 
@@ -151,97 +149,6 @@ func shown(c *stripe.Charge, invoice string) payments.RemotePayment {
 		r.Payment.SettledAt = &r.CreatedAt
 	}
 	return r
-}
-
-// Steps of a reconciliation, each a list of its own.
-const (
-	stepInvoices = "invoices"
-	stepCharges  = "charges"
-)
-
-// CreatedSince reads invoices and then charges by the time of their making. The
-// charges give payments outside of invoices, and refunds.
-func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string) ([]payments.Event, string, error) {
-	step, after, _ := strings.Cut(page, ":")
-	if step == stepCharges {
-		return g.chargesSince(ctx, since, after)
-	}
-	all, err := g.invoicePage(ctx, &stripe.InvoiceListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()}}, after)
-	if err != nil {
-		return nil, "", err
-	}
-	events := []payments.Event{}
-	for i := range all.Data {
-		if e, ok := g.paidInvoice(&all.Data[i]); ok {
-			events = append(events, e)
-		}
-	}
-	if all.HasMore && len(all.Data) > 0 {
-		return events, stepInvoices + ":" + all.Data[len(all.Data)-1].ID, nil
-	}
-	return events, stepCharges + ":", nil
-}
-
-// reconciled begins an event that no webhook brought.
-func (g *Gateway) reconciled(kind payments.EventKind) payments.Event {
-	return payments.Event{Gateway: payments.GWB, Type: "reconcile.payment", Kind: kind, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
-}
-
-// paidInvoice is a paid invoice of a subscription as an event.
-func (g *Gateway) paidInvoice(i *invoiceObject) (payments.Event, bool) {
-	e := g.reconciled(payments.PaymentWasSettled)
-	fillInvoice(i, &e)
-	return e, i.Status == "paid" && e.Payment != nil
-}
-
-func (g *Gateway) chargesSince(ctx context.Context, since time.Time, after string) ([]payments.Event, string, error) {
-	p := &stripe.ChargeListParams{CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()}}
-	if after != "" {
-		p.StartingAfter = stripe.String(after)
-	}
-	all, err := g.chargePage(ctx, p)
-	if err != nil {
-		return nil, "", err
-	}
-	events := []payments.Event{}
-	for _, c := range all {
-		events = append(events, g.presentCharge(c)...)
-	}
-	if len(all) < pageSize {
-		return events, "", nil
-	}
-	return events, stepCharges + ":" + all[len(all)-1].ID, nil
-}
-
-// presentCharge is what a charge's present state means: a payment that stands
-// for itself, refunds of any.
-func (g *Gateway) presentCharge(c *stripe.Charge) []payments.Event {
-	if c.Status != stripe.ChargeStatusSucceeded {
-		return nil
-	}
-	var events []payments.Event
-	purpose, local := metadata(c.Metadata).purpose()
-	if local != "" {
-		e := g.reconciled(payments.PaymentWasSettled)
-		e.Payment, e.Purpose, e.Reference, e.CustomerID = new(shown(c, "").Payment), purpose, local, customerOf(c)
-		events = append(events, e)
-	}
-	if c.AmountRefunded > 0 {
-		e := g.reconciled(payments.PaymentWasRefunded)
-		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
-		e.Refund = &payments.RefundReport{
-			PaymentID: key(intentIDOf(c), c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true, At: e.CreatedAt, Type: e.Type,
-		}
-		events = append(events, e)
-	}
-	return events
-}
-
-func customerOf(c *stripe.Charge) string {
-	if c.Customer == nil {
-		return ""
-	}
-	return c.Customer.ID
 }
 
 // InvoiceOf asks which invoice a payment intent paid.

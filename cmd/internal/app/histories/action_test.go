@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/platform/objectid"
 )
 
@@ -56,7 +57,7 @@ func (h *history) sweep() {
 
 func (h *history) reconcile(since time.Duration) {
 	h.process.run(context.Background(), func(ctx context.Context) {
-		_, err := h.subscriptions.Reconcile(ctx, h.now().Add(-since))
+		_, err := h.subscriptions.Reconcile(ctx, payments.ReconcileOptions{Since: h.now().Add(-since)})
 		h.noteError("reconcile", err)
 	})
 }

@@ -203,3 +203,19 @@ func (q *Queries) DisputeOpenCount(ctx context.Context, db DBTX, arg DisputeOpen
 	err := row.Scan(&count)
 	return count, err
 }
+
+const disputeStateOf = `-- name: DisputeStateOf :one
+SELECT state FROM payments.disputes WHERE gateway = $1 AND gateway_dispute_id = $2
+`
+
+type DisputeStateOfParams struct {
+	Gateway          string
+	GatewayDisputeID string
+}
+
+func (q *Queries) DisputeStateOf(ctx context.Context, db DBTX, arg DisputeStateOfParams) (string, error) {
+	row := db.QueryRow(ctx, disputeStateOf, arg.Gateway, arg.GatewayDisputeID)
+	var state string
+	err := row.Scan(&state)
+	return state, err
+}

@@ -130,6 +130,36 @@ func (q *Queries) ProcessedEventHold(ctx context.Context, db DBTX, arg Processed
 	return i, err
 }
 
+const processedEventKnown = `-- name: ProcessedEventKnown :many
+SELECT event_id FROM payments.processed_events WHERE gateway = $1 AND event_id = ANY($2::text[])
+`
+
+type ProcessedEventKnownParams struct {
+	Gateway  string
+	EventIds []string
+}
+
+// ProcessedEventKnown tells which of the events have come.
+func (q *Queries) ProcessedEventKnown(ctx context.Context, db DBTX, arg ProcessedEventKnownParams) ([]string, error) {
+	rows, err := db.Query(ctx, processedEventKnown, arg.Gateway, arg.EventIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var event_id string
+		if err := rows.Scan(&event_id); err != nil {
+			return nil, err
+		}
+		items = append(items, event_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const processedEventLock = `-- name: ProcessedEventLock :one
 SELECT e.state, e.log_id, l.payload
 FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id

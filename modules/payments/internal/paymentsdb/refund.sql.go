@@ -290,6 +290,23 @@ func (q *Queries) RefundReportList(ctx context.Context, db DBTX, arg RefundRepor
 	return items, nil
 }
 
+const refundStatusOf = `-- name: RefundStatusOf :one
+SELECT status FROM payments.refunds WHERE gateway = $1 AND gateway_refund_id = $2
+`
+
+type RefundStatusOfParams struct {
+	Gateway         string
+	GatewayRefundID *string
+}
+
+// RefundStatusOf is the status of a refund that the gateway names.
+func (q *Queries) RefundStatusOf(ctx context.Context, db DBTX, arg RefundStatusOfParams) (string, error) {
+	row := db.QueryRow(ctx, refundStatusOf, arg.Gateway, arg.GatewayRefundID)
+	var status string
+	err := row.Scan(&status)
+	return status, err
+}
+
 const refundTotal = `-- name: RefundTotal :one
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE purpose = $1 AND local_id = $2 AND status = 'done'
@@ -302,6 +319,23 @@ type RefundTotalParams struct {
 
 func (q *Queries) RefundTotal(ctx context.Context, db DBTX, arg RefundTotalParams) (int64, error) {
 	row := db.QueryRow(ctx, refundTotal, arg.Purpose, arg.LocalID)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const refundTotalOfPayment = `-- name: RefundTotalOfPayment :one
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
+WHERE gateway = $1 AND payment_ref = $2 AND status = 'done'
+`
+
+type RefundTotalOfPaymentParams struct {
+	Gateway    string
+	PaymentRef string
+}
+
+func (q *Queries) RefundTotalOfPayment(ctx context.Context, db DBTX, arg RefundTotalOfPaymentParams) (int64, error) {
+	row := db.QueryRow(ctx, refundTotalOfPayment, arg.Gateway, arg.PaymentRef)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err

@@ -1,0 +1,69 @@
+package main_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReconcileRepairsWhatNoWebhookTold: the platform is away when a code is paid,
+// and its webhook is lost.
+func TestReconcileRepairsWhatNoWebhookTold(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	serving := o.serve("")
+	token := o.login()
+	status, raw, err := tryCall(http.MethodPost, o.api("/gwa/subscribe/pix"), token, map[string]any{"plan_id": "plus"})
+	require.NoError(t, err)
+	require.Equal(t, 201, status, "%s", raw)
+	require.NoError(t, serving.command.Process.Signal(syscall.SIGTERM))
+	<-serving.exited
+	payments := o.listed(o.sandbox.GWAURL() + "/payments")
+	require.Len(t, payments, 1)
+	_, err = o.sandbox.GWA.Pay(payments[0].(map[string]any)["id"].(string))
+	require.NoError(t, err)
+
+	active := func() int { return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`) }
+	report := o.reconcile("--since", "1h", "--dry-run", "--json")
+	require.Contains(t, report, `"verdict": "repairable"`)
+	var parsed struct {
+		DryRun   bool `json:"dry_run"`
+		Findings []struct {
+			Kind   string
+			Amount int `json:"amount_cents"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(report), &parsed))
+	require.True(t, parsed.DryRun)
+	require.Equal(t, "missed_payment", parsed.Findings[0].Kind)
+	require.Positive(t, parsed.Findings[0].Amount)
+	require.Zero(t, active())
+	require.Contains(t, o.reconcile("--since", "1h", "--gateway", "gwb"), "0 differences")
+	require.Zero(t, active())
+	require.Regexp(t, `(?m)^gwa +missed_payment +pay_\S+ +[0-9a-f]{24} +\d+\.\d\d +repaired`, o.reconcile("--since", "1h"))
+	require.Equal(t, 1, active())
+	require.Contains(t, o.reconcile("--since", "1h"), "0 differences")
+	requireSound(t, o.database)
+
+	for _, since := range []string{"tomorrow", "-1h", "2999-01-01"} {
+		c := exec.Command(build(t, "faultpoints"), "reconcile", "--since", since)
+		c.Env = o.env
+		out, err := c.CombinedOutput()
+		require.Error(t, err, since)
+		require.Contains(t, string(out), "--since", since)
+	}
+}
+
+// reconcile runs the command and returns what it prints.
+func (o *outside) reconcile(args ...string) string {
+	o.t.Helper()
+	c := exec.Command(build(o.t, "faultpoints"), append([]string{"reconcile"}, args...)...)
+	c.Env = append(o.env, "RECONCILE_PAUSE=0s")
+	out, err := c.Output()
+	require.NoError(o.t, err, "%s", out)
+	return string(out)
+}

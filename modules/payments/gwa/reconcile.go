@@ -1,0 +1,125 @@
+package gwa
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"marquee/modules/payments"
+)
+
+const (
+	// refundable is how far back payments may be given back or disputed.
+	refundable = 90 * 24 * time.Hour
+	// quotaKept of the account's 25,000 calls in 12 hours is left for customers: a
+	// reconciliation stops when fewer are left.
+	quotaKept = 5000
+)
+
+// lists are the steps of a reconciliation. The gateway tells no list of what
+// happened, only of payments: those made since, those paid or due since that were
+// made before (a subscription's are made 40 days ahead), and those of older making
+// whose status says that money went back.
+var lists = []func(g *Gateway, since, now time.Time) url.Values{
+	func(g *Gateway, since, _ time.Time) url.Values {
+		return url.Values{"dateCreated[ge]": {day(since, g.cfg.Zone)}}
+	},
+	func(g *Gateway, since, _ time.Time) url.Values {
+		return url.Values{"paymentDate[ge]": {day(since, g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
+	},
+	func(g *Gateway, since, now time.Time) url.Values {
+		return url.Values{"dueDate[ge]": {day(since, g.cfg.Zone)}, "dueDate[le]": {day(now, g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
+	},
+	olderOf("REFUNDED"), olderOf("CHARGEBACK_REQUESTED"), olderOf("CHARGEBACK_DISPUTE"), olderOf("AWAITING_CHARGEBACK_REVERSAL"),
+}
+
+func olderOf(status string) func(g *Gateway, since, now time.Time) url.Values {
+	return func(g *Gateway, since, _ time.Time) url.Values {
+		return url.Values{"status": {status}, "dateCreated[ge]": {day(since.Add(-refundable), g.cfg.Zone)}, "dateCreated[le]": {g.dayBefore(since)}}
+	}
+}
+
+func (g *Gateway) dayBefore(t time.Time) string {
+	return day(t.In(g.cfg.Zone).AddDate(0, 0, -1), g.cfg.Zone)
+}
+
+// CreatedSince reads the lists one after the other, a hundred payments a page. A
+// refund in part of a payment made before since is told by no list: a longer
+// since finds it. The error is ErrUnavailable when so little of the quota is left
+// that customers need it.
+func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string) ([]payments.Event, string, error) {
+	if left, known := g.quota.left(g.cfg.Clock.Now()); known && left < quotaKept {
+		return nil, "", fmt.Errorf("%w: %d calls are left of the quota, which are kept for customers", payments.ErrUnavailable, left)
+	}
+	step, offset := position(page)
+	if step >= len(lists) {
+		return nil, "", fmt.Errorf("page %q is none of ours", page)
+	}
+	query := lists[step](g, since, g.cfg.Clock.Now())
+	query.Set("limit", "100")
+	query.Set("offset", strconv.Itoa(offset))
+	var got list[payment]
+	if err := g.get(ctx, "/payments", query, &got); err != nil {
+		return nil, "", err
+	}
+	events := []payments.Event{}
+	for i := range got.Data {
+		events = append(events, g.present(&got.Data[i])...)
+	}
+	switch {
+	case got.HasMore && len(got.Data) > 0:
+		return events, fmt.Sprintf("%d:%d", step, offset+len(got.Data)), nil
+	case step+1 < len(lists):
+		return events, fmt.Sprintf("%d:0", step+1), nil
+	}
+	return events, "", nil
+}
+
+// position reads a page of ours, "step:offset"; "" is the first.
+func position(page string) (step, offset int) {
+	first, second, _ := strings.Cut(page, ":")
+	step, _ = strconv.Atoi(first)
+	offset, _ = strconv.Atoi(second)
+	return max(step, 0), max(offset, 0)
+}
+
+// EventsSince: the gateway lists no events.
+func (*Gateway) EventsSince(context.Context, time.Time, string) ([]json.RawMessage, string, error) {
+	return nil, "", payments.ErrUnsupported
+}
+
+// present is what a payment's present state means. A refunded or disputed one
+// was settled before.
+func (g *Gateway) present(p *payment) []payments.Event {
+	now := g.cfg.Clock.Now()
+	n := p.neutral(g.cfg.Zone)
+	base := payments.Event{Gateway: payments.GWA, Type: payments.Reconciled, CreatedAt: now}
+	report, dispute := p.report(g.cfg.Zone, now), p.dispute(now)
+	var events []payments.Event
+	if n.Status == payments.PaymentSettled || report.Total > 0 || dispute != nil {
+		e := g.about(p, &envelope{}, base)
+		n.Status = payments.PaymentSettled
+		n.SettledAt = firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
+		e.Kind, e.Payment = payments.PaymentWasSettled, &n
+		events = append(events, e)
+	}
+	if report.Total > 0 {
+		e := g.about(p, &envelope{}, base)
+		report.Type = base.Type
+		e.Kind, e.Refund = payments.PaymentWasRefunded, &report
+		events = append(events, e)
+	}
+	if dispute != nil {
+		e := g.about(p, &envelope{}, base)
+		e.Kind, e.Dispute = payments.DisputeWasOpened, dispute
+		if dispute.State.Closed() {
+			e.Kind = payments.DisputeWasClosed
+		}
+		events = append(events, e)
+	}
+	return events
+}

@@ -1,0 +1,212 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+const (
+	// reconcilePages bounds the pages of one list, reconcileFindings what a report
+	// lists one by one.
+	reconcilePages, reconcileFindings = 1000, 1000
+)
+
+// FindingKind says what a reconciliation found.
+type FindingKind string
+
+// The kinds of findings.
+const (
+	MissedEvent   FindingKind = "missed_event"       // the gateway has sent it, and it never came
+	MissedPayment FindingKind = "missed_payment"     // charged there, unpaid here
+	MissedRefund  FindingKind = "missed_refund"      // given back there, not here
+	MissedDispute FindingKind = "missed_dispute"     // disputed there, not here
+	MissedEnd     FindingKind = "ended_subscription" // gone there, live here
+)
+
+// Verdict says what became of a finding.
+type Verdict string
+
+// The verdicts.
+const (
+	Repaired   Verdict = "repaired"
+	Repairable Verdict = "repairable" // a dry run would have repaired it
+	Unknown    Verdict = "unknown"    // it is of nothing here: for people to look at
+	Unchanged  Verdict = "unchanged"  // it changes nothing here; Detail says why
+)
+
+// Finding is one thing that a gateway knows otherwise than we do.
+type Finding struct {
+	Gateway GatewayName `json:"gateway"`
+	Kind    FindingKind `json:"kind"`
+	// ID is the gateway's: of the event, payment, refunded payment, dispute or
+	// subscription.
+	ID      string      `json:"id"`
+	LocalID objectid.ID `json:"local_id,omitempty"` // the subscription or order, where it is known
+	Amount  money.Cents `json:"amount_cents,omitempty"`
+	Verdict Verdict     `json:"verdict"`
+	Detail  string      `json:"detail,omitempty"`
+}
+
+// ReconcileOptions say what is compared.
+type ReconcileOptions struct {
+	Since    time.Time
+	Gateways []GatewayName // default both
+	DryRun   bool          // nothing stays changed
+}
+
+// Of reports whether the gateway is to be looked at.
+func (o ReconcileOptions) Of(name GatewayName) bool {
+	return len(o.Gateways) == 0 || slices.Contains(o.Gateways, name)
+}
+
+// ReconcileReport is what a reconciliation found.
+type ReconcileReport struct {
+	Since    time.Time           `json:"since"`
+	DryRun   bool                `json:"dry_run"`
+	Events   int                 `json:"events"`  // read at the gateways
+	Objects  int                 `json:"objects"` // payments, refunds and disputes read
+	Asked    int                 `json:"asked"`   // subscriptions without news that were read
+	Counts   map[FindingKind]int `json:"counts"`
+	Verdicts map[Verdict]int     `json:"verdicts"`
+	Findings []Finding           `json:"findings"` // the first ones
+}
+
+// NewReconcileReport begins a report.
+func NewReconcileReport(o ReconcileOptions) *ReconcileReport {
+	return &ReconcileReport{Since: o.Since, DryRun: o.DryRun, Counts: map[FindingKind]int{}, Verdicts: map[Verdict]int{}, Findings: []Finding{}}
+}
+
+// Add takes a finding in.
+func (r *ReconcileReport) Add(f Finding) {
+	r.Counts[f.Kind]++
+	r.Verdicts[f.Verdict]++
+	if len(r.Findings) < reconcileFindings {
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// Reconcile asks the gateways what has happened since an instant and applies what
+// never came as its webhook would have, by the same functions: events that the
+// gateway has and we have not, then payments, refunds and disputes. What fails is
+// told in the error, and does not keep the rest from being done.
+func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *ReconcileReport) error {
+	var failed error
+	for _, name := range []GatewayName{GWA, GWB} {
+		gateway, configured := s.gateways[name]
+		if !o.Of(name) {
+			continue
+		}
+		if !configured {
+			failed = errors.Join(failed, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name))
+			continue
+		}
+		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report), s.reconcileObjects(ctx, gateway, o, report))
+	}
+	return failed
+}
+
+// Pace waits as long as lies between two calls of a long series, so that a
+// gateway's quota is left to customers.
+func (s *Service) Pace(ctx context.Context, name GatewayName) error {
+	if name != GWA || s.deps.ReconcilePause <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(s.deps.ReconcilePause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// pages walks a list that is read page by page.
+func (s *Service) pages(ctx context.Context, name GatewayName, read func(page string) (next string, err error)) error {
+	page := ""
+	for range reconcilePages {
+		next, err := read(page)
+		if err != nil || next == "" {
+			return err
+		}
+		if err := s.Pace(ctx, name); err != nil {
+			return err
+		}
+		page = next
+	}
+	return fmt.Errorf("more than %d pages", reconcilePages)
+}
+
+// reconcileEvents takes in the events that never came, the oldest first.
+func (s *Service) reconcileEvents(ctx context.Context, gateway Adapter, o ReconcileOptions, report *ReconcileReport) error {
+	var missed []missedEvent
+	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {
+		bodies, next, err := gateway.EventsSince(ctx, o.Since, page)
+		if err != nil {
+			return "", err
+		}
+		report.Events += len(bodies)
+		found, err := s.missedOf(ctx, gateway, bodies)
+		missed = append(missed, found...)
+		return next, err
+	})
+	if errors.Is(err, ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		err = fmt.Errorf("list events of %s: %w", gateway.Name(), err)
+	}
+	for _, m := range slices.Backward(missed) {
+		f, takeErr := s.takeMissed(ctx, gateway, m, o.DryRun)
+		if takeErr != nil {
+			err = errors.Join(err, takeErr)
+			continue
+		}
+		s.tell(ctx, f)
+		report.Add(f)
+	}
+	return err
+}
+
+// reconcileObjects compares payments, refunds and disputes with the ledgers.
+func (s *Service) reconcileObjects(ctx context.Context, gateway Adapter, o ReconcileOptions, report *ReconcileReport) error {
+	var failed error
+	seen := map[string]bool{} // a thing may be told by more than one list
+	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {
+		events, next, err := gateway.CreatedSince(ctx, o.Since, page)
+		if err != nil {
+			return "", err
+		}
+		for _, e := range events {
+			report.Objects++
+			key := string(e.Kind) + " " + objectOf(e)
+			if seen[key] {
+				continue
+			}
+			f, found, err := s.reconcileObject(ctx, gateway, e, o.DryRun)
+			failed = errors.Join(failed, err)
+			if err == nil && found {
+				seen[key] = true
+				s.tell(ctx, f)
+				report.Add(f)
+			}
+		}
+		return next, nil
+	})
+	if err != nil {
+		err = fmt.Errorf("list payments of %s: %w", gateway.Name(), err)
+	}
+	return errors.Join(failed, err)
+}
+
+func (s *Service) tell(ctx context.Context, f Finding) {
+	s.deps.Log.WarnContext(ctx, "reconciliation found what no webhook told", slog.String("gateway", string(f.Gateway)), slog.String("kind", string(f.Kind)),
+		slog.String("id", f.ID), slog.String("local_id", f.LocalID.String()), slog.String("verdict", string(f.Verdict)), slog.String("detail", f.Detail))
+}

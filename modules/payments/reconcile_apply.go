@@ -1,0 +1,229 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// missedEvent is an event that a gateway has and we have not.
+type missedEvent struct {
+	body  json.RawMessage
+	event Event
+}
+
+// missedOf picks from a gateway's events those that mean something here and never
+// came.
+func (s *Service) missedOf(ctx context.Context, gateway Adapter, bodies []json.RawMessage) ([]missedEvent, error) {
+	var all []missedEvent
+	ids := []string{}
+	for _, body := range bodies {
+		e, err := gateway.ReadEvent(body)
+		if err != nil || e.ID == "" || e.Kind == NothingForUs {
+			continue
+		}
+		e.Gateway = gateway.Name()
+		all, ids = append(all, missedEvent{body: body, event: e}), append(ids, e.ID)
+	}
+	known, err := s.db.ProcessedEventKnown(ctx, s.deps.Pool, paymentsdb.ProcessedEventKnownParams{Gateway: string(gateway.Name()), EventIds: ids})
+	if err != nil {
+		return nil, fmt.Errorf("look for events: %w", err)
+	}
+	came := map[string]bool{}
+	for _, id := range known {
+		came[id] = true
+	}
+	missed := all[:0]
+	for _, m := range all {
+		if !came[m.event.ID] {
+			missed = append(missed, m)
+		}
+	}
+	return missed, nil
+}
+
+// takeMissed receives an event that was fetched, logs it and applies it, as if it
+// had been delivered: a delivery that follows is a repetition.
+func (s *Service) takeMissed(ctx context.Context, gateway Adapter, m missedEvent, dryRun bool) (Finding, error) {
+	f := Finding{Gateway: gateway.Name(), Kind: MissedEvent, ID: m.event.ID, Detail: m.event.Type}
+	var result Result
+	if dryRun {
+		applied, _, err := s.tryEvent(ctx, m.event, nil, true)
+		if err != nil {
+			return f, fmt.Errorf("try event %s: %w", f.ID, err)
+		}
+		result = applied
+	} else {
+		answer, err := s.receive(ctx, gateway, m.body, "", s.deps.Clock.Now())
+		if err != nil {
+			return f, fmt.Errorf("take event %s: %w", f.ID, err)
+		}
+		result = answer.Result
+	}
+	f.Verdict = verdict(result, dryRun)
+	f.LocalID = localOf(result)
+	if result.Reason != "" {
+		f.Detail += ": " + result.Reason
+	}
+	return f, nil
+}
+
+func verdict(r Result, dryRun bool) Verdict {
+	switch {
+	case r.Unclaimed:
+		return Unknown
+	case r.Status != ResultApplied:
+		return Unchanged
+	case dryRun:
+		return Repairable
+	}
+	return Repaired
+}
+
+func localOf(r Result) objectid.ID {
+	if r.SubscriptionID == nil {
+		return ""
+	}
+	return *r.SubscriptionID
+}
+
+// objectOf is the gateway's id of what a reconciled event is about.
+func objectOf(e Event) string {
+	switch {
+	case e.Dispute != nil:
+		return e.Dispute.ID
+	case e.Refund != nil:
+		return e.Refund.PaymentID
+	}
+	return paymentID(e.Payment)
+}
+
+// describe begins the finding about a reconciled event that is not known.
+func describe(e Event) Finding {
+	f := Finding{Gateway: e.Gateway, ID: objectOf(e)}
+	switch {
+	case e.Dispute != nil:
+		f.Kind, f.Amount, f.Detail = MissedDispute, e.Dispute.Amount, string(e.Dispute.State)
+	case e.Refund != nil:
+		f.Kind, f.Amount = MissedRefund, e.Refund.Total
+		for _, single := range e.Refund.Singles {
+			if !e.Refund.HasTotal {
+				f.Amount += single.Amount
+				f.Detail = string(single.Status)
+			}
+		}
+	default:
+		f.Kind = MissedPayment
+		if e.Payment != nil {
+			f.Amount = e.Payment.Amount
+		}
+	}
+	return f
+}
+
+// reconcileObject compares one thing with the ledgers and applies it when they
+// do not know it. Found is false when they do.
+func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event, dryRun bool) (f Finding, found bool, err error) {
+	f = describe(e)
+	known, err := s.inLedger(ctx, s.deps.Pool, e)
+	if err != nil || known {
+		return f, false, err
+	}
+	link, err := s.missingLink(ctx, gateway, e)
+	if err != nil {
+		return f, false, fmt.Errorf("find the invoice of %s: %w", f.ID, err)
+	}
+	result, now, err := s.tryEvent(ctx, e, link, dryRun)
+	if err != nil {
+		return f, false, fmt.Errorf("apply %s of %s: %w", e.Kind, f.ID, err)
+	}
+	f.LocalID, f.Verdict = localOf(result), verdict(result, dryRun)
+	switch {
+	case result.Unclaimed:
+		f.Detail = strings.TrimSpace(f.Detail + " of nothing that is known here")
+	case now: // the ledger has it, also where nothing else followed
+		f.Verdict = verdict(Result{Status: ResultApplied}, dryRun)
+		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
+	default:
+		f.Verdict = Unchanged
+		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
+	}
+	return f, true, nil
+}
+
+// tryEvent applies an event in a transaction of its own, which a dry run takes
+// back. Now tells whether the ledgers know it by then.
+func (s *Service) tryEvent(ctx context.Context, e Event, link *invoiceLink, dryRun bool) (result Result, now bool, err error) {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if e.LogID == "" {
+			e.LogID = objectid.At(s.deps.Clock.Now())
+		}
+		if err := s.linkTx(ctx, tx, link); err != nil {
+			return err
+		}
+		if result, err = s.applyTx(ctx, tx, e); err != nil {
+			return err
+		}
+		if now, err = s.inLedger(ctx, tx, e); err != nil {
+			return err
+		}
+		if dryRun {
+			return errTakenBack
+		}
+		return nil
+	})
+	if errors.Is(err, errTakenBack) {
+		err = nil
+	}
+	return result, now, err
+}
+
+// inLedger reports whether the ledgers say what a reconciled event says.
+func (s *Service) inLedger(ctx context.Context, db postgres.DB, e Event) (bool, error) {
+	switch {
+	case e.Dispute != nil:
+		state, err := s.db.DisputeStateOf(ctx, db, paymentsdb.DisputeStateOfParams{Gateway: string(e.Gateway), GatewayDisputeID: e.Dispute.ID})
+		return state == string(e.Dispute.State), orNone(err)
+	case e.Refund != nil && e.Refund.HasTotal:
+		total, err := s.db.RefundTotalOfPayment(ctx, db, paymentsdb.RefundTotalOfPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
+		return money.Cents(total) == e.Refund.Total, err
+	case e.Refund != nil:
+		return s.refundsInLedger(ctx, db, e)
+	case e.Payment != nil:
+		p, err := s.FindPayment(ctx, db, e.Gateway, e.Payment.ID)
+		return p != nil, err
+	}
+	return true, nil
+}
+
+// refundsInLedger compares refunds that are told one by one. One that is under way
+// there and not here is no difference yet, and neither is one that came to nothing.
+func (s *Service) refundsInLedger(ctx context.Context, db postgres.DB, e Event) (bool, error) {
+	for _, single := range e.Refund.Singles {
+		status, err := s.db.RefundStatusOf(ctx, db, paymentsdb.RefundStatusOfParams{Gateway: string(e.Gateway), GatewayRefundID: &single.ID})
+		if err := orNone(err); err != nil {
+			return false, err
+		}
+		if status != string(single.Status) && (status != "" || single.Status == RefundDone) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// orNone is nil for no row.
+func orNone(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	return err
+}
