@@ -9,6 +9,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
 	"marquee/platform/audit"
+	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -55,6 +56,40 @@ func (s *Service) changeAvatar(ctx context.Context, userID objectid.ID, store fu
 	})
 	if err != nil {
 		return fmt.Errorf("change avatar: %w", err)
+	}
+	return nil
+}
+
+// dropOtherAvatarsTx deletes the avatars of the user but the one to keep, which
+// may be none: whoever takes an avatar off a record, or shows another one, leaves
+// no file behind.
+func (s *Service) dropOtherAvatarsTx(ctx context.Context, tx pgx.Tx, userID, keep objectid.ID) error {
+	all, err := s.files.FilesOfRecords(ctx, tx, userFileKind, userID)
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		if f.Purpose != files.Avatar || f.ID == keep {
+			continue
+		}
+		if err := s.files.DeleteTx(ctx, tx, userFileKind, userID, f.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropReplacedAvatarsTx does so for the records of a PUT that carry an avatar_id.
+func (s *Service) dropReplacedAvatarsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	for _, rec := range records {
+		v, sent := rec.Value("avatar_id")
+		if !sent {
+			continue
+		}
+		id, _ := v.(string)
+		if err := s.dropOtherAvatarsTx(ctx, tx, rec.ID, objectid.ID(id)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

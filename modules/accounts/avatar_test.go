@@ -150,6 +150,37 @@ func TestAvatarIsSetShownReplacedAndRemoved(t *testing.T) {
 	b.client.Get("/avatars/nonsense").Expect(404)
 }
 
+func TestAvatarTakenOffTheRecordIsDeleted(t *testing.T) {
+	t.Parallel()
+	b := setupAvatars(t)
+	rows := func() int { return b.rows(`SELECT count(*) FROM files.files WHERE purpose = 'avatar'`) }
+	put := func(c *apitest.Client, path string, object map[string]any) {
+		c.Put(path, []any{object}).Expect(200)
+	}
+	id := b.set(pngBytes(t, 8, 8))
+	put(b.customer, "/customers/me", map[string]any{"avatar_id": id, "full_name": "Ana Souza"})
+	put(b.customer, "/customers/me", map[string]any{"full_name": "Ana B. Souza"})
+	require.Equal(t, 1, rows(), "what stays is kept")
+	put(b.customer, "/customers/me", map[string]any{"avatar_id": nil})
+	require.Zero(t, rows())
+	b.customer.Get("/avatars/" + id).Expect(404)
+
+	b.set(pngBytes(t, 8, 8))
+	put(b.customer, "/customers/me", map[string]any{"avatar_id": "0123456789abcdef01234567"})
+	require.Zero(t, rows(), "replaced")
+
+	b.set(pngBytes(t, 8, 8))
+	admin := accountstest.Admin(t, b.db)
+	colleague := b.customer.As(accountstest.Token(t, b.db, admin.Username))
+	put(colleague, "/customers", map[string]any{"_id": b.id, "avatar_id": nil})
+	require.Zero(t, rows(), "by an admin")
+	own, _ := b.post(colleague, "me.png", pngBytes(t, 8, 8)).Expect(200).Map()["avatar_id"].(string)
+	put(colleague, "/my-user", map[string]any{"avatar_id": strings.ToUpper(own)})
+	require.Equal(t, 1, rows())
+	put(colleague, "/my-user", map[string]any{"avatar_id": nil})
+	require.Zero(t, rows(), "an admin's own")
+}
+
 func TestAvatarOfAnAdmin(t *testing.T) {
 	t.Parallel()
 	b := setupAvatars(t)

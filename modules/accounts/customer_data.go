@@ -57,7 +57,7 @@ func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Tim
 			return err
 		}
 		for _, p := range s.above.Personal {
-			if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id); err != nil {
+			if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id, u.EmailVerified); err != nil {
 				return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
 			}
 		}

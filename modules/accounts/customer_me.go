@@ -85,7 +85,13 @@ func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (acc
 		if err != nil {
 			return duplicate(err, u.Email)
 		}
-		return s.changedTx(ctx, tx, after, false)
+		if err := s.changedTx(ctx, tx, after, false); err != nil {
+			return err
+		}
+		if !edit.AvatarID.Set {
+			return nil
+		}
+		return s.dropOtherAvatarsTx(ctx, tx, u.ID, orZero(u.AvatarID))
 	})
 	if err != nil {
 		return after, fmt.Errorf("edit customer: %w", err)

@@ -22,17 +22,20 @@ type Billing interface {
 	StopBilling(ctx context.Context, customerID objectid.ID) error
 }
 
-// PersonalData is what a module above keeps about customers.
+// PersonalData is what a module above keeps about users; of admins there may be
+// some as well, such as what they watched.
 type PersonalData interface {
 	// PersonalDataName names its part of GET /customers/me/data, such as
 	// "subscriptions".
 	PersonalDataName() string
 	// PersonalData returns all of it that concerns the customer, fit for JSON and
-	// without secrets. db is a transaction that sees one instant.
-	PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error)
+	// without secrets. db is a transaction that sees one instant. Unless his address
+	// is verified, what guests bought under it is left out (open-shapes, section 3,
+	// Unverified accounts and guest checkout).
+	PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error)
 	// ErasePersonalDataTx removes it. Money records stay, without what tells who
-	// the customer was.
-	ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error
+	// the user was.
+	ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, userID objectid.ID) error
 }
 
 // DeleteCustomer closes the customer's account at once and has the rest done by a

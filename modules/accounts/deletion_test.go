@@ -39,7 +39,7 @@ func (s *shop) StopBilling(context.Context, objectid.ID) error {
 
 func (s *shop) PersonalDataName() string { return "shop" }
 
-func (s *shop) PersonalData(_ context.Context, _ postgres.DB, id objectid.ID) (any, error) {
+func (s *shop) PersonalData(_ context.Context, _ postgres.DB, id objectid.ID, _ bool) (any, error) {
 	return map[string]any{"bought_by": id}, nil
 }
 

@@ -49,8 +49,14 @@ func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.
 }
 
 // eraseAdminTx turns an admin into a tombstone: logins free, tokens and codes
-// ended, files gone, nothing personal left. What he did stays in the audit trail.
+// ended, files gone, nothing personal left here or in the modules above. What he
+// did stays in the audit trail.
 func (s *Service) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
+	for _, p := range s.above.Personal {
+		if err := p.ErasePersonalDataTx(ctx, tx, u.ID); err != nil {
+			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
+		}
+	}
 	now, ended := s.clock.Now(), s.tokensEnd(u)
 	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{ID: u.ID, Now: &now, TokensValidAfter: &ended}); err != nil {
 		return fmt.Errorf("erase user: %w", err)

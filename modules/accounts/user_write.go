@@ -87,6 +87,9 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	if err := s.q.UserDeleteCodes(ctx, tx, moved); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
+	if err := s.dropReplacedAvatarsTx(ctx, tx, records); err != nil {
+		return err
+	}
 	return s.finishAdminsTx(ctx, tx, records)
 }
 

@@ -66,7 +66,7 @@ func (s *Service) forgetWatched(ctx context.Context, db postgres.DB, user object
 func (*Service) PersonalDataName() string { return "watch_history" }
 
 // PersonalData returns what the customer has watched, newest first.
-func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error) {
+func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, _ bool) (any, error) {
 	return s.watched(ctx, db, customerID, nil)
 }
 

@@ -141,7 +141,7 @@ func TestWatchHistoryIsToldAndErasedWithTheCustomer(t *testing.T) {
 	watch(api.As("subscriber"), video, 7).Expect(http.StatusOK)
 	watch(api.As("stranger"), video, 8).Expect(http.StatusOK)
 	require.Equal(t, "watch_history", b.service.PersonalDataName())
-	held, err := b.service.PersonalData(t.Context(), b.db, subscriber)
+	held, err := b.service.PersonalData(t.Context(), b.db, subscriber, true)
 	require.NoError(t, err)
 	require.Len(t, held, 1)
 	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.service.ErasePersonalDataTx(t.Context(), tx, subscriber) }))

@@ -2,54 +2,47 @@ package payments
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// heldPayment is a payment as its customer is told of it.
-type heldPayment struct {
-	ID          objectid.ID  `json:"_id"`
-	Gateway     string       `json:"gateway"`
-	PaymentID   string       `json:"payment_id" doc:"At the gateway"`
-	Purpose     string       `json:"purpose" enum:"subscription,order"`
-	LocalID     objectid.ID  `json:"local_id" doc:"The subscription or order"`
-	AmountCents int64        `json:"amount_cents"`
-	Method      string       `json:"method"`
-	Status      string       `json:"status" doc:"The gateway's own word"`
-	SettledAt   httpapi.Time `json:"settled_at"`
-}
-
-const paymentsOfCustomerSQL = `SELECT id, gateway, gateway_payment_id, purpose, local_id, amount_cents, method, native_status, settled_at
-FROM payments.payments WHERE customer_id = $1 ORDER BY settled_at, id`
+// What a customer is told of his money: settled payments, refunds and disputes,
+// oldest first, amounts in cents, purpose subscription or order, local_id the
+// subscription or order, payment_id the gateway's. $2 is false to leave out what
+// is of orders.
+const (
+	paymentsOfCustomerSQL = `SELECT json_build_object('_id', id, 'gateway', gateway, 'payment_id', gateway_payment_id, 'purpose', purpose, 'local_id', local_id,
+	'amount_cents', amount_cents, 'method', method, 'status', native_status, 'settled_at', platform.json_time(settled_at))
+FROM payments.payments WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDER BY settled_at, id`
+	refundsOfCustomerSQL = `SELECT json_build_object('_id', id, 'gateway', gateway, 'payment_id', payment_ref, 'purpose', purpose, 'local_id', local_id,
+	'amount_cents', amount_cents, 'status', status, 'reason', reason, 'requested_at', platform.json_time(requested_at), 'refunded_at', platform.json_time(refunded_at))
+FROM payments.refunds WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDER BY requested_at, id`
+	disputesOfCustomerSQL = `SELECT json_build_object('_id', id, 'gateway', gateway, 'payment_id', payment_ref, 'purpose', purpose, 'local_id', local_id,
+	'amount_cents', amount_cents, 'reason', reason, 'state', state, 'opened_at', platform.json_time(opened_at), 'closed_at', platform.json_time(closed_at))
+FROM payments.disputes WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDER BY opened_at, id`
+)
 
 // PersonalDataName names this module's part of what a customer is told about
 // himself.
 func (*Service) PersonalDataName() string { return "payments" }
 
-// PersonalData returns the customer's settled payments, oldest first.
-func (*Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error) {
-	rows, err := db.Query(ctx, paymentsOfCustomerSQL, customerID)
-	if err != nil {
-		return nil, fmt.Errorf("list payments: %w", err)
-	}
-	held, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p heldPayment, err error) {
-		var settled time.Time
-		err = row.Scan(&p.ID, &p.Gateway, &p.PaymentID, &p.Purpose, &p.LocalID, &p.AmountCents, &p.Method, &p.Status, &settled)
-		p.SettledAt = httpapi.Time(settled)
-		return p, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list payments: %w", err)
+// PersonalData returns the customer's settled payments, refunds and disputes. Of
+// orders, which may be a guest's, nothing unless his address is verified.
+func (*Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
+	held := map[string][]json.RawMessage{}
+	for name, sql := range map[string]string{"settled": paymentsOfCustomerSQL, "refunds": refundsOfCustomerSQL, "disputes": disputesOfCustomerSQL} {
+		rows, err := db.Query(ctx, sql, customerID, verified)
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", name, err)
+		}
+		if held[name], err = pgx.CollectRows(rows, pgx.RowTo[json.RawMessage]); err != nil {
+			return nil, fmt.Errorf("list %s: %w", name, err)
+		}
 	}
 	return held, nil
 }
-
-// ErasePersonalDataTx removes nothing: the ledger names nobody but the deleted
-// customer's id.
-func (*Service) ErasePersonalDataTx(context.Context, pgx.Tx, objectid.ID) error { return nil }

@@ -80,6 +80,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
 		return s.recoverRefund(ctx, job.Args.RefundID)
 	}))
+	river.AddWorker(w, &forgetWorker{s: s})
 }
 
 // Periodic is empty: every job of the module follows from an event.

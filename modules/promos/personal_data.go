@@ -21,7 +21,7 @@ type ownRedemption struct {
 }
 
 // PersonalData returns the codes that the customer has redeemed or holds.
-func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error) {
+func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, _ bool) (any, error) {
 	rows, err := s.db.RedemptionListOfCustomer(ctx, db, customerID)
 	if err != nil {
 		return nil, err

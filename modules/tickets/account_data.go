@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -17,17 +18,17 @@ import (
 func (s *Service) PersonalDataName() string { return "tickets" }
 
 // PersonalData returns a customer's tickets and orders as he sees them.
-func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID) (any, error) {
+func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
 	ids, err := s.db.TicketListIDsOfCustomer(ctx, db, customerID)
 	if err != nil {
 		return nil, fmt.Errorf("list tickets: %w", err)
 	}
-	docs, _, err := Tickets.DocsTx(ctx, db, ids)
+	docs, _, err := ownTickets[verified].DocsTx(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}
 	tickets := json.RawMessage(append(append([]byte{'['}, docs...), ']'))
-	orders, err := s.ordersOf(ctx, db, customerID, true)
+	orders, err := s.ordersOf(ctx, db, customerID, verified)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +45,20 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err := s.db.TicketDeleteUnusedOf(ctx, tx, customerID); err != nil {
 		return fmt.Errorf("delete unused tickets: %w", err)
 	}
+	names, err := s.db.OrderListNamesOf(ctx, tx, customerID)
+	if err != nil {
+		return fmt.Errorf("list orders: %w", err)
+	}
 	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{CustomerID: customerID, Now: s.clock.Now()}); err != nil {
 		return fmt.Errorf("forget payer: %w", err)
 	}
 	if err := s.db.CustomerForget(ctx, tx, customerID); err != nil {
 		return fmt.Errorf("forget name: %w", err)
 	}
-	return nil
+	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
+		return err
+	}
+	return s.payments.ForgetPersonTx(ctx, tx, names)
 }
 
 // StopBilling makes a customer's open PIX payments unpayable and frees their

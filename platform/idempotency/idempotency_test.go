@@ -210,3 +210,20 @@ func TestNoKeyIsNoAttempt(t *testing.T) {
 	require.False(t, none.Final())
 	none.KeepOpen()
 }
+
+func TestAnswersAreForgottenWithThePerson(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a, order := b.began(wish), objectid.New()
+	require.NoError(t, b.bind(a, order))
+	require.NoError(t, a.Finish(t.Context(), idempotency.Answer{Status: 201}))
+	other := wish
+	other.Key = "another"
+	require.NoError(t, b.bind(b.began(other), objectid.New()))
+	for _, subjects := range [][]string{nil, {order.String(), "pay_1"}} {
+		require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return idempotency.ForgetTx(t.Context(), tx, subjects) }))
+	}
+	var left int
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT count(*) FROM platform.idempotency_keys").Scan(&left))
+	require.Equal(t, 1, left)
+}

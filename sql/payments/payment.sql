@@ -37,3 +37,12 @@ ORDER BY settled_at LIMIT 1;
 -- PaymentLinkIntent tells a ledger row keyed by its invoice the payment intent.
 UPDATE payments.payments SET payment_intent_id = @payment_intent_id, updated_at = @at
 WHERE gateway = 'gwb' AND gateway_payment_id = @invoice_id AND payment_intent_id IS NULL;
+
+-- name: PaymentListSubjects :many
+-- PaymentListSubjects lists the ids under which gateways speak of a customer's
+-- money.
+SELECT coalesce(s.subject, '')::text AS subject FROM (
+    SELECT unnest(ARRAY[p.gateway_payment_id, p.invoice_id, p.payment_intent_id, p.local_id::text]) AS subject FROM payments.payments p WHERE p.customer_id = @customer_id
+    UNION SELECT unnest(ARRAY[r.payment_ref, r.local_id::text]) FROM payments.refunds r WHERE r.customer_id = @customer_id
+    UNION SELECT unnest(ARRAY[d.payment_ref, d.local_id::text]) FROM payments.disputes d WHERE d.customer_id = @customer_id
+) s WHERE s.subject <> '';

@@ -1,3 +1,13 @@
+-- name: WebhookLogListMatching :many
+-- WebhookLogListMatching lists logs whose body matches, by id. It reads every log:
+-- deletions are rare and done by a job, and an index would cost at each event.
+SELECT l.id, l.payload FROM payments.webhook_logs l
+WHERE l.id > @after::text AND l.payload::text ~ @pattern::text
+ORDER BY l.id LIMIT @page_size;
+
+-- name: WebhookLogReplacePayload :exec
+UPDATE payments.webhook_logs SET payload = @payload WHERE id = @id;
+
 -- name: WebhookLogGet :one
 SELECT id, gateway, event_id, event_type, payload, signature_valid FROM payments.webhook_logs WHERE id = @id;
 

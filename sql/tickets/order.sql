@@ -22,6 +22,12 @@ SELECT * FROM tickets.orders
 WHERE customer_id = @customer_id AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND (@with_hidden::bool OR NOT without_login)
 ORDER BY created_at DESC, id DESC LIMIT 1000;
 
+-- name: OrderListNamesOf :many
+-- The ids by which gateways speak of a customer's orders.
+SELECT o.id::text AS name FROM tickets.orders o WHERE o.customer_id = @customer_id
+UNION SELECT o.gateway_payment_id::text FROM tickets.orders o WHERE o.customer_id = @customer_id AND o.gateway_payment_id IS NOT NULL
+UNION SELECT o.gateway_customer_id::text FROM tickets.orders o WHERE o.customer_id = @customer_id AND o.gateway_customer_id IS NOT NULL;
+
 -- name: OrderListRefundsDue :many
 SELECT id FROM tickets.orders WHERE state = 'refund_due' ORDER BY id LIMIT 500;
 

@@ -164,6 +164,36 @@ func (q *Queries) PaymentListOf(ctx context.Context, db DBTX, arg PaymentListOfP
 	return items, nil
 }
 
+const paymentListSubjects = `-- name: PaymentListSubjects :many
+SELECT coalesce(s.subject, '')::text AS subject FROM (
+    SELECT unnest(ARRAY[p.gateway_payment_id, p.invoice_id, p.payment_intent_id, p.local_id::text]) AS subject FROM payments.payments p WHERE p.customer_id = $1
+    UNION SELECT unnest(ARRAY[r.payment_ref, r.local_id::text]) FROM payments.refunds r WHERE r.customer_id = $1
+    UNION SELECT unnest(ARRAY[d.payment_ref, d.local_id::text]) FROM payments.disputes d WHERE d.customer_id = $1
+) s WHERE s.subject <> ''
+`
+
+// PaymentListSubjects lists the ids under which gateways speak of a customer's
+// money.
+func (q *Queries) PaymentListSubjects(ctx context.Context, db DBTX, customerID objectid.ID) ([]string, error) {
+	rows, err := db.Query(ctx, paymentListSubjects, customerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var subject string
+		if err := rows.Scan(&subject); err != nil {
+			return nil, err
+		}
+		items = append(items, subject)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const paymentRepeat = `-- name: PaymentRepeat :exec
 UPDATE payments.payments SET
     native_status = CASE WHEN native_status = 'CONFIRMED' AND $1::text = 'RECEIVED' THEN 'RECEIVED' ELSE native_status END,

@@ -40,6 +40,59 @@ func (q *Queries) WebhookLogGet(ctx context.Context, db DBTX, id objectid.ID) (W
 	return i, err
 }
 
+const webhookLogListMatching = `-- name: WebhookLogListMatching :many
+SELECT l.id, l.payload FROM payments.webhook_logs l
+WHERE l.id > $1::text AND l.payload::text ~ $2::text
+ORDER BY l.id LIMIT $3
+`
+
+type WebhookLogListMatchingParams struct {
+	After    string
+	Pattern  string
+	PageSize int32
+}
+
+type WebhookLogListMatchingRow struct {
+	ID      objectid.ID
+	Payload json.RawMessage
+}
+
+// WebhookLogListMatching lists logs whose body matches, by id. It reads every log:
+// deletions are rare and done by a job, and an index would cost at each event.
+func (q *Queries) WebhookLogListMatching(ctx context.Context, db DBTX, arg WebhookLogListMatchingParams) ([]WebhookLogListMatchingRow, error) {
+	rows, err := db.Query(ctx, webhookLogListMatching, arg.After, arg.Pattern, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WebhookLogListMatchingRow{}
+	for rows.Next() {
+		var i WebhookLogListMatchingRow
+		if err := rows.Scan(&i.ID, &i.Payload); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const webhookLogReplacePayload = `-- name: WebhookLogReplacePayload :exec
+UPDATE payments.webhook_logs SET payload = $1 WHERE id = $2
+`
+
+type WebhookLogReplacePayloadParams struct {
+	Payload json.RawMessage
+	ID      objectid.ID
+}
+
+func (q *Queries) WebhookLogReplacePayload(ctx context.Context, db DBTX, arg WebhookLogReplacePayloadParams) error {
+	_, err := db.Exec(ctx, webhookLogReplacePayload, arg.Payload, arg.ID)
+	return err
+}
+
 const webhookLogStats = `-- name: WebhookLogStats :one
 WITH logs AS (
     SELECT l.gateway, l.event_type, l.received_at, l.processed_at, l.signature_valid, l.processed,

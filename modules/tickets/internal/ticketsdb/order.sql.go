@@ -151,6 +151,33 @@ func (q *Queries) OrderListHeldTooLong(ctx context.Context, db DBTX, now *time.T
 	return items, nil
 }
 
+const orderListNamesOf = `-- name: OrderListNamesOf :many
+SELECT o.id::text AS name FROM tickets.orders o WHERE o.customer_id = $1
+UNION SELECT o.gateway_payment_id::text FROM tickets.orders o WHERE o.customer_id = $1 AND o.gateway_payment_id IS NOT NULL
+UNION SELECT o.gateway_customer_id::text FROM tickets.orders o WHERE o.customer_id = $1 AND o.gateway_customer_id IS NOT NULL
+`
+
+// The ids by which gateways speak of a customer's orders.
+func (q *Queries) OrderListNamesOf(ctx context.Context, db DBTX, customerID objectid.ID) ([]string, error) {
+	rows, err := db.Query(ctx, orderListNamesOf, customerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const orderListOf = `-- name: OrderListOf :many
 SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at FROM tickets.orders
 WHERE customer_id = $1 AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND ($2::bool OR NOT without_login)

@@ -1,0 +1,4 @@
+package payments
+
+// WithoutPerson is how a logged webhook forgets a deleted customer.
+var WithoutPerson = withoutPerson
