@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -98,11 +99,19 @@ func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[pr
 	return httpapi.OK(out)
 }
 
+// limit keeps callers from guessing codes: 429.
+func (s *Service) limit(ctx context.Context) error {
+	return s.accounts.LimitCaller(ctx, accounts.CallerLimit{Kind: "promo codes", PerCaller: s.cfg.TriesPerMinute, PerAddress: s.cfg.TriesPerAddress})
+}
+
 type validateInput struct {
 	Code string `query:"code" required:"true" minLength:"1" maxLength:"50"`
 }
 
 func (s *Service) validateCode(ctx context.Context, in *validateInput) (*httpapi.Output[PromoValidated], error) {
+	if err := s.limit(ctx); err != nil {
+		return nil, err
+	}
 	v, err := s.validate(ctx, httpapi.CallerOf(ctx), in.Code)
 	if err != nil {
 		return nil, err
@@ -124,6 +133,9 @@ type promoRedeemed struct {
 }
 
 func (s *Service) redeemCode(ctx context.Context, in *redeemInput) (*httpapi.Output[promoRedeemed], error) {
+	if err := s.limit(ctx); err != nil {
+		return nil, err
+	}
 	c, made, at, err := s.redeem(ctx, httpapi.CallerOf(ctx).ID, in.Code)
 	if err != nil {
 		return nil, err

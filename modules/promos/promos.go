@@ -15,9 +15,13 @@ import (
 
 // Config holds the module's limits; the zero value means the default.
 type Config struct {
-	// PerMinute bounds validations and redemptions a minute and client address, so
-	// that codes cannot be guessed. Default 30.
-	PerMinute int
+	// TriesPerMinute bounds validations and redemptions together, by account, or by
+	// client address where nobody is signed in, so that codes cannot be guessed.
+	// PROMO_TRIES_PER_MINUTE, default 30.
+	TriesPerMinute int
+	// TriesPerAddress bounds them by client address, for all accounts that come from
+	// there. PROMO_TRIES_PER_ADDRESS a minute, default 300.
+	TriesPerAddress int
 }
 
 // Deps is what New needs.
@@ -49,8 +53,11 @@ type Service struct {
 
 // New makes the module. Register its FileRecords with files.
 func New(d Deps) *Service {
-	if d.Config.PerMinute == 0 {
-		d.Config.PerMinute = 30
+	if d.Config.TriesPerMinute == 0 {
+		d.Config.TriesPerMinute = 30
+	}
+	if d.Config.TriesPerAddress == 0 {
+		d.Config.TriesPerAddress = 300
 	}
 	s := &Service{
 		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, files: d.Files, tickets: d.Tickets, cfg: d.Config, db: promosdb.New(),

@@ -12,9 +12,9 @@ import (
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	limit, envelope := httpapi.PerMinute(s.cfg.PerMinute), httpapi.ResponseSchema(s.codes.EnvelopeSchema())
-	httpapi.Route(api, http.MethodGet, "/customers/validate-promo-code", "promo_code_validate", httpapi.Optional, s.validateCode, limit, httpapi.Summary("What a promo code gives"))
-	httpapi.Route(api, http.MethodPut, "/customers/me/redeem-promo-code", "promo_code_redeem", httpapi.Customer, s.redeemCode, limit, httpapi.Summary("Redeem a promo code"))
+	envelope := httpapi.ResponseSchema(s.codes.EnvelopeSchema())
+	httpapi.Route(api, http.MethodGet, "/customers/validate-promo-code", "promo_code_validate", httpapi.Optional, s.validateCode, httpapi.Summary("What a promo code gives"))
+	httpapi.Route(api, http.MethodPut, "/customers/me/redeem-promo-code", "promo_code_redeem", httpapi.Customer, s.redeemCode, httpapi.Summary("Redeem a promo code"))
 	httpapi.Route(api, http.MethodGet, "/customers/me/promo-codes", "me_promo_code_list", httpapi.Customer, s.listVisible, httpapi.Summary("Promo codes to be had"), httpapi.ResponseSchema(listedSchema(api)))
 
 	httpapi.Route(api, http.MethodGet, "/admin/promo-codes", "promo_code_list", httpapi.Admin, s.crud.List(s.codes.View), s.codes.ListDoc()...)

@@ -34,32 +34,40 @@ type bundle struct {
 
 func setup(t *testing.T, change ...func(*promos.Config)) *bundle {
 	t.Helper()
-	log := leaktest.Logger(t)
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now())}
 	begun := b.clock.Now()                                                               // what waits for a job or for its time is no matter of the end
 	t.Cleanup(func() { pgtest.Sound(t, b.db, begun, "redemptions_have_subscriptions") }) // there are none below subscriptions
-	cfg := promos.Config{PerMinute: 100_000}
+	cfg := promos.Config{TriesPerMinute: 100_000, TriesPerAddress: 100_000}
 	for _, c := range change {
 		c(&cfg)
 	}
+	b.nobody = b.serve(cfg)
+	b.customer = accountstest.Customer(t, b.db)
+	b.me = b.nobody.As(accountstest.Token(t, b.db, b.customer.Username))
+	b.admin = b.nobody.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
+	return b
+}
+
+// serve is one process of the platform, which b.service is the module of.
+func (b *bundle) serve(cfg promos.Config) *apitest.Client {
+	b.t.Helper()
+	t, log := b.t, leaktest.Logger(b.t)
+	users := accountstest.Service(t, b.db)
 	deps := accountstest.Deps(t, b.db)
-	users, err := accounts.New(deps)
+	deps.Clock = b.clock
+	counting, err := accounts.New(deps) // by the clock of the test
 	require.NoError(t, err)
 	key := []byte("0123456789abcdef0123456789abcdef")
 	archive := files.New(files.Deps{Pool: b.db, Clock: b.clock, Log: log, Config: files.Config{FileKey: key, PublicURL: "https://api.example.com"}})
 	archive.SetUsers(users)
 	seats := ticketstest.Service(t, b.db, b.clock, users, archive)
-	b.service = promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: log, Accounts: users, Files: archive, Tickets: seats, Config: cfg})
+	b.service = promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: log, Accounts: counting, Files: archive, Tickets: seats, Config: cfg})
 	archive.Register(b.service.FileRecords())
 	api := httpapi.New(httpapi.Config{Auth: users, Trail: users, Log: log, PublicURL: "https://api.example.com"})
 	archive.Routes(api)
 	seats.Routes(api)
 	b.service.Routes(api)
-	b.nobody = apitest.New(t, api)
-	b.customer = accountstest.Customer(t, b.db)
-	b.me = b.nobody.As(accountstest.Token(t, b.db, b.customer.Username))
-	b.admin = b.nobody.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
-	return b
+	return apitest.New(t, api)
 }
 
 type doc = map[string]any

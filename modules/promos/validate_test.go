@@ -1,12 +1,14 @@
 package promos_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/promos"
+	"marquee/testutil/apitest"
 )
 
 func TestValidateMessages(t *testing.T) {
@@ -77,13 +79,35 @@ func TestVisibleCodes(t *testing.T) {
 	b.nobody.Get("/customers/me/promo-codes").Expect(401)
 }
 
+// TestGuessingIsThrottled: by account, by address where nobody is signed in, and
+// by address for all accounts together, across processes.
 func TestGuessingIsThrottled(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *promos.Config) { c.PerMinute = 3 })
+	cfg := promos.Config{TriesPerMinute: 3, TriesPerAddress: 7}
+	b := setup(t, func(c *promos.Config) { *c = cfg })
+	b.code(doc{"code": "VALID2", "code_type": "promo"})
+	other := b.serve(cfg) // another process on the same database
+	_, stranger := b.another()
 	for range 3 {
 		b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Expect(200)
-		b.me.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(404)
 	}
-	require.NotEmpty(t, b.nobody.Get("/customers/validate-promo-code?code=NOSUCH").Expect(429).Header.Get("Retry-After"))
-	b.me.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(429)
+	for _, nobody := range []*apitest.Client{b.nobody, other} {
+		a := nobody.Get("/customers/validate-promo-code?code=VALID2").Expect(429)
+		wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
+		require.NoError(t, err)
+		require.Positive(t, wait)
+		require.LessOrEqual(t, wait, 60)
+		require.Contains(t, a.Detail(), "seconds")
+		require.Empty(t, a.Code())
+	}
+	b.me.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(404)
+	b.me.Get("/customers/validate-promo-code?code=NOSUCH").Expect(200)
+	b.me.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(404)
+	b.me.Put("/customers/me/redeem-promo-code?code=VALID2", nil).Expect(429)
+	require.Zero(t, b.count("SELECT count(*) FROM promos.redemptions"))
+	stranger.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(404)
+	stranger.Put("/customers/me/redeem-promo-code?code=VALID2", nil).Expect(429) // the address has had its seven
+	b.clock.Advance(time.Minute)
+	b.me.Put("/customers/me/redeem-promo-code?code=VALID2", nil).Expect(200)
+	b.nobody.Get("/customers/validate-promo-code?code=VALID2").Expect(200)
 }

@@ -76,6 +76,8 @@ type Config struct {
 
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
 	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order."`
+	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Validations and redemptions of promo codes a minute by one account, or by one client address where nobody is signed in."`
+	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Validations and redemptions of promo codes a minute from one client address, by all accounts."`
 	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"First wait before a gateway is asked what became of a call without an answer."`
 	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" doc:"Accepts the CNPJ with letters, in force since July 2026."`
 

@@ -67,7 +67,10 @@ func newModules(c core) (m modules, err error) {
 	if m.tickets, err = newTickets(c, m); err != nil {
 		return m, err
 	}
-	m.promos = promos.New(promos.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files, Tickets: m.tickets})
+	m.promos = promos.New(promos.Deps{
+		Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files, Tickets: m.tickets,
+		Config: promos.Config{TriesPerMinute: c.cfg.PromoTries, TriesPerAddress: c.cfg.PromoTriesAddress},
+	})
 	atSignup.promos = m.promos
 	if m.subscriptions, err = newSubscriptions(c, m); err != nil {
 		return m, err
