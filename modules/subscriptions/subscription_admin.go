@@ -36,6 +36,15 @@ func (s *Service) findAt(ctx context.Context, id string, only payments.GatewayNa
 func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, edit func(*row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.clock.Now(), Status(sub.Status).Ended()
+	if ended && action == AdminActivates {
+		gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
+		if err != nil {
+			return false, err
+		}
+		if gone {
+			return false, fault.Conflict("The customer has deleted the account.")
+		}
+	}
 	moved, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByAdmin, actor: &actor, edit: func(r *row) {
 		if action == AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended

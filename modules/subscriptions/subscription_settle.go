@@ -302,14 +302,17 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 // lateMoneyTx opens an ended subscription again for money that came after its
 // end (open-shapes, Money that arrives late). A renewal that was paid before the
 // end opens nothing, and neither does money when the customer has another
-// subscription by now, or disputes what he paid; the ledger has it in any case, for a
-// refund.
+// subscription by now, or disputes what he paid, or has deleted the account; the
+// ledger has it in any case, for a refund.
 func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	if sub.StartedAt != nil && p.SettledAt != nil && sub.EndedAt.After(*p.SettledAt) {
 		return nil
 	}
 	if sub.HasChargeback {
 		return s.endAtGatewayTx(ctx, tx, *sub) // while its money is disputed nothing opens
+	}
+	if gone, err := s.isGoneTx(ctx, tx, sub.CustomerID); err != nil || gone {
+		return errors.Join(err, s.endAtGatewayTx(ctx, tx, *sub))
 	}
 	_, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
 	if err == nil {

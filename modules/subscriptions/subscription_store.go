@@ -70,6 +70,15 @@ func (s *Service) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID obje
 	return err
 }
 
+// isGoneTx reports whether the customer has deleted his account.
+func (s *Service) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
+	_, err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	if isMissing(err) {
+		return true, nil
+	}
+	return false, err
+}
+
 // moveTx applies a change to a locked subscription and is the only way in which
 // a state changes: compare-and-set, history, the customer's pointer and the job
 // for its expiry in the caller's transaction. Moved is false, and nothing is

@@ -35,6 +35,9 @@ type Invariant struct {
 	query   string
 }
 
+// Query is what finds the offenders; $1, where it stands in it, is the instant.
+func (inv Invariant) Query() string { return inv.query }
+
 // Offender is what breaks an invariant.
 type Offender struct {
 	ID     string `json:"id"`

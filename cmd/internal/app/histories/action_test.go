@@ -118,6 +118,9 @@ func (h *history) moveTo(at time.Time) {
 	_, err := h.gateways.b.Stage().Clock.Advance(by)
 	require.NoError(h.t, err)
 	h.at.Store(at.UnixMilli())
+	if by > finishedFor/24 {
+		h.forgetJobs()
+	}
 }
 
 // rest lets everything come to its end: what is on its way arrives, what was lost

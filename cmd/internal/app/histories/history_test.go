@@ -108,16 +108,19 @@ func (w *world) play(t tester, s story) (found problem, h *history) {
 	}()
 	for i, one := range s.Steps {
 		h.note("%d %#v at %s", i, one, h.now().Format(time.DateTime))
-		h.take(one)
-		h.checkStep()
+		if h.take(one) {
+			h.checkStep()
+		}
 	}
 	h.rest()
 	h.checkRest()
 	return "", h
 }
 
-// take does a step and lets its webhooks travel and its jobs be worked.
-func (h *history) take(s step) {
+// take does a step and lets its webhooks travel and its jobs be worked. It tells
+// whether anything happened.
+func (h *history) take(s step) bool {
+	noted, began := len(h.trace), h.now()
 	h.step, h.process, h.trouble = s, &process{dieAt: s.Die}, 0
 	if s.Trouble != "" {
 		h.trouble = 1 + s.Tries
@@ -127,6 +130,7 @@ func (h *history) take(s step) {
 	action.act(h, s)
 	h.trouble, h.step.During = 0, ""
 	h.travel(s.Mail)
+	return len(h.trace) > noted || h.now().After(began)
 }
 
 // nextTrouble is the trouble of the next call that changes something.

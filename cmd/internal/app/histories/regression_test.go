@@ -34,6 +34,11 @@ var found = []struct {
 		{Do: "month"},
 		{Do: "customer cancels"},
 	}}},
+	{"nothing opens for a customer who has deleted the account", story{Steps: []step{
+		{Do: "gwb card", Who: 1},
+		{Do: "deletes account", Who: 1},
+		{Do: "admin activates"},
+	}}},
 }
 
 // TestFound plays what random stories have found before.

@@ -224,8 +224,11 @@ func (w *world) clean(t tester) {
 			"DELETE FROM accounts.users WHERE user_type = 'customer';" +
 			"UPDATE subscriptions.plans SET gwb_product_id = NULL, gwb_price_id = NULL, gwb_price_amount_cents = NULL"
 	}
-	require.NoError(t, pgx.BeginFunc(context.Background(), w.db, func(tx pgx.Tx) error {
-		_, err := tx.Exec(context.Background(), w.cleaning, pgx.QueryExecModeSimpleProtocol)
+	// A connection that a simulated death kept would otherwise hang the run.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	require.NoError(t, pgx.BeginFunc(ctx, w.db, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, w.cleaning, pgx.QueryExecModeSimpleProtocol)
 		return err
-	}))
+	}), "%d connections are taken", w.db.Stat().AcquiredConns())
 }
