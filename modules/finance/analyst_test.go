@@ -1,0 +1,84 @@
+package finance_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/finance/financetest"
+	"marquee/testutil/pgtest"
+)
+
+// as runs f in a transaction of the role.
+func as(t *testing.T, db *pgxpool.Pool, role string, f func(tx pgx.Tx)) {
+	t.Helper()
+	tx, err := db.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "SET LOCAL ROLE "+pgx.Identifier{role}.Sanitize())
+	require.NoError(t, err)
+	f(tx)
+}
+
+var question = regexp.MustCompile("(?s)```sql\n(.*?)```")
+
+// TestAnalystsQuestions keeps docs/analysts.md true: the role answers each of its questions.
+func TestAnalystsQuestions(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	financetest.Golden(t, db)
+	page, err := os.ReadFile("../../docs/analysts.md")
+	require.NoError(t, err)
+	questions := question.FindAllStringSubmatch(string(page), -1)
+	require.Len(t, questions, 12)
+	for _, q := range questions {
+		as(t, db, "marquee_analyst", func(tx pgx.Tx) {
+			rows, err := tx.Query(t.Context(), q[1])
+			require.NoError(t, err, q[1])
+			found, err := pgx.CollectRows(rows, pgx.RowToMap)
+			require.NoError(t, err, q[1])
+			require.NotEmpty(t, found, q[1])
+		})
+	}
+}
+
+// TestAnalystsReadNothingElse walks every table, view and sequence of the database: each role
+// reads the views meant for it, and no role changes anything.
+func TestAnalystsReadNothingElse(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	rows, err := db.Query(t.Context(), `SELECT n.nspname, c.relname, c.relkind::text,
+			has_table_privilege('marquee_analyst', c.oid, 'SELECT') AND has_schema_privilege('marquee_analyst', n.oid, 'USAGE'),
+			has_table_privilege('marquee_analyst_personal', c.oid, 'SELECT') AND has_schema_privilege('marquee_analyst_personal', n.oid, 'USAGE'),
+			has_table_privilege('marquee_analyst_personal', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') OR has_table_privilege('marquee_analyst', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'`)
+	require.NoError(t, err)
+	var schema, name, kind string
+	var plain, personal, writes bool
+	views := 0
+	_, err = pgx.ForEachRow(rows, []any{&schema, &name, &kind, &plain, &personal, &writes}, func() error {
+		require.False(t, writes, "%s.%s may be written", schema, name)
+		if schema != "finance" || kind != "v" {
+			require.False(t, plain || personal, "%s.%s may be read", schema, name)
+			return nil
+		}
+		views++
+		if strings.HasSuffix(name, "_personal") {
+			require.False(t, plain, "%s.%s holds personal data", schema, name)
+			require.True(t, personal, "%s.%s", schema, name)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, views, 30)
+	as(t, db, "marquee_analyst", func(tx pgx.Tx) {
+		_, err := tx.Exec(t.Context(), "SELECT password_hash FROM accounts.users")
+		require.ErrorContains(t, err, "permission denied")
+	})
+}
