@@ -43,7 +43,7 @@ func (q *Queries) EventExists(ctx context.Context, db DBTX, id objectid.ID) (boo
 }
 
 const eventGet = `-- name: EventGet :one
-SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date FROM tickets.events WHERE id = $1
+SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search FROM tickets.events WHERE id = $1
 `
 
 func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (Event, error) {
@@ -68,6 +68,7 @@ func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (Event,
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.Search,
 	)
 	return i, err
 }
@@ -125,7 +126,7 @@ func (q *Queries) EventListImages(ctx context.Context, db DBTX, ids []string) ([
 }
 
 const eventListOnSale = `-- name: EventListOnSale :many
-SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY event_date, id LIMIT 1000
+SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY event_date, id LIMIT 1000
 `
 
 func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) ([]Event, error) {
@@ -156,6 +157,7 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 			&i.DocumentCreatedByID,
 			&i.RegisterDate,
 			&i.RegisterUpdateDate,
+			&i.Search,
 		); err != nil {
 			return nil, err
 		}
@@ -168,7 +170,7 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 }
 
 const eventLock = `-- name: EventLock :one
-SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date FROM tickets.events WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search FROM tickets.events WHERE id = $1 FOR NO KEY UPDATE
 `
 
 // Whoever changes how many places are taken locks the event first, tickets after.
@@ -194,6 +196,7 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (Event
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.Search,
 	)
 	return i, err
 }

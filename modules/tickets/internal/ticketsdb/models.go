@@ -36,6 +36,8 @@ type Event struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+	// What GET /search/events finds an event by: code and title before the place, this before the description.
+	Search interface{}
 }
 
 // One row a purchase, written with its places before the gateway is called.
@@ -99,4 +101,6 @@ type Ticket struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+	// What GET /search/tickets finds a ticket by: title and promo code before the description. People are found by /search/customers, and their tickets by customer_id.
+	Search interface{}
 }
