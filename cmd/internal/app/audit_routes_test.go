@@ -291,7 +291,7 @@ var trailed = map[string]func(o *office) made{
 	"subscription_update": func(o *office) made {
 		return o.put("/subscriptions", "subscriptions", o.active(), "expires_at", "2099-01-01")
 	},
-	"subscription_cancel":   func(o *office) made { return o.act("/subscriptions/", o.active(), "/cancel", nil) },
+	"subscription_cancel": func(o *office) made { return o.act("/subscriptions/", o.active(), "/cancel", nil) },
 	"export_delete": func(o *office) made {
 		id, _ := o.root.Get("/admin/customers/export?async=1").Expect(http.StatusAccepted).Map()["_id"].(string)
 		return made{o.root.Delete("/admin/exports/"+id, nil), "exports", id}
