@@ -1,28 +1,14 @@
 package app
 
 import (
-	"bytes"
-	"context"
-	"image"
-	"image/png"
-	"log/slog"
-	"mime/multipart"
 	"net/http"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/accounts"
-	"marquee/modules/accounts/accountstest"
-	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
-	"marquee/testutil/apitest"
-	"marquee/testutil/pgtest"
 )
 
 // untrailed are the routes by which an admin writes and leaves no entry, and why.
@@ -30,160 +16,6 @@ var untrailed = map[string]string{
 	"refresh_archive_token_post": "makes a token of his own, no record",
 	"watch_history_put":          "what he watches is his own affair, not administration",
 	"watch_history_delete":       "as watch_history_put",
-}
-
-// obj is a JSON object.
-type obj = map[string]any
-
-// made is what one example call did.
-type made struct {
-	answer   *apitest.Answer
-	resource string
-	record   string // "" where the resource has but one
-}
-
-// office is a platform with both gateways and people at work in it.
-type office struct {
-	t        *testing.T
-	app      *App
-	gateways *paymentstest.Gateways
-	nobody   *apitest.Client
-	root     *apitest.Client
-	people   int
-}
-
-func openOffice(t *testing.T) *office {
-	t.Helper()
-	o := &office{t: t, gateways: paymentstest.NewGateways(t)}
-	cfg := complete()
-	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom, cfg.NoThrottle = pgtest.URL(t), 4, "Marquee <no-reply@example.com>", true
-	cfg.GWAURL, cfg.GWAAPIKey, cfg.GWAWebhookToken = o.gateways.Sandbox.GWAURL(), "$aact_hmlg_sandbox", []string{paymentstest.GWAToken}
-	cfg.GWBURL, cfg.GWBSecretKey, cfg.GWBWebhook = o.gateways.Sandbox.GWBURL(), "sk_test_sandbox", []string{paymentstest.GWBSecret}
-	a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler), true)
-	require.NoError(t, err)
-	t.Cleanup(a.Close)
-	o.app, o.nobody = a, apitest.New(t, a.api)
-	o.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
-		GWAURL: o.nobody.URL() + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
-		GWBURL: o.nobody.URL() + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
-	})
-	_, o.root = person(t, a, o.nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
-	subscriptionstest.Plan(t, a.pool, subscriptionstest.PlanID, 4990)
-	return o
-}
-
-func (o *office) customer() (accounts.Customer, *apitest.Client) {
-	c := accountstest.Customer(o.t, o.app.pool)
-	return c, o.nobody.As(tokenOf(o.nobody, c.Username))
-}
-
-func (o *office) admin() accounts.User {
-	o.people++
-	u, _ := person(o.t, o.app, o.nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin" + strconv.Itoa(o.people), Name: "Admin"})
-	return u
-}
-
-// subscribed is a paid subscription at a gateway.
-func (o *office) subscribed(gateway string) string {
-	_, client := o.customer()
-	body := obj{"plan_id": subscriptionstest.PlanID, "payment_method_id": paymentstest.TokenApproved}
-	if gateway == "gwa" {
-		body = obj{
-			"plan_id":     subscriptionstest.PlanID,
-			"credit_card": obj{"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
-			"credit_card_holder_info": obj{
-				"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
-			},
-		}
-	}
-	id := idIn(client.Post("/"+gateway+"/subscribe", body).Expect(http.StatusCreated))
-	require.NoError(o.t, o.gateways.Sandbox.GWA.Advance(time.Minute))
-	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
-	defer cancel()
-	require.NoError(o.t, o.gateways.Sandbox.Settle(ctx))
-	return id
-}
-
-// idIn is the id of the only document of an answer.
-func idIn(a *apitest.Answer) string {
-	return a.Expect(a.Status).Map()["docs"].([]any)[0].(obj)["_id"].(string)
-}
-
-// post makes one record of a collection and names it.
-func (o *office) post(path, resource string, body obj) made {
-	a := o.root.Post(path, []obj{body}).Expect(http.StatusOK)
-	return made{a, resource, idIn(a)}
-}
-
-// put changes one field of a record.
-func (o *office) put(path, resource, id, field string, value any) made {
-	return made{o.root.Put(path, []obj{{"_id": id, field: value}}), resource, id}
-}
-
-func (o *office) remove(path, resource, id string) made {
-	return made{o.root.Delete(path+"?_id="+id, nil), resource, id}
-}
-
-var (
-	aCategory = obj{"name": "Drama", "slug": "drama"}
-	aVideo    = obj{"title": "Film", "slug": "film", "video_id": "https://video.example.com/1", "duration": 90, "release_date": "2026-01-01"}
-	anEvent   = obj{"title": "Premiere", "event_date": "2099-01-01T20:00:00Z"}
-	aPromo    = obj{"title": "Half", "code_type": "promo"}
-	aColumn   = obj{"name": "To do"}
-	aProfile  = obj{"name": "Editors"}
-	aPlan     = obj{"plan_id": "gold", "name": "Gold", "amount": 990}
-)
-
-func (o *office) category() string { return o.post("/categories", "", unique(o, aCategory)).record }
-func (o *office) video() string    { return o.post("/videos", "", unique(o, aVideo)).record }
-func (o *office) event() string    { return o.post("/events", "", anEvent).record }
-func (o *office) promo() string    { return o.post("/admin/promo-codes", "", aPromo).record }
-func (o *office) plan() string     { return o.post("/plans", "", unique(o, aPlan)).record }
-func (o *office) column() string {
-	return o.post("/admin/requisition-status", "", unique(o, aColumn)).record
-}
-func (o *office) profile() string { return o.post("/users-type", "", unique(o, aProfile)).record }
-
-func (o *office) card() string {
-	return o.post("/admin/requisitions", "", obj{"name": "Buy lamps", "status_id": o.column()}).record
-}
-
-// ticket is an available one, and who holds it.
-func (o *office) ticket() (id string, holder *apitest.Client) {
-	u, client := o.customer()
-	return idIn(o.root.Post("/tickets", obj{"customer_id": u.ID, "event_id": o.event()}).Expect(http.StatusOK)), client
-}
-
-// scanned is a ticket's code.
-func (o *office) scanned() (id, payload string) {
-	id, holder := o.ticket()
-	return id, holder.Get("/me/tickets/" + id + "/qr").Expect(http.StatusOK).Map()["qr_payload"].(string)
-}
-
-// unique is the body with names that no other has.
-func unique(o *office, body obj) obj {
-	o.people++
-	other := obj{}
-	for name, value := range body {
-		other[name] = value
-		if name == "slug" || name == "name" || name == "plan_id" {
-			other[name] = value.(string) + "-" + strconv.Itoa(o.people)
-		}
-	}
-	return other
-}
-
-// send uploads a picture, which every upload takes.
-func (o *office) send(path string) *apitest.Answer {
-	var picture, form bytes.Buffer
-	require.NoError(o.t, png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 8, 8))))
-	parts := multipart.NewWriter(&form)
-	part, err := parts.CreateFormFile("file", "a.png")
-	require.NoError(o.t, err)
-	_, err = part.Write(picture.Bytes())
-	require.NoError(o.t, err)
-	require.NoError(o.t, parts.Close())
-	return o.root.Send(http.MethodPost, path, parts.FormDataContentType(), form.Bytes()).Expect(http.StatusOK)
 }
 
 // trailed is one call that succeeds, and what it writes, for every route by which
