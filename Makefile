@@ -3,7 +3,10 @@ GO      ?= go
 BINARY  := bin/marquee
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
-.PHONY: run test bench generate lint verify build clean
+# The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
+SOAKED := ./cmd/internal/app/histories
+
+.PHONY: run test soak bench generate lint verify build clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -12,6 +15,10 @@ run: build
 ## test: every test, on a private Postgres of its own
 test:
 	$(GO) test -timeout 15m ./...
+
+## soak: the races, random histories and faults at full length, an hour or so
+soak:
+	SOAK=1 $(GO) test -count=1 -v -run Soak -timeout 4h $(SOAKED)
 
 ## bench: the benchmarks and the load on a running server
 bench: build

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,24 +21,57 @@ import (
 
 func main() {
 	binary := flag.String("binary", "bin/marquee", "the marquee binary")
-	sizes := flag.String("videos", "10000,100000", "sizes of the catalogue, growing")
+	var o options
+	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
 	seconds := flag.Int("seconds", 3, "length of each run")
+	only := flag.String("only", "", "names of the benchmarks to run, with commas between them; all when empty")
 	flag.Parse()
+	o.length = time.Duration(*seconds) * time.Second
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binary, *sizes, time.Duration(*seconds)*time.Second); err != nil {
+	if err := run(ctx, *binary, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop has run
 	}
 }
 
-func run(ctx context.Context, binary, sizes string, length time.Duration) error {
+type options struct {
+	videos string
+	length time.Duration // of each run
+	only   []string
+}
+
+// benchmarks in the order in which they run, all against one platform.
+var benchmarks = []struct {
+	name string
+	run  func(context.Context, *platform, options) error
+}{
+	{"videos", benchVideos},
+}
+
+func run(ctx context.Context, binary string, o options) error {
 	p, err := start(ctx, binary)
 	if err != nil {
 		return err
 	}
 	defer p.stop()
+	for _, b := range benchmarks {
+		if len(o.only) > 0 && !slices.Contains(o.only, b.name) {
+			continue
+		}
+		if err := b.run(ctx, p, o); err != nil {
+			return fmt.Errorf("%s: %w", b.name, err)
+		}
+	}
+	return nil
+}
+
+// benchVideos is W1 to W3.
+func benchVideos(ctx context.Context, p *platform, o options) error {
 	admin, err := p.login(ctx, "admin")
 	if err != nil {
 		return err
@@ -46,7 +80,7 @@ func run(ctx context.Context, binary, sizes string, length time.Duration) error 
 	if err != nil {
 		return err
 	}
-	for _, text := range strings.Split(sizes, ",") {
+	for _, text := range strings.Split(o.videos, ",") {
 		size, err := strconv.Atoi(text)
 		if err != nil {
 			return fmt.Errorf("-videos: %w", err)
@@ -54,7 +88,7 @@ func run(ctx context.Context, binary, sizes string, length time.Duration) error 
 		if err := p.fill(ctx, admin, size); err != nil {
 			return err
 		}
-		if err := p.measure(ctx, subscriber, size, length); err != nil {
+		if err := p.measure(ctx, subscriber, size, o.length); err != nil {
 			return err
 		}
 	}
