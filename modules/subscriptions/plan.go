@@ -51,7 +51,7 @@ func (s *Service) pushPlan(ctx context.Context, gateway payments.Gateway, p subs
 	}
 	ids, err := gateway.SyncPlan(ctx, terms)
 	if err != nil {
-		return p, s.refused(ctx, "synchronise plan", err)
+		return p, s.payments.Refused(ctx, "synchronise plan", err)
 	}
 	p.GwbProductID, p.GwbPriceID, p.GwbPriceAmountCents = &ids.ProductID, &ids.PriceID, &p.AmountCents
 	err = s.changePlan(ctx, p, func(tx pgx.Tx) error {

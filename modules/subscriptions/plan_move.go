@@ -242,5 +242,5 @@ func (s *Service) moveFault(ctx context.Context, err error) error {
 			Message: "The payment gateway did not answer in time. The subscription moves to the plan as soon as the gateway confirms the price.",
 		}).WithCause(err)
 	}
-	return s.refused(ctx, "change price", err)
+	return s.payments.Refused(ctx, "change price", err)
 }

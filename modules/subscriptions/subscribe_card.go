@@ -163,12 +163,12 @@ func (s *Service) giveUp(ctx context.Context, sub row, cause error) error {
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
 	if !certain(cause) {
-		return gatewayFault(cause) // the row stays as it is for the recovery job
+		return payments.FaultOf(cause) // the row stays as it is for the recovery job
 	}
 	if _, err := s.settle(ctx, sub, answer{source: BySubscribe, nothing: true}); err != nil {
-		return errors.Join(gatewayFault(cause), err)
+		return errors.Join(payments.FaultOf(cause), err)
 	}
-	return gatewayFault(cause)
+	return payments.FaultOf(cause)
 }
 
 // certain reports whether the error says that the gateway did nothing.

@@ -37,7 +37,7 @@ func (h handlers) recallCardGWB(ctx context.Context, id objectid.ID) (*envelope,
 	if Status(sub.Status) == Pending {
 		out.paymentStatus = string(payments.OutcomeUnknown)
 		if out.sub, out.clientSecret, err = h.service.resolve(ctx, sub); err != nil {
-			return nil, gatewayFault(err)
+			return nil, payments.FaultOf(err)
 		}
 		switch {
 		case out.clientSecret != "":
@@ -81,10 +81,10 @@ func (h handlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, 
 	if Status(sub.Status) == Pending && sub.PixPaymentID != nil {
 		gateway, err := h.service.payments.Gateway(payments.GWB)
 		if err != nil {
-			return nil, gatewayFault(err)
+			return nil, payments.FaultOf(err)
 		}
 		if charge, err = gateway.ReadPix(ctx, *sub.PixPaymentID); err != nil {
-			return nil, h.service.refused(ctx, "read PIX", err)
+			return nil, h.service.payments.Refused(ctx, "read PIX", err)
 		}
 	}
 	return pixGWBEnvelope(ctx, sub, charge.ClientSecret), nil

@@ -47,7 +47,7 @@ func (s *Service) currentAt(ctx context.Context, customerID objectid.ID, only pa
 // cancelPix drops an unpaid PIX: its code first, so that nobody pays it after.
 func (s *Service) cancelPix(ctx context.Context, sub row) (row, error) {
 	if err := s.dropPix(ctx, sub, CustomerCancels, ByCustomer); err != nil {
-		return row{}, s.refused(ctx, "cancel PIX", err)
+		return row{}, s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
 	if err == nil && Status(after.Status) == Active {
@@ -117,7 +117,7 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID)
 			return s.cancelNow(ctx, sub, change{action: CustomerCancels, source: ByCustomer, actor: &customerID})
 		}
 		if err != nil {
-			return row{}, s.refused(ctx, "cancel at period end", err)
+			return row{}, s.payments.Refused(ctx, "cancel at period end", err)
 		}
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {

@@ -26,7 +26,7 @@ func (s *Service) changeCard(ctx context.Context, customerID objectid.ID, name p
 	}
 	gateway, err := s.payments.Gateway(name)
 	if err != nil {
-		return row{}, "", gatewayFault(err)
+		return row{}, "", payments.FaultOf(err)
 	}
 	field := "credit_card"
 	if name == payments.GWB {
@@ -65,7 +65,7 @@ func (s *Service) cardRefused(ctx context.Context, err error, field string) erro
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it and subscribe anew.").WithCause(err)
 	}
-	return s.refused(ctx, "change card", err)
+	return s.payments.Refused(ctx, "change card", err)
 }
 
 // payOpen tries the open invoice with the new card.
@@ -78,7 +78,7 @@ func (s *Service) payOpen(ctx context.Context, gateway payments.Gateway, sub row
 	case errors.As(err, &declined):
 		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, nil
 	case err != nil:
-		_ = s.refused(ctx, "pay open invoice", err)
+		_ = s.payments.Refused(ctx, "pay open invoice", err)
 		return sub, cardChanged + " What is open is being paid with it.", nil
 	case !open || paid.Status != payments.PaymentSettled:
 		return sub, cardChanged, nil

@@ -3,8 +3,6 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,7 +57,7 @@ func (s *Service) prepare(ctx context.Context, customerID objectid.ID, name paym
 	}
 	gateway, err := s.payments.Gateway(name)
 	if err != nil {
-		return w, gatewayFault(err)
+		return w, payments.FaultOf(err)
 	}
 	return wish{customer: customer, plan: plan, gateway: gateway, months: 1}, nil
 }
@@ -85,7 +83,7 @@ func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accou
 	}
 	id, err := gateway.EnsureCustomer(ctx, p)
 	if err != nil {
-		return p, s.refused(ctx, "make customer", err)
+		return p, s.payments.Refused(ctx, "make customer", err)
 	}
 	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gateway.Name()), id)
 	return p, err
@@ -204,7 +202,7 @@ func (s *Service) makeRoom(ctx context.Context, customerID objectid.ID) error {
 		err = s.dropPendingCard(ctx, live)
 	}
 	if err != nil {
-		return gatewayFault(err)
+		return payments.FaultOf(err)
 	}
 	return nil
 }
@@ -276,26 +274,6 @@ func conflictWith(live row) error {
 // running reports whether a subscription at its gateway gives access.
 func running(status payments.RemoteStatus) bool {
 	return status == payments.RemoteActive || status == payments.RemoteTrialing
-}
-
-// gatewayFault words an error of a gateway for people; what is no gateway's
-// error passes as it is.
-func gatewayFault(err error) error {
-	var rejected *payments.Rejected
-	switch {
-	case errors.As(err, &rejected):
-		return fault.Bad("The payment gateway did not accept these data. Check your name, tax id, phone and address.").WithCause(err)
-	case errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrOutcomeUnknown):
-		return (&fault.Error{Kind: fault.Unavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
-	}
-	return err
-}
-
-// refused logs why a gateway did not do what was asked, and words it for people.
-// The gateway's text names internals, so it stays in the log.
-func (s *Service) refused(ctx context.Context, what string, err error) error {
-	s.log.WarnContext(ctx, "gateway call failed", slog.String("call", what), slog.Any("error", err))
-	return gatewayFault(fmt.Errorf("%s: %w", what, err))
 }
 
 func isMissing(err error) bool { return fault.Is(err, fault.Missing) }

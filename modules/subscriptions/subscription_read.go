@@ -135,7 +135,7 @@ func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
 		sub, err = s.settle(ctx, sub, a)
 	}
 	if err != nil {
-		return row{}, s.refused(ctx, "read PIX code", err)
+		return row{}, s.payments.Refused(ctx, "read PIX code", err)
 	}
 	if sub.PixPayload == nil && (a.pix != nil && a.pix.Expired || a.auth != nil && a.auth.Expired) {
 		return row{}, errCodeGone()

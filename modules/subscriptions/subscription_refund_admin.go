@@ -164,14 +164,14 @@ func (s *Service) refundFault(ctx context.Context, err error, o refundOrder) err
 			Message: "The payment gateway did not answer in time. The refund will be finished or given up within minutes: see the list of refunds before you ask again.",
 		}).WithCause(err)
 	}
-	return s.refused(ctx, "refund", err)
+	return s.payments.Refused(ctx, "refund", err)
 }
 
 // listRemote is the payments as the gateway has them.
 func (s *Service) listRemote(ctx context.Context, sub row) ([]payments.RemotePayment, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
-		return nil, gatewayFault(err)
+		return nil, payments.FaultOf(err)
 	}
 	customer := text(sub.GwaCustomerID)
 	if sub.Gateway == string(payments.GWB) {
@@ -181,7 +181,7 @@ func (s *Service) listRemote(ctx context.Context, sub row) ([]payments.RemotePay
 		SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), CustomerGatewayID: customer,
 	})
 	if err != nil {
-		return nil, s.refused(ctx, "list payments", err)
+		return nil, s.payments.Refused(ctx, "list payments", err)
 	}
 	return all, nil
 }

@@ -54,7 +54,7 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 // has just been paid stays.
 func (s *Service) dropForRenewal(ctx context.Context, old row) error {
 	if err := s.dropPix(ctx, old, Replaced, ByCustomer); err != nil {
-		return s.refused(ctx, "cancel PIX", err)
+		return s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
 	if err == nil && Status(after.Status) == Active {

@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
-	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -109,7 +108,7 @@ func (s *Service) prepare(ctx context.Context, p purchase) (w wish, instrument p
 		}
 	}
 	if w.gateway, err = s.payments.Gateway(p.gateway); err != nil {
-		return w, instrument, gatewayFault(err)
+		return w, instrument, payments.FaultOf(err)
 	}
 	w.payer, err = s.payerAt(ctx, w.gateway, w.customer, p.buyer)
 	return w, instrument, err
@@ -165,7 +164,7 @@ func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accou
 	}
 	id, err := gateway.EnsureCustomer(ctx, p)
 	if err != nil {
-		return p, s.refused(ctx, "make customer", err)
+		return p, s.payments.Refused(ctx, "make customer", err)
 	}
 	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gateway.Name()), id)
 	return p, err
@@ -235,25 +234,5 @@ func (s *Service) giveUp(ctx context.Context, o order, why error) error {
 		}
 		return fault.Bad("%s", message).WithField(field).WithCause(why)
 	}
-	return s.refused(ctx, "pay order", why)
-}
-
-// refused logs why a gateway did not do what was asked, and words it for people.
-// The gateway's text names internals, so it stays in the log.
-func (s *Service) refused(ctx context.Context, what string, err error) error {
-	s.log.WarnContext(ctx, "gateway call failed", slog.String("call", what), slog.String("request_id", httpapi.RequestID(ctx)), slog.Any("error", err))
-	return gatewayFault(fmt.Errorf("%s: %w", what, err))
-}
-
-// gatewayFault words an error of a gateway for people; what is no gateway's
-// error passes as it is.
-func gatewayFault(err error) error {
-	var rejected *payments.Rejected
-	switch {
-	case errors.As(err, &rejected):
-		return fault.Bad("The payment gateway did not accept these data. Check the card, name, tax id, phone and address.").WithCause(err)
-	case errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrOutcomeUnknown):
-		return (&fault.Error{Kind: fault.Unavailable, Message: "The payment gateway does not answer. Try again in a moment.", RetryAfter: 30 * time.Second}).WithCause(err)
-	}
-	return err
+	return s.payments.Refused(ctx, "pay order", why)
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -40,7 +41,7 @@ const (
 // refuse everything.
 func openApp(t *testing.T) *App {
 	t.Helper()
-	gateway := httptest.NewServer(http.NotFoundHandler())
+	gateway := httptest.NewServer(http.HandlerFunc(knowsNothing))
 	t.Cleanup(gateway.Close)
 	cfg := complete()
 	cfg.DatabaseURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
@@ -49,6 +50,14 @@ func openApp(t *testing.T) *App {
 	require.NoError(t, err)
 	t.Cleanup(a.Close)
 	return a
+}
+
+// knowsNothing answers as either gateway answers about an object that it has not:
+// for good, so that nothing is tried again.
+func knowsNothing(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = io.WriteString(w, `{"errors":[{"code":"not_found","description":"Not found"}],"error":{"type":"invalid_request_error","code":"resource_missing","message":"No such object"}}`)
 }
 
 // person makes a user and logs him in.
