@@ -69,6 +69,7 @@ type Event struct {
 	Attempt      int                 // of PaymentHasFailed: the invoice's attempt_count
 	FirstInvoice bool                // of gateway B's invoices: billing_reason subscription_create
 	Subscription *RemoteSubscription // of the subscription and recurrence kinds
+	LeftStatus   RemoteStatus        // of SubscriptionChanged: the status before it, "" when the event does not tell
 
 	// Purpose is what the payment is for when the gateway was told (gateway B's
 	// metadata); empty when only the local row can tell.

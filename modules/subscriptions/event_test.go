@@ -58,6 +58,12 @@ func (r remote) updated(status payments.RemoteStatus, second int, invoice ...str
 	return e
 }
 
+// leaving has a status event tell which status the subscription had before.
+func leaving(status payments.RemoteStatus, e payments.Event) payments.Event {
+	e.LeftStatus = status
+	return e
+}
+
 func (r remote) created(status payments.RemoteStatus, second int) payments.Event {
 	e := r.updated(status, second)
 	e.Type = "customer.subscription.created"
@@ -145,6 +151,15 @@ func TestStatusEventsOutOfOrder(t *testing.T) {
 		}, "active"},
 		"on a tie something better": {"pending", func(r remote) []payments.Event {
 			return []payments.Event{r.updated(incomplete, 5), r.updated(active, 5)}
+		}, "active"},
+		"on a tie what left the present state": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.updated(active, 5), leaving(active, r.updated(pastDue, 5))}
+		}, "suspended"},
+		"on a tie what left another state": {"pending", func(r remote) []payments.Event {
+			return []payments.Event{r.updated(active, 5), leaving(incomplete, r.updated(pastDue, 5))}
+		}, "active"},
+		"on a tie a failure of what is paid by now": {"active", func(r remote) []payments.Event {
+			return []payments.Event{r.paid("in_2", 5), r.updated(active, 5), leaving(active, r.updated(pastDue, 5, "in_2"))}
 		}, "active"},
 		"an end holds on a tie": {"active", func(r remote) []payments.Event {
 			return []payments.Event{r.updated(active, 5), r.updated(payments.RemoteCanceled, 5)}

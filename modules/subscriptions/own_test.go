@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
@@ -188,7 +187,6 @@ func TestNewCardPaysWhatIsOpen(t *testing.T) {
 	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenDeclined})
 	require.NoError(t, b.gateways.Sandbox.GWB.Renew(remote))
 	b.settle(t)
-	b.apply(t, b.remoteOf(t, id).updated(payments.RemotePastDue, 3600)) // the sandbox tells it in the second of the new period
 	require.Equal(t, "suspended", b.status(t, id))
 	refused(t, b.expect(t, 400, http.MethodPut, "/gwb/subscription/payment-method", object{}), "VALIDATION_ERROR", "payment_method_id")
 	a := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenApproved})

@@ -127,7 +127,8 @@ func (s *Service) follow(r *row, e payments.Event) {
 
 // older reports whether a status event tells less than what is known. The
 // gateway's clock has whole seconds: on a tie nothing worse than the present
-// state is believed, except an end, from which there is no way back.
+// state is believed, except an end, from which there is no way back, and a change
+// that says of itself that it left the present state.
 func older(sub row, action Action, e payments.Event) bool {
 	if action == GatewaySaysIncomplete && isCreation(e) && Status(sub.Status) != Pending {
 		return true // it was paid since it was created
@@ -138,8 +139,22 @@ func older(sub row, action Action, e payments.Event) bool {
 	if !e.CreatedAt.Equal(*sub.LastEventAt) {
 		return e.CreatedAt.Before(*sub.LastEventAt)
 	}
+	if follows(sub, e) {
+		return false
+	}
 	to, ok := Next(Status(sub.Status), action)
 	return ok && !to.Ended() && goodness[to] < goodness[Status(sub.Status)]
+}
+
+// follows reports whether the event's change began at the present state. One about
+// an invoice that is paid by now lies before that payment.
+func follows(sub row, e payments.Event) bool {
+	left, told := statusActions[e.LeftStatus]
+	if !told || paidAlready(sub, e.Subscription.LatestPayment) {
+		return false
+	}
+	state, ok := Next(Status(sub.Status), left)
+	return ok && string(state) == sub.Status
 }
 
 var goodness = map[Status]int{Pending: 0, Suspended: 1, Active: 2}

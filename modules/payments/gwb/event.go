@@ -14,8 +14,19 @@ type envelope struct {
 	Type    string `json:"type"`
 	Created int64  `json:"created"`
 	Data    struct {
-		Object json.RawMessage `json:"object"`
+		Object   json.RawMessage `json:"object"`
+		Previous json.RawMessage `json:"previous_attributes"`
 	} `json:"data"`
+}
+
+// leftStatus is the subscription's status before the change that the event tells,
+// "" when another of its fields changed.
+func (e envelope) leftStatus() payments.RemoteStatus {
+	var previous struct {
+		Status payments.RemoteStatus `json:"status"`
+	}
+	_ = json.Unmarshal(e.Data.Previous, &previous) // it only helps to order what came in one second
+	return previous.Status
 }
 
 // readers say what each event type means; the others are without consequence.
@@ -60,6 +71,9 @@ func (*Gateway) ReadEvent(body []byte) (payments.Event, error) {
 	}
 	if err := reader(env.Data.Object, &e); err != nil {
 		return payments.Event{Gateway: payments.GWB, ID: env.ID, Type: env.Type}, fmt.Errorf("object of %s: %w", env.Type, err)
+	}
+	if e.Kind == payments.SubscriptionChanged {
+		e.LeftStatus = env.leftStatus()
 	}
 	return e, nil
 }

@@ -33,6 +33,7 @@ func TestSamplesInBothShapes(t *testing.T) {
 		for name, want := range map[string]struct {
 			kind    payments.EventKind
 			status  payments.RemoteStatus
+			left    payments.RemoteStatus
 			payment payments.PaymentStatus
 			first   bool
 		}{
@@ -41,8 +42,8 @@ func TestSamplesInBothShapes(t *testing.T) {
 			"invoice.payment_failed.first-declined":              {kind: payments.PaymentHasFailed, payment: payments.PaymentFailed, first: true},
 			"invoice.payment_failed.renewal":                     {kind: payments.PaymentHasFailed, payment: payments.PaymentFailed},
 			"customer.subscription.created.incomplete":           {kind: payments.SubscriptionChanged, status: payments.RemoteIncomplete},
-			"customer.subscription.updated.active":               {kind: payments.SubscriptionChanged, status: payments.RemoteActive},
-			"customer.subscription.updated.past_due":             {kind: payments.SubscriptionChanged, status: payments.RemotePastDue},
+			"customer.subscription.updated.active":               {kind: payments.SubscriptionChanged, status: payments.RemoteActive, left: payments.RemoteIncomplete},
+			"customer.subscription.updated.past_due":             {kind: payments.SubscriptionChanged, status: payments.RemotePastDue, left: payments.RemoteActive},
 			"customer.subscription.updated.cancel-at-period-end": {kind: payments.SubscriptionChanged, status: payments.RemoteActive},
 			"customer.subscription.deleted":                      {kind: payments.SubscriptionWasEnded, status: payments.RemoteCanceled},
 		} {
@@ -67,6 +68,7 @@ func TestSamplesInBothShapes(t *testing.T) {
 			}
 			if want.status != "" {
 				require.Equal(t, want.status, e.Subscription.Status, name)
+				require.Equal(t, want.left, e.LeftStatus, name)
 				require.NotNil(t, e.Subscription.NextBilling, name)
 			}
 		}
