@@ -37,6 +37,9 @@ type Deps struct {
 	// ReconcilePause lies between two calls of a reconciliation at gateway A.
 	// Default none.
 	ReconcilePause time.Duration
+	// KeepLogMonths is for how many months (UTC), before the present one, webhook
+	// logs are kept. Default 0: for good.
+	KeepLogMonths int
 	// GWBPublishableKey is shown by GET /gwb/config; empty: not configured.
 	GWBPublishableKey string
 }

@@ -88,15 +88,14 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 	}
 }
 
-// receiveTx logs the delivery; the first of an event applies it, the others,
-// also those that come at the same time, take its result.
+// receiveTx applies the first delivery of an event and logs it; the others, also
+// those that come at the same time, are logged with its result.
 func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
 	claimed, err := s.db.ProcessedEventReceive(ctx, tx, paymentsdb.ProcessedEventReceiveParams{
-		LogID: d.log, Gateway: string(d.event.Gateway), EventID: d.event.ID, EventType: filled(d.event.Type), Payload: d.body,
-		Signature: filled(d.proof), Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
+		Gateway: string(d.event.Gateway), EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("log and claim event: %w", err)
+		return Result{}, fmt.Errorf("claim event: %w", err)
 	}
 	if claimed == 0 {
 		return s.repeatTx(ctx, tx, d)
@@ -118,28 +117,46 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result,
 	if err := follow(); err != nil {
 		return Result{}, err
 	}
-	if err := s.finishTx(ctx, tx, d.event, state, result); err != nil {
+	if err := s.receivedTx(ctx, tx, d, state, result); err != nil {
 		return Result{}, err
 	}
 	faultpoint.Hit("webhook.applied")
 	return result, nil
 }
 
-// repeatTx gives the delivery's log the result that the event has.
-func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
-	known, err := s.db.ProcessedEventGet(ctx, tx, paymentsdb.ProcessedEventGetParams{Gateway: string(d.event.Gateway), EventID: d.event.ID})
+// receivedTx logs the delivery that was applied, and gives its event the result.
+func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state string, r Result) error {
+	raw, err := json.Marshal(r)
 	if err != nil {
-		return Result{}, fmt.Errorf("read processed event: %w", err)
+		return err
+	}
+	params := paymentsdb.ProcessedEventReceivedParams{
+		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: string(d.event.Gateway), EventID: d.event.ID, EventType: filled(d.event.Type),
+		LogID: d.log, Payload: d.body, Signature: filled(d.proof), ReceivedAt: d.at,
+	}
+	if state != stateQueued {
+		params.Processed, params.ProcessedAt = true, &params.At
+	}
+	if err := s.db.ProcessedEventReceived(ctx, tx, params); err != nil {
+		return fmt.Errorf("log and finish event: %w", err)
+	}
+	return nil
+}
+
+// repeatTx logs the delivery with the result that its event has.
+func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
+	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
+		Gateway: string(d.event.Gateway), EventID: &d.event.ID, EventType: filled(d.event.Type), LogID: d.log, Payload: d.body,
+		Signature: filled(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
+	})
+	if err != nil {
+		return Result{}, fmt.Errorf("log repetition: %w", err)
 	}
 	var result Result
-	if err := json.Unmarshal(known.Result, &result); err != nil {
+	if err := json.Unmarshal(raw, &result); err != nil {
 		return Result{}, fmt.Errorf("read result of event %s: %w", d.event.ID, err)
 	}
-	params := paymentsdb.WebhookLogFinishOneParams{ID: d.log, Result: known.Result}
-	if known.State != stateQueued {
-		params.Processed, params.ProcessedAt = true, new(s.deps.Clock.Now())
-	}
-	return result, s.db.WebhookLogFinishOne(ctx, tx, params)
+	return result, nil
 }
 
 // applyTx asks the appliers under a savepoint, so that a failure, also a panic,
@@ -178,6 +195,7 @@ func unclaimed(r Result) Result {
 	return r
 }
 
+// finishTx gives an event that was applied again, and all its logs, the result.
 func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e Event, state string, r Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -186,11 +204,9 @@ func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e Event, state string
 	// The caller holds the event: nobody else touches its logs, so that they never
 	// tell different stories.
 	params := paymentsdb.ProcessedEventFinishParams{
-		Gateway: string(e.Gateway), EventID: e.ID, State: state, Result: raw, At: s.deps.Clock.Now(),
+		Gateway: string(e.Gateway), EventID: e.ID, LogID: e.LogID, State: state, Result: raw, At: s.deps.Clock.Now(), Processed: true,
 	}
-	if state != stateQueued {
-		params.Processed, params.ProcessedAt = true, &params.At
-	}
+	params.ProcessedAt = &params.At
 	if err := s.db.ProcessedEventFinish(ctx, tx, params); err != nil {
 		return fmt.Errorf("finish event: %w", err)
 	}

@@ -81,10 +81,15 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.recoverRefund(ctx, job.Args.RefundID)
 	}))
 	river.AddWorker(w, &forgetWorker{s: s})
+	river.AddWorker(w, &logMonthsWorker{s: s})
 }
 
-// Periodic is empty: every job of the module follows from an event.
-func (s *Service) Periodic() []*river.PeriodicJob { return nil }
+// Periodic returns the module's scheduled jobs: all others follow from an event.
+func (s *Service) Periodic() []*river.PeriodicJob {
+	return []*river.PeriodicJob{
+		river.NewPeriodicJob(nightly{}, func() (river.JobArgs, *river.InsertOpts) { return logMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: logMonthsArgs{}.Kind()}),
+	}
+}
 
 // replayWaiting applies each waiting event in its own transaction, oldest first.
 func (s *Service) replayWaiting(ctx context.Context, gateway GatewayName, subjects []string) error {

@@ -6,37 +6,22 @@ INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subject
 VALUES (@gateway, @event_id, @log_id, 'applying', @subjects, '{}', @event_at, @at)
 ON CONFLICT DO NOTHING;
 
--- name: ProcessedEventReceive :execrows
--- ProcessedEventReceive logs a delivery and makes the caller the one who applies
--- its event, in one statement; no row means that the event has been done. Whoever
--- applies waits and works no longer than the limits, so that the event is queued
--- rather than the patience of the gateway lost (10 s at gateway A).
-WITH log AS (
-    INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, received_at)
-    VALUES (@log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, false, @at)
-    RETURNING id
-)
-INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
-SELECT @gateway, @event_id, log.id, 'applying', @subjects::text[], '{}', @event_at, @at FROM log
-ON CONFLICT DO NOTHING
-RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true);
-
 -- name: ProcessedEventFinish :exec
 -- ProcessedEventFinish gives an event and every authenticated log of it the
--- result, in one statement.
+-- result, in one statement. The log that was applied is the one to apply again.
 WITH logs AS (
     UPDATE payments.webhook_logs l SET processed = @processed, result = @result, processed_at = sqlc.narg(processed_at)
     WHERE l.gateway = @gateway AND l.event_id = @event_id AND l.signature_valid
 )
-UPDATE payments.processed_events e SET state = @state, result = @result, updated_at = @at
+UPDATE payments.processed_events e SET state = @state, result = @result, log_id = @log_id, updated_at = @at
 WHERE e.gateway = @gateway AND e.event_id = @event_id;
 
--- name: ProcessedEventGet :one
--- ProcessedEventGet reads the result. The share lock keeps a job that applies the
--- event again from finishing the logs before the caller's own is among them.
-SELECT state, result FROM payments.processed_events
+-- name: ProcessedEventHold :one
+-- ProcessedEventHold holds an event, whatever its state, until the transaction
+-- ends.
+SELECT state, log_id FROM payments.processed_events
 WHERE gateway = @gateway AND event_id = @event_id
-FOR SHARE;
+FOR UPDATE;
 
 -- name: ProcessedEventKnown :many
 -- ProcessedEventKnown tells which of the events have come.
@@ -54,6 +39,47 @@ FOR UPDATE OF e;
 -- ProcessedEventPayload reads the body of an event that waits.
 SELECT l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state = 'waiting';
+
+-- name: ProcessedEventReceive :execrows
+-- ProcessedEventReceive makes the caller the one who applies an event that has
+-- been delivered; no row means that the event has been done. Whoever applies
+-- waits and works no longer than the limits, so that the event is queued rather
+-- than the patience of the gateway lost (10 s at gateway A).
+INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
+VALUES (@gateway, @event_id, @log_id, 'applying', @subjects::text[], '{}', @event_at, @at)
+ON CONFLICT DO NOTHING
+RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true);
+
+-- name: ProcessedEventReceived :exec
+-- ProcessedEventReceived gives the event its result and logs its delivery with
+-- it. The log is written once, as it stays: an update would have to look for it in
+-- every month.
+WITH log AS (
+    INSERT INTO payments.webhook_logs (
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    ) VALUES (
+        @log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, @processed, @result, @received_at, sqlc.narg(processed_at)
+    )
+)
+UPDATE payments.processed_events e SET state = @state, result = @result, updated_at = @at
+WHERE e.gateway = @gateway AND e.event_id = @event_id;
+
+-- name: ProcessedEventRepeat :one
+-- ProcessedEventRepeat logs a delivery of an event that has come before, with the
+-- result that the event has. The share lock keeps a job that applies the event
+-- again from finishing the logs before this one is among them.
+WITH known AS (
+    SELECT e.state, e.result FROM payments.processed_events e
+    WHERE e.gateway = @gateway AND e.event_id = @event_id
+    FOR SHARE
+)
+INSERT INTO payments.webhook_logs (
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+)
+SELECT @log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, k.state <> 'queued', k.result, @received_at,
+    CASE WHEN k.state <> 'queued' THEN sqlc.arg(processed_at)::timestamptz END
+FROM known k
+RETURNING coalesce(result, '{}')::jsonb AS result;
 
 -- name: ProcessedEventSubject :exec
 -- ProcessedEventSubject adds an id by which a waiting event may be found.
@@ -73,10 +99,3 @@ SELECT EXISTS (
     SELECT 1 FROM payments.processed_events
     WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
 );
-
--- name: ProcessedEventHold :one
--- ProcessedEventHold holds an event, whatever its state, until the transaction
--- ends.
-SELECT state, log_id FROM payments.processed_events
-WHERE gateway = @gateway AND event_id = @event_id
-FOR UPDATE;

@@ -1,6 +1,28 @@
--- name: WebhookLogFinishOne :exec
-UPDATE payments.webhook_logs SET processed = @processed, result = @result, processed_at = sqlc.narg(processed_at)
-WHERE id = @id;
+-- name: WebhookLogAddMonths :one
+-- WebhookLogAddMonths makes the partitions of so many months from the instant's on
+-- that are missing, and tells how many.
+SELECT payments.add_webhook_log_months(@since::timestamptz, @months::int)::int AS added;
+
+-- name: WebhookLogCountEvent :one
+SELECT count(*) FROM payments.webhook_logs WHERE gateway = @gateway AND event_id = @event_id;
+
+-- name: WebhookLogDeleteBefore :execrows
+-- WebhookLogDeleteBefore deletes some logs received before the instant, never those
+-- of events not applied yet.
+DELETE FROM payments.webhook_logs l USING (
+    SELECT o.id, o.received_at FROM payments.webhook_logs o
+    WHERE o.received_at < @before AND NOT (o.signature_valid AND EXISTS (
+        SELECT 1 FROM payments.processed_events e
+        WHERE e.gateway = o.gateway AND e.event_id = o.event_id AND e.state IN ('queued', 'waiting')))
+    LIMIT @page_size
+) old
+WHERE l.id = old.id AND l.received_at = old.received_at AND l.received_at < @before;
+
+-- name: WebhookLogDropMonth :one
+-- WebhookLogDropMonth drops the oldest partition that ends by the instant, but for
+-- logs of events not applied yet. It tells the partition's name, "" when there is
+-- none.
+SELECT coalesce(payments.drop_webhook_log_month(@before::timestamptz), '')::text AS partition;
 
 -- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
@@ -9,6 +31,3 @@ INSERT INTO payments.webhook_logs (
     @id, @gateway, sqlc.narg(event_id), sqlc.narg(event_type), @payload, sqlc.narg(signature), @signature_valid,
     @processed, sqlc.narg(result), @received_at, sqlc.narg(processed_at)
 );
-
--- name: WebhookLogCountEvent :one
-SELECT count(*) FROM payments.webhook_logs WHERE gateway = @gateway AND event_id = @event_id;

@@ -74,6 +74,8 @@ type Config struct {
 
 	ReconcilePause time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours."`
 
+	WebhookLogMonths int `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" doc:"Months, before the present one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
+
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
 	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order."`
 	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Validations and redemptions of promo codes a minute by one account, or by one client address where nobody is signed in."`
@@ -127,6 +129,7 @@ func (c Config) Validate() error {
 	need(err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"), "PUBLIC_URL is missing or no address such as https://api.example.com.")
 	_, err = c.location()
 	need(err == nil, "REPORT_TZ is no time zone such as America/Sao_Paulo.")
+	need(c.WebhookLogMonths >= 0, "WEBHOOK_LOG_MONTHS is below 0.")
 	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
 	_, err = c.trustedProxies()
 	need(err == nil, fmt.Sprint(err))

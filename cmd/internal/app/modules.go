@@ -165,6 +165,7 @@ func newMail(cfg Config) (mail.Sender, *mail.Templates, error) {
 func newPayments(c core) *payments.Service {
 	return payments.New(payments.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable, ReconcilePause: c.cfg.ReconcilePause,
+		KeepLogMonths: c.cfg.WebhookLogMonths,
 		Adapters: []payments.Adapter{
 			gwa.New(gwa.Config{
 				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Clock: c.clock, UserAgent: "Marquee/" + Version(),

@@ -48,16 +48,17 @@ func (q *Queries) ProcessedEventClaim(ctx context.Context, db DBTX, arg Processe
 
 const processedEventFinish = `-- name: ProcessedEventFinish :exec
 WITH logs AS (
-    UPDATE payments.webhook_logs l SET processed = $6, result = $2, processed_at = $7
-    WHERE l.gateway = $4 AND l.event_id = $5 AND l.signature_valid
+    UPDATE payments.webhook_logs l SET processed = $7, result = $2, processed_at = $8
+    WHERE l.gateway = $5 AND l.event_id = $6 AND l.signature_valid
 )
-UPDATE payments.processed_events e SET state = $1, result = $2, updated_at = $3
-WHERE e.gateway = $4 AND e.event_id = $5
+UPDATE payments.processed_events e SET state = $1, result = $2, log_id = $3, updated_at = $4
+WHERE e.gateway = $5 AND e.event_id = $6
 `
 
 type ProcessedEventFinishParams struct {
 	State       string
 	Result      json.RawMessage
+	LogID       objectid.ID
 	At          time.Time
 	Gateway     string
 	EventID     string
@@ -66,11 +67,12 @@ type ProcessedEventFinishParams struct {
 }
 
 // ProcessedEventFinish gives an event and every authenticated log of it the
-// result, in one statement.
+// result, in one statement. The log that was applied is the one to apply again.
 func (q *Queries) ProcessedEventFinish(ctx context.Context, db DBTX, arg ProcessedEventFinishParams) error {
 	_, err := db.Exec(ctx, processedEventFinish,
 		arg.State,
 		arg.Result,
+		arg.LogID,
 		arg.At,
 		arg.Gateway,
 		arg.EventID,
@@ -78,31 +80,6 @@ func (q *Queries) ProcessedEventFinish(ctx context.Context, db DBTX, arg Process
 		arg.ProcessedAt,
 	)
 	return err
-}
-
-const processedEventGet = `-- name: ProcessedEventGet :one
-SELECT state, result FROM payments.processed_events
-WHERE gateway = $1 AND event_id = $2
-FOR SHARE
-`
-
-type ProcessedEventGetParams struct {
-	Gateway string
-	EventID string
-}
-
-type ProcessedEventGetRow struct {
-	State  string
-	Result json.RawMessage
-}
-
-// ProcessedEventGet reads the result. The share lock keeps a job that applies the
-// event again from finishing the logs before the caller's own is among them.
-func (q *Queries) ProcessedEventGet(ctx context.Context, db DBTX, arg ProcessedEventGetParams) (ProcessedEventGetRow, error) {
-	row := db.QueryRow(ctx, processedEventGet, arg.Gateway, arg.EventID)
-	var i ProcessedEventGetRow
-	err := row.Scan(&i.State, &i.Result)
-	return i, err
 }
 
 const processedEventHold = `-- name: ProcessedEventHold :one
@@ -206,49 +183,131 @@ func (q *Queries) ProcessedEventPayload(ctx context.Context, db DBTX, arg Proces
 }
 
 const processedEventReceive = `-- name: ProcessedEventReceive :execrows
-WITH log AS (
-    INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, received_at)
-    VALUES ($6, $1, $2, $7, $8, $9, true, false, $5)
-    RETURNING id
-)
 INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
-SELECT $1, $2, log.id, 'applying', $3::text[], '{}', $4, $5 FROM log
+VALUES ($1, $2, $3, 'applying', $4::text[], '{}', $5, $6)
 ON CONFLICT DO NOTHING
 RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true)
 `
 
 type ProcessedEventReceiveParams struct {
-	Gateway   string
-	EventID   string
-	Subjects  []string
-	EventAt   time.Time
-	At        time.Time
-	LogID     objectid.ID
-	EventType *string
-	Payload   json.RawMessage
-	Signature *string
+	Gateway  string
+	EventID  string
+	LogID    objectid.ID
+	Subjects []string
+	EventAt  time.Time
+	At       time.Time
 }
 
-// ProcessedEventReceive logs a delivery and makes the caller the one who applies
-// its event, in one statement; no row means that the event has been done. Whoever
-// applies waits and works no longer than the limits, so that the event is queued
-// rather than the patience of the gateway lost (10 s at gateway A).
+// ProcessedEventReceive makes the caller the one who applies an event that has
+// been delivered; no row means that the event has been done. Whoever applies
+// waits and works no longer than the limits, so that the event is queued rather
+// than the patience of the gateway lost (10 s at gateway A).
 func (q *Queries) ProcessedEventReceive(ctx context.Context, db DBTX, arg ProcessedEventReceiveParams) (int64, error) {
 	result, err := db.Exec(ctx, processedEventReceive,
 		arg.Gateway,
 		arg.EventID,
+		arg.LogID,
 		arg.Subjects,
 		arg.EventAt,
 		arg.At,
-		arg.LogID,
-		arg.EventType,
-		arg.Payload,
-		arg.Signature,
 	)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const processedEventReceived = `-- name: ProcessedEventReceived :exec
+WITH log AS (
+    INSERT INTO payments.webhook_logs (
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    ) VALUES (
+        $6, $4, $5, $7, $8, $9, true, $10, $2, $11, $12
+    )
+)
+UPDATE payments.processed_events e SET state = $1, result = $2, updated_at = $3
+WHERE e.gateway = $4 AND e.event_id = $5
+`
+
+type ProcessedEventReceivedParams struct {
+	State       string
+	Result      json.RawMessage
+	At          time.Time
+	Gateway     string
+	EventID     string
+	LogID       objectid.ID
+	EventType   *string
+	Payload     json.RawMessage
+	Signature   *string
+	Processed   bool
+	ReceivedAt  time.Time
+	ProcessedAt *time.Time
+}
+
+// ProcessedEventReceived gives the event its result and logs its delivery with
+// it. The log is written once, as it stays: an update would have to look for it in
+// every month.
+func (q *Queries) ProcessedEventReceived(ctx context.Context, db DBTX, arg ProcessedEventReceivedParams) error {
+	_, err := db.Exec(ctx, processedEventReceived,
+		arg.State,
+		arg.Result,
+		arg.At,
+		arg.Gateway,
+		arg.EventID,
+		arg.LogID,
+		arg.EventType,
+		arg.Payload,
+		arg.Signature,
+		arg.Processed,
+		arg.ReceivedAt,
+		arg.ProcessedAt,
+	)
+	return err
+}
+
+const processedEventRepeat = `-- name: ProcessedEventRepeat :one
+WITH known AS (
+    SELECT e.state, e.result FROM payments.processed_events e
+    WHERE e.gateway = $2 AND e.event_id = $3
+    FOR SHARE
+)
+INSERT INTO payments.webhook_logs (
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+)
+SELECT $1, $2, $3, $4, $5, $6, true, k.state <> 'queued', k.result, $7,
+    CASE WHEN k.state <> 'queued' THEN $8::timestamptz END
+FROM known k
+RETURNING coalesce(result, '{}')::jsonb AS result
+`
+
+type ProcessedEventRepeatParams struct {
+	LogID       objectid.ID
+	Gateway     string
+	EventID     *string
+	EventType   *string
+	Payload     json.RawMessage
+	Signature   *string
+	ReceivedAt  time.Time
+	ProcessedAt time.Time
+}
+
+// ProcessedEventRepeat logs a delivery of an event that has come before, with the
+// result that the event has. The share lock keeps a job that applies the event
+// again from finishing the logs before this one is among them.
+func (q *Queries) ProcessedEventRepeat(ctx context.Context, db DBTX, arg ProcessedEventRepeatParams) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, processedEventRepeat,
+		arg.LogID,
+		arg.Gateway,
+		arg.EventID,
+		arg.EventType,
+		arg.Payload,
+		arg.Signature,
+		arg.ReceivedAt,
+		arg.ProcessedAt,
+	)
+	var result json.RawMessage
+	err := row.Scan(&result)
+	return result, err
 }
 
 const processedEventSubject = `-- name: ProcessedEventSubject :exec

@@ -13,6 +13,24 @@ import (
 	"marquee/platform/objectid"
 )
 
+const webhookLogAddMonths = `-- name: WebhookLogAddMonths :one
+SELECT payments.add_webhook_log_months($1::timestamptz, $2::int)::int AS added
+`
+
+type WebhookLogAddMonthsParams struct {
+	Since  time.Time
+	Months int32
+}
+
+// WebhookLogAddMonths makes the partitions of so many months from the instant's on
+// that are missing, and tells how many.
+func (q *Queries) WebhookLogAddMonths(ctx context.Context, db DBTX, arg WebhookLogAddMonthsParams) (int32, error) {
+	row := db.QueryRow(ctx, webhookLogAddMonths, arg.Since, arg.Months)
+	var added int32
+	err := row.Scan(&added)
+	return added, err
+}
+
 const webhookLogCountEvent = `-- name: WebhookLogCountEvent :one
 SELECT count(*) FROM payments.webhook_logs WHERE gateway = $1 AND event_id = $2
 `
@@ -29,26 +47,44 @@ func (q *Queries) WebhookLogCountEvent(ctx context.Context, db DBTX, arg Webhook
 	return count, err
 }
 
-const webhookLogFinishOne = `-- name: WebhookLogFinishOne :exec
-UPDATE payments.webhook_logs SET processed = $1, result = $2, processed_at = $3
-WHERE id = $4
+const webhookLogDeleteBefore = `-- name: WebhookLogDeleteBefore :execrows
+DELETE FROM payments.webhook_logs l USING (
+    SELECT o.id, o.received_at FROM payments.webhook_logs o
+    WHERE o.received_at < $1 AND NOT (o.signature_valid AND EXISTS (
+        SELECT 1 FROM payments.processed_events e
+        WHERE e.gateway = o.gateway AND e.event_id = o.event_id AND e.state IN ('queued', 'waiting')))
+    LIMIT $2
+) old
+WHERE l.id = old.id AND l.received_at = old.received_at AND l.received_at < $1
 `
 
-type WebhookLogFinishOneParams struct {
-	Processed   bool
-	Result      json.RawMessage
-	ProcessedAt *time.Time
-	ID          objectid.ID
+type WebhookLogDeleteBeforeParams struct {
+	Before   time.Time
+	PageSize int32
 }
 
-func (q *Queries) WebhookLogFinishOne(ctx context.Context, db DBTX, arg WebhookLogFinishOneParams) error {
-	_, err := db.Exec(ctx, webhookLogFinishOne,
-		arg.Processed,
-		arg.Result,
-		arg.ProcessedAt,
-		arg.ID,
-	)
-	return err
+// WebhookLogDeleteBefore deletes some logs received before the instant, never those
+// of events not applied yet.
+func (q *Queries) WebhookLogDeleteBefore(ctx context.Context, db DBTX, arg WebhookLogDeleteBeforeParams) (int64, error) {
+	result, err := db.Exec(ctx, webhookLogDeleteBefore, arg.Before, arg.PageSize)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const webhookLogDropMonth = `-- name: WebhookLogDropMonth :one
+SELECT coalesce(payments.drop_webhook_log_month($1::timestamptz), '')::text AS partition
+`
+
+// WebhookLogDropMonth drops the oldest partition that ends by the instant, but for
+// logs of events not applied yet. It tells the partition's name, "" when there is
+// none.
+func (q *Queries) WebhookLogDropMonth(ctx context.Context, db DBTX, before time.Time) (string, error) {
+	row := db.QueryRow(ctx, webhookLogDropMonth, before)
+	var partition string
+	err := row.Scan(&partition)
+	return partition, err
 }
 
 const webhookLogInsert = `-- name: WebhookLogInsert :exec
