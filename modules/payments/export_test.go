@@ -1,4 +1,12 @@
 package payments
 
+import "context"
+
 // WithoutPerson is how a logged webhook forgets a deleted customer.
 var WithoutPerson = withoutPerson
+
+// TidyLogMonths works the nightly job of the webhook log.
+func (s *Service) TidyLogMonths(ctx context.Context, keep int) error {
+	s.deps.KeepLogMonths = keep
+	return (&logMonthsWorker{s: s}).Work(ctx, nil)
+}

@@ -102,6 +102,7 @@ var plants = map[string][]string{
 		`UPDATE payments.processed_events SET result = '{"status": "ignored"}'`,
 		`UPDATE payments.processed_events SET state = 'queued', updated_at = '2026-11-20 11:59'`,
 	},
+	"events_have_logs": {`UPDATE payments.processed_events SET state = 'waiting'; DELETE FROM payments.webhook_logs`},
 	"one_move_per_event": {`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, event_id)
 		VALUES ('SUB', 'ANA', now(), 'active', 'suspended', 'x', 'webhook', 'evt_1')`},
 	"tickets_issued_counted": {`UPDATE tickets.events SET tickets_issued = 1`, `UPDATE tickets.events SET capacity = NULL, tickets_issued = 3`},
