@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -68,15 +69,14 @@ func (s *Service) pushPlan(ctx context.Context, gateway payments.Gateway, p subs
 // SeedPlans makes the plans that a new platform begins with: basic, plus, and
 // premium with seven days of trial. Plans that are there already stay as they
 // are.
-func (s *Service) SeedPlans(ctx context.Context) error {
-	now := s.clock.Now()
+func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 	for _, p := range []subscriptionsdb.InsertPlanIfNewParams{
 		{PlanID: "basic", Name: "Basic", Description: filled("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
 		{PlanID: "plus", Name: "Plus", Description: filled("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
 		{PlanID: "premium", Name: "Premium", Description: filled("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
 	} {
 		p.ID, p.Now = objectid.At(now), now
-		if err := s.db.InsertPlanIfNew(ctx, s.pool, p); err != nil {
+		if err := subscriptionsdb.New().InsertPlanIfNew(ctx, db, p); err != nil {
 			return fmt.Errorf("seed plan %s: %w", p.PlanID, err)
 		}
 	}

@@ -9,10 +9,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"marquee/cmd/internal/app/scale"
 	"marquee/modules/accounts"
+	"marquee/modules/subscriptions"
+	"marquee/platform/clock"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
 	"marquee/platform/secret"
 	"marquee/platform/telemetry"
 )
@@ -33,7 +38,7 @@ func Seed(ctx context.Context, cfg Config, logs io.Writer) error {
 }
 
 func (a *App) seed(ctx context.Context) error {
-	if err := a.modules.subscriptions.SeedPlans(ctx); err != nil {
+	if err := subscriptions.SeedPlans(ctx, a.pool, clock.System{}.Now()); err != nil {
 		return fmt.Errorf("seed plans: %w", err)
 	}
 	if err := a.modules.catalog.Seed(ctx); err != nil {
@@ -42,8 +47,36 @@ func (a *App) seed(ctx context.Context) error {
 	return nil
 }
 
+// SeedScale fills the database with made-up subscriptions and all that hangs on
+// them, telling of its progress. It needs the database alone.
+func SeedScale(ctx context.Context, cfg Config, count int, progress io.Writer) error {
+	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: 1, ApplicationName: "marquee seed"})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	now := clock.System{}.Now()
+	if err := subscriptions.SeedPlans(ctx, pool, now); err != nil {
+		return err
+	}
+	err = scale.Fill(ctx, pool, scale.Options{
+		Subscriptions: count, Now: now, Samples: []string{sampleCustomer, migratedUser, migratedFlaggedUser},
+		Progress: func(part string, rows int64, took time.Duration) {
+			_, _ = fmt.Fprintf(progress, "%-42s %9d rows %10v\n", part, rows, took.Round(time.Millisecond))
+		},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(progress, "done in %v\n", clock.System{}.Now().Sub(now).Round(time.Second))
+	return err
+}
+
 // devCard is gateway B's public test card that approves.
 const devCard = "pm_card_visa"
+
+// sampleCustomer subscribes through the API at each start of `marquee dev`.
+const sampleCustomer = "customer"
 
 // The migrated users of `marquee dev`: one whose password is a placeholder that
 // nobody knows, and one who has a password of his own and still carries the flag.
@@ -61,7 +94,7 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 	users := []accounts.NewUser{
 		{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"},
 		{Type: httpapi.TypeAdmin, Username: "admin", Name: "Admin"},
-		{Type: httpapi.TypeCustomer, Username: "customer", FullName: "Sample Customer", Phone: "+5511987654321", TaxID: "11144477735", EmailVerified: true},
+		{Type: httpapi.TypeCustomer, Username: sampleCustomer, FullName: "Sample Customer", Phone: "+5511987654321", TaxID: "11144477735", EmailVerified: true},
 		{Type: httpapi.TypeCustomer, Migrated: true, Username: migratedUser, FullName: "Migrated Customer", Phone: "+5511987654322", EmailVerified: true},
 		{Type: httpapi.TypeCustomer, Migrated: true, Username: migratedFlaggedUser, FullName: "Flagged Customer", Phone: "+5511987654323", EmailVerified: true},
 	}
@@ -74,7 +107,7 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
 			return fmt.Errorf("seed user %s: %w", u.Username, err)
 		}
 	}
-	return a.subscribeCustomer(ctx, passwords["customer"])
+	return a.subscribeCustomer(ctx, passwords[sampleCustomer])
 }
 
 func (a *App) subscribeCustomer(ctx context.Context, password string) error {
@@ -82,7 +115,7 @@ func (a *App) subscribeCustomer(ctx context.Context, password string) error {
 	var tokens struct {
 		AccessToken string `json:"access_token"`
 	}
-	form := url.Values{"username": {"customer"}, "password": {password}}
+	form := url.Values{"username": {sampleCustomer}, "password": {password}}
 	status, err := send(ctx, api+"/token", "", "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), &tokens)
 	if err != nil || status != http.StatusOK {
 		return fmt.Errorf("log the sample customer in: status %d: %w", status, err)
