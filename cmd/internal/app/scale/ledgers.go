@@ -47,7 +47,9 @@ CROSS JOIN LATERAL (
     UNION ALL SELECT 'won', l.first_paid + interval '3 days', l.first_paid + interval '13 days', 1 WHERE l.kind = 'won_back' AND l.payments > 1
 ) d
 ORDER BY 1`},
-	{"webhook calls", `
+	{"months of webhook calls", `
+SELECT payments.add_webhook_log_months($2::timestamptz - interval '90 days', 4) WHERE $1::bigint > 0`},
+	{"webhook calls of 90 days", `
 INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at)
 SELECT pg_temp.scale_id(l.last_paid, 'e0', l.n), l.gateway, 'evt_scale_' || l.n, t.type,
     jsonb_build_object('id', 'evt_scale_' || l.n, 'type', t.type, 'created', extract(epoch FROM l.last_paid)::bigint),
@@ -55,7 +57,7 @@ SELECT pg_temp.scale_id(l.last_paid, 'e0', l.n), l.gateway, 'evt_scale_' || l.n,
     jsonb_build_object('status', 'processed', 'reason', '', 'subscription_id', l.id, 'new_status', 'active'), l.last_paid, l.last_paid + interval '20 milliseconds'
 FROM scale_lives l
 CROSS JOIN LATERAL (SELECT CASE l.gateway WHEN 'gwa' THEN 'PAYMENT_RECEIVED' ELSE 'invoice.paid' END AS type) t
-WHERE l.payments > 0 AND l.n % 4 = 1
+WHERE l.payments > 0 AND l.n % 2 = 1 AND l.last_paid > $2::timestamptz - interval '90 days' AND $1::bigint > 0
 ORDER BY 1`},
 	{"events of gateways", `
 INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
