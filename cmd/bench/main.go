@@ -20,8 +20,9 @@ import (
 )
 
 func main() {
-	binary := flag.String("binary", "bin/marquee", "the marquee binary")
 	var o options
+	flag.StringVar(&o.binary, "binary", "bin/marquee", "the marquee binary")
+	flag.IntVar(&o.subscriptions, "subscriptions", 1_000_000, "subscriptions of the benchmark finance")
 	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
 	seconds := flag.Int("seconds", 3, "length of each run")
 	only := flag.String("only", "", "names of the benchmarks to run, with commas between them; all when empty")
@@ -32,7 +33,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binary, o); err != nil {
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // stop has run
@@ -40,9 +41,11 @@ func main() {
 }
 
 type options struct {
-	videos string
-	length time.Duration // of each run
-	only   []string
+	binary        string
+	subscriptions int
+	videos        string
+	length        time.Duration // of each run
+	only          []string
 }
 
 // benchmarks in the order in which they run, all against one platform.
@@ -51,10 +54,11 @@ var benchmarks = []struct {
 	run  func(context.Context, *platform, options) error
 }{
 	{"videos", benchVideos},
+	{"finance", benchFinance},
 }
 
-func run(ctx context.Context, binary string, o options) error {
-	p, err := start(ctx, binary)
+func run(ctx context.Context, o options) error {
+	p, err := start(ctx, o.binary)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,9 @@ type platform struct {
 	dir     string
 	http    *http.Client
 	URL     string `json:"url"`
-	Users   map[string]struct {
+	// DatabaseURL is the platform's database, with all rights.
+	DatabaseURL string `json:"database_url"`
+	Users       map[string]struct {
 		Username string `json:"username"`
 		Password string `json:"password"`
 	} `json:"users"`
