@@ -80,20 +80,27 @@ func (s *Service) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, e
 		return s.subscribeDiscounted(ctx, w, o)
 	}
 	sub, remote, err := s.startCard(ctx, w, o)
+	if err != nil {
+		return s.notCharged(ctx, sub, err)
+	}
+	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote})
+	return cardOutcome{sub: sub, paymentStatus: remote.PaymentStatus}, err
+}
+
+// notCharged is what gateway A's card routes answer to a first charge that failed:
+// a declined card ends the subscription, a lost answer leaves it to the recovery.
+func (s *Service) notCharged(ctx context.Context, sub row, cause error) (cardOutcome, error) {
 	var declined *payments.Declined
 	switch {
-	case errors.As(err, &declined):
+	case errors.As(cause, &declined):
 		if _, err := s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote}); err != nil {
 			return cardOutcome{}, err
 		}
 		return cardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
-	case errors.Is(err, payments.ErrOutcomeUnknown):
+	case errors.Is(cause, payments.ErrOutcomeUnknown):
 		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
-	case err != nil:
-		return cardOutcome{}, s.giveUp(ctx, sub, err)
 	}
-	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote})
-	return cardOutcome{sub: sub, paymentStatus: remote.PaymentStatus}, err
+	return cardOutcome{}, s.giveUp(ctx, sub, cause)
 }
 
 func (s *Service) prepareCard(ctx context.Context, o cardOrder, name payments.GatewayName) (wish, error) {

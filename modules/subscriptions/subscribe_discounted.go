@@ -9,7 +9,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 )
@@ -39,17 +38,8 @@ func (s *Service) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) 
 	defer cancel()
 	charge, err := w.gateway.ChargeCard(call, terms)
 	faultpoint.Hit("subscribe.after_first_month")
-	var declined *payments.Declined
-	switch {
-	case errors.As(err, &declined):
-		if _, err := s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote}); err != nil {
-			return cardOutcome{}, err
-		}
-		return cardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
-	case errors.Is(err, payments.ErrOutcomeUnknown):
-		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
-	case err != nil:
-		return cardOutcome{}, s.giveUp(ctx, sub, err)
+	if err != nil {
+		return s.notCharged(ctx, sub, err)
 	}
 	out := cardOutcome{sub: sub, paymentStatus: charge.Payment.NativeStatus}
 	if charge.Payment.Status != payments.PaymentSettled {
