@@ -1,6 +1,10 @@
 package payments
 
-import "context"
+import (
+	"context"
+
+	"marquee/platform/collection"
+)
 
 // WithoutPerson is how a logged webhook forgets a deleted customer.
 var WithoutPerson = withoutPerson
@@ -10,3 +14,6 @@ func (s *Service) TidyLogMonths(ctx context.Context, keep int) error {
 	s.deps.KeepLogMonths = keep
 	return (&logMonthsWorker{s: s}).Work(ctx, nil)
 }
+
+// PrepareLogs is the list of GET /webhook-logs.
+func PrepareLogs(p collection.Params) (*collection.List, error) { return webhookLogs.Prepare(p) }

@@ -99,11 +99,11 @@ WITH logs AS (
         CASE
             WHEN NOT l.signature_valid THEN 'invalid_signature'
             WHEN NOT l.processed THEN 'failed'
-            WHEN e.state = 'waiting' THEN 'pending'
+            WHEN e.state IS NOT NULL THEN 'pending'
             ELSE 'processed'
         END AS outcome
     FROM payments.webhook_logs l
-    LEFT JOIN payments.processed_events e ON e.gateway = l.gateway AND e.event_id = l.event_id AND l.signature_valid
+    LEFT JOIN payments.processed_events e ON e.gateway = l.gateway AND e.event_id = l.event_id AND e.state = 'waiting' AND l.signature_valid
     WHERE ($1::timestamptz IS NULL OR l.received_at >= $1)
       AND ($2::timestamptz IS NULL OR l.received_at < $2)
 )
