@@ -38,6 +38,10 @@ type PaymentsQuery struct {
 	SubscriptionID        objectid.ID // the local row: reference of PIX and first months
 	SubscriptionGatewayID string
 	CustomerGatewayID     string
+	// PaymentIDs are payments known to be the subscription's that the gateway may list
+	// nowhere: the first of gateway A's automatic PIX has another customer and no
+	// reference.
+	PaymentIDs []string
 }
 
 // RemotePayment is a payment as GET …/payments shows it.

@@ -132,6 +132,37 @@ func TestAdminCancels(t *testing.T) {
 	}
 }
 
+// TestAdminSeesWhatAnAutomaticPixPaid: its first payment has another customer at the
+// gateway and names nobody.
+func TestAdminSeesWhatAnAutomaticPixPaid(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, auth := b.authorized(t)
+	admin, path := b.admin(t), "/subscriptions/"+id.String()
+	paid := admin.Get(path + "/payments").Expect(200).Map()["payments"].([]any)
+	require.Len(t, paid, 1)
+	require.Equal(t, "RECEIVED", paid[0].(object)["status"])
+	require.Equal(t, "PIX", paid[0].(object)["billing_type"])
+	refund := admin.Post(path+"/refund", object{"reason": "as agreed"}).Expect(200).Map()
+	require.Equal(t, 4990.0, info(refund)["refund_amount"])
+	require.Equal(t, 4990.0, admin.Get(path + "/payments").Expect(200).Map()["payments"].([]any)[0].(object)["amount_refunded"])
+	require.Equal(t, object{"id": auth, "status": "canceled"}, admin.Post(path+"/cancel", nil).Expect(200).Map()["gateway_response"])
+}
+
+func TestAdminCancelsAPeriodThatIsPaid(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan}))
+	_, err := b.gateways.Sandbox.GWA.PayPIX(column[string](t, b, id, "pix_payload"))
+	require.NoError(t, err)
+	b.settle(t)
+	a := b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/cancel", nil).Expect(200).Map()
+	require.Equal(t, "The subscription was cancelled.", a["message"])
+	require.Nil(t, a["gateway_response"], "nothing runs there")
+	require.Empty(t, b.current(t))
+}
+
 func TestAdminCancelsWhileTheGatewayIsDown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -72,7 +72,7 @@ type adminCancelBody struct {
 	GWASubscriptionID *string       `json:"gwa_subscription_id,omitempty"`
 	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
 	CancelledAt       *httpapi.Time `json:"cancelled_at" nullable:"true"`
-	GatewayResponse   any           `json:"gateway_response" doc:"null while the gateway has not confirmed: a job asks it until it does"`
+	GatewayResponse   any           `json:"gateway_response" doc:"null where nothing runs at the gateway, and while it has not confirmed: a job asks it until it does"`
 }
 
 func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[adminCancelBody], error) {
@@ -87,10 +87,11 @@ func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[
 		Message: "The subscription was cancelled.", SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 		GWASubscriptionID: sub.GwaSubscriptionID, GWBSubscriptionID: sub.GwbSubscriptionID, CancelledAt: httpapi.TimePtr(sub.EndedAt),
 	}
-	switch {
+	switch running := runningID(sub); {
+	case running == "":
 	case sub.GatewayEndedAt != nil:
-		body.GatewayResponse = map[string]any{"id": remoteID(sub), "status": "canceled"}
-	case knownAtGateway(sub):
+		body.GatewayResponse = map[string]any{"id": running, "status": "canceled"}
+	default:
 		body.Message = "The subscription was cancelled here; the gateway has not confirmed yet and is asked again."
 	}
 	return httpapi.OK(body)

@@ -177,9 +177,17 @@ func (s *Service) listRemote(ctx context.Context, sub row) ([]payments.RemotePay
 	if sub.Gateway == string(payments.GWB) {
 		customer = text(sub.GwbCustomerID)
 	}
-	all, err := gateway.ListPayments(ctx, payments.PaymentsQuery{
-		SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), CustomerGatewayID: customer,
-	})
+	q := payments.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), CustomerGatewayID: customer}
+	if sub.PixAutomatic {
+		paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range paid {
+			q.PaymentIDs = append(q.PaymentIDs, p.Payment.ID)
+		}
+	}
+	all, err := gateway.ListPayments(ctx, q)
 	if err != nil {
 		return nil, s.payments.Refused(ctx, "list payments", err)
 	}

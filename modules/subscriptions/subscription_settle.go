@@ -369,6 +369,20 @@ func remoteID(sub row) string {
 	return text(sub.GwbSubscriptionID)
 }
 
+// runningID is what runs, or ran, of the subscription at its gateway: recurrence,
+// authorization or a code that could be paid. "" for a period that is paid.
+func runningID(sub row) string {
+	switch {
+	case remoteID(sub) != "":
+		return remoteID(sub)
+	case sub.GwaPixAuthID != nil:
+		return *sub.GwaPixAuthID
+	case sub.LastPaymentAt == nil:
+		return text(sub.PixPaymentID)
+	}
+	return ""
+}
+
 func knownAtGateway(sub row) bool {
 	return remoteID(sub) != "" || sub.PixPaymentID != nil || sub.GwaPixAuthID != nil
 }

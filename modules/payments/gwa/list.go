@@ -33,6 +33,20 @@ func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([
 			}
 		}
 	}
+	for _, id := range q.PaymentIDs {
+		if slices.ContainsFunc(all, func(known payment) bool { return known.ID == id }) {
+			continue
+		}
+		var p payment
+		err := g.get(ctx, "/payments/"+url.PathEscape(id), nil, &p)
+		if isMissing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
 	slices.SortStableFunc(all, func(a, b payment) int {
 		return g.createdAt(&b).Compare(g.createdAt(&a))
 	})
