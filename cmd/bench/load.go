@@ -29,6 +29,14 @@ type result struct {
 
 // load runs a workload with so many clients at once and checks every answer.
 func (p *platform) load(ctx context.Context, token string, clients int, length time.Duration, w workload) (result, error) {
+	return p.drive(ctx, clients, length, func(ctx context.Context, until time.Time) ([]time.Duration, error) {
+		return p.client(ctx, token, until, w)
+	})
+}
+
+// drive runs so many clients at once, each of which calls until the time is up and
+// tells how long its calls took. The first error ends all.
+func (p *platform) drive(ctx context.Context, clients int, length time.Duration, client func(context.Context, time.Time) ([]time.Duration, error)) (result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -40,7 +48,7 @@ func (p *platform) load(ctx context.Context, token string, clients int, length t
 	before, start := cpuTime(p.command.Process.Pid), time.Now()
 	for range clients {
 		wg.Go(func() {
-			times, err := p.client(ctx, token, start.Add(length), w)
+			times, err := client(ctx, start.Add(length))
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, times...)

@@ -54,6 +54,7 @@ var benchmarks = []struct {
 	run  func(context.Context, *platform, options) error
 }{
 	{"videos", benchVideos},
+	{"webhooks", benchWebhooks},
 	{"finance", benchFinance},
 }
 

@@ -25,7 +25,10 @@ type platform struct {
 	URL     string `json:"url"`
 	// DatabaseURL is the platform's database, with all rights.
 	DatabaseURL string `json:"database_url"`
-	Users       map[string]struct {
+	Webhooks    struct {
+		GWBSecret string `json:"gwb_secret"`
+	} `json:"webhooks"`
+	Users map[string]struct {
 		Username string `json:"username"`
 		Password string `json:"password"`
 	} `json:"users"`

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+)
+
+// statement is the measure of W5: how often Postgres itself keeps an event of that
+// size by one durable statement that refuses repetitions.
+type statement struct {
+	by      string // what calls it
+	url     string
+	payload string
+	pgbench string // "" where none is found
+}
+
+const keepEvent = `INSERT INTO bench.events (event_id, payload, received_at) VALUES ('evt_' || %s, %s, now()) ON CONFLICT DO NOTHING`
+
+func newStatement(ctx context.Context, url string, conn *pgx.Conn, payload string) (statement, error) {
+	_, err := conn.Exec(ctx, `CREATE SCHEMA bench; CREATE TABLE bench.events (event_id text PRIMARY KEY, payload jsonb NOT NULL, received_at timestamptz NOT NULL)`)
+	if err != nil {
+		return statement{}, fmt.Errorf("table for the statement: %w", err)
+	}
+	s := statement{by: "a loop in Go", url: url, payload: payload, pgbench: findPgbench()}
+	if s.pgbench != "" {
+		s.by = "pgbench"
+	}
+	return s, nil
+}
+
+// findPgbench looks where Postgres' programs are, newest first.
+func findPgbench() string {
+	if path, err := exec.LookPath("pgbench"); err == nil {
+		return path
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
+	slices.Sort(found)
+	if len(found) == 0 {
+		return ""
+	}
+	return found[len(found)-1]
+}
+
+// run tells how many statements a second so many clients get through.
+func (s statement) run(ctx context.Context, clients int, length time.Duration) (float64, error) {
+	if s.pgbench == "" {
+		return s.loop(ctx, clients, length)
+	}
+	script, err := os.CreateTemp("", "marquee-bench-*.sql")
+	if err != nil {
+		return 0, fmt.Errorf("script of pgbench: %w", err)
+	}
+	defer os.Remove(script.Name())
+	// One in five repeats an event. pgbench takes a colon before a letter for a variable.
+	payload := strings.ReplaceAll(strings.ReplaceAll(s.payload, "'", "''"), `":`, `": `)
+	text := "\\set n case when random(1, 5) = 1 then 0 else random(1, 1000000000000) end\n" +
+		fmt.Sprintf(keepEvent, ":n", "'"+payload+"'") + ";\n"
+	_, err = script.WriteString(text)
+	if err = errors.Join(err, script.Close()); err != nil {
+		return 0, fmt.Errorf("script of pgbench: %w", err)
+	}
+	out, err := exec.CommandContext(ctx, s.pgbench, "--no-vacuum", "--protocol=prepared", "--file="+script.Name(), "--client="+strconv.Itoa(clients), //nolint:gosec // the machine's own
+		"--jobs="+strconv.Itoa(min(clients, 2)), "--time="+strconv.Itoa(max(1, int(length.Seconds()))), s.url).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("pgbench: %w\n%s", err, out)
+	}
+	found := regexp.MustCompile(`(?m)^tps = ([0-9.]+)`).FindSubmatch(out)
+	if found == nil {
+		return 0, fmt.Errorf("pgbench told no rate:\n%s", out)
+	}
+	return strconv.ParseFloat(string(found[1]), 64)
+}
+
+// loop is the same without pgbench.
+func (s statement) loop(ctx context.Context, clients int, length time.Duration) (float64, error) {
+	cfg, err := pgxpool.ParseConfig(s.url)
+	if err != nil {
+		return 0, fmt.Errorf("statement: %w", err)
+	}
+	cfg.MaxConns = int32(clients) //nolint:gosec // a few
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return 0, fmt.Errorf("statement: %w", err)
+	}
+	defer pool.Close()
+	var done, next atomic.Int64
+	next.Store(time.Now().UnixNano())
+	group, ctx := errgroup.WithContext(ctx)
+	began := time.Now()
+	for range clients {
+		group.Go(func() error {
+			for time.Since(began) < length {
+				n := next.Add(1)
+				if n%repeatEvery == 0 {
+					n = 0
+				}
+				if _, err := pool.Exec(ctx, fmt.Sprintf(keepEvent, "$1::bigint", "$2"), n, s.payload); err != nil {
+					return fmt.Errorf("statement: %w", err)
+				}
+				done.Add(1)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return float64(done.Load()) / time.Since(began).Seconds(), err
+}
