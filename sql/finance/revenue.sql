@@ -9,6 +9,8 @@ CROSS JOIN LATERAL generate_series(
     coalesce(sqlc.narg(first_day)::date, date_trunc('month', c.today::timestamp) - interval '6 months')::timestamp,
     coalesce(sqlc.narg(last_day)::date, c.today)::timestamp, interval '1 day') AS k (day)
 LEFT JOIN finance.revenue_daily f ON f.day = k.day::date
+    AND f.day >= (SELECT coalesce(sqlc.narg(first_day)::date, date_trunc('month', b.today::timestamp) - interval '6 months')::date FROM finance.clock b)
+    AND f.day <= (SELECT coalesce(sqlc.narg(last_day)::date, b.today) FROM finance.clock b)
 ORDER BY k.day;
 
 -- name: RevenueByMonth :many

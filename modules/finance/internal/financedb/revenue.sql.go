@@ -21,6 +21,8 @@ CROSS JOIN LATERAL generate_series(
     coalesce($1::date, date_trunc('month', c.today::timestamp) - interval '6 months')::timestamp,
     coalesce($2::date, c.today)::timestamp, interval '1 day') AS k (day)
 LEFT JOIN finance.revenue_daily f ON f.day = k.day::date
+    AND f.day >= (SELECT coalesce($1::date, date_trunc('month', b.today::timestamp) - interval '6 months')::date FROM finance.clock b)
+    AND f.day <= (SELECT coalesce($2::date, b.today) FROM finance.clock b)
 ORDER BY k.day
 `
 
