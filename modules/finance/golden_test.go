@@ -158,7 +158,7 @@ func goldenChurn(t *testing.T, s *finance.Service) {
 func goldenViews(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
 	require.NoError(t, asOf(t, db, financetest.Now, func(tx postgres.DB) error {
-		var overdue, cohorts, events, orders, promos []string
+		var overdue, cohorts, tenures, events, orders, promos, ledgers []string
 		for _, r := range financetest.Table(t, "Overdue") {
 			overdue = append(overdue, fmt.Sprintln(r["subscription"], r["status"], r["gateway"], r["method"], r["failures"], r["amount"], r["due_on"], r["days_overdue"]))
 		}
@@ -173,9 +173,11 @@ func goldenViews(t *testing.T, db *pgxpool.Pool) {
 		}
 		require.Equal(t, cohorts, lines(t, tx, `SELECT to_char(cohort_month, 'YYYY-MM'), months_since, customers, retained FROM finance.cohorts ORDER BY 1, 2`))
 		for _, r := range financetest.Table(t, "Tenure") {
-			require.Equal(t, []string{fmt.Sprintln(r["customer"], r["access_days"], r["active"])},
-				lines(t, tx, `SELECT customer_id, access_days, is_active FROM finance.tenure WHERE customer_id = $1`, financetest.ID(r["customer"])))
+			for _, name := range financetest.Names(t, r["customers"]) {
+				tenures = append(tenures, fmt.Sprintln(name, r["access_days"], r["active"]))
+			}
 		}
+		require.Equal(t, tenures, lines(t, tx, `SELECT customer_id, access_days, is_active FROM finance.tenure ORDER BY customer_id`))
 		for _, r := range financetest.Table(t, "Events") {
 			events = append(events, fmt.Sprintln(r["event"], r["type"], r["capacity"], r["issued"], r["sold"], r["promo"], r["pending"], r["available"], r["consumed"], r["expired"],
 				r["orders"], r["paid_orders"], r["revenue"], r["occupancy_pct"]))
@@ -193,6 +195,15 @@ func goldenViews(t *testing.T, db *pgxpool.Pool) {
 		for _, r := range financetest.Table(t, "Promo codes") {
 			promos = append(promos, fmt.Sprintln(r["promo"], r["code"], r["type"], r["active"], r["redemptions"], r["paid_redemptions"], r["tickets_generated"]))
 		}
+		for _, r := range financetest.Table(t, "Ledgers") {
+			ledgers = append(ledgers, fmt.Sprintln(r["gateway"], r["method"], r["subscriptions"], r["payments"], r["amount"]))
+		}
+		require.ElementsMatch(t, ledgers, lines(t, tx, `SELECT s.gateway, s.payment_method, count(*), sum(p.n)::bigint, sum(p.cents)::bigint
+			FROM finance.subscriptions s CROSS JOIN LATERAL (
+				SELECT count(*) AS n, coalesce(sum(amount_cents), 0) AS cents FROM finance.payments x WHERE x.subscription_id = s.subscription_id AND x.payment_method = s.payment_method) p
+			GROUP BY 1, 2`))
+		require.Equal(t, []string{"13 9 6 9 5\n"}, lines(t, tx, `SELECT (SELECT count(*) FROM finance.failed_attempts), (SELECT count(*) FROM finance.refunds),
+			(SELECT count(*) FROM finance.disputes), (SELECT count(*) FROM finance.orders), (SELECT count(*) FROM finance.payments WHERE purpose = 'order')`))
 		require.Equal(t, promos, lines(t, tx, `SELECT promo_code_id, code, code_type, is_active, redemptions, paid_redemptions, tickets_generated
 			FROM finance.promo_codes JOIN finance.promo_codes_personal USING (promo_code_id) ORDER BY promo_code_id`))
 		return nil

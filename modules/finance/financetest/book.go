@@ -58,6 +58,7 @@ var verbs = map[string]func(b *book, words []string){
 	"subscription":     func(b *book, w []string) { b.subscription(w[0], w[1], w[2:]); b.subjects = w[:1] },
 	"subscriptions":    (*book).subscriptions,
 	"more":             func(b *book, w []string) { b.subjects = w[:1] },
+	"moved":            (*book).moved,
 	"pay":              (*book).pay,
 	"fail":             (*book).fail,
 	"refund":           (*book).refund,
@@ -85,13 +86,14 @@ func (b *book) time(s string) time.Time {
 	return at
 }
 
-// names are those of a range such as S11-S20, or of a single name.
-func (b *book) names(s string) []string {
+// Names are those of a range such as S11-S20, or a single name.
+func Names(t testing.TB, s string) []string {
+	t.Helper()
 	first, last, isRange := strings.Cut(s, "-")
 	if !isRange {
 		return []string{first}
 	}
-	return between(b.t, first, last)
+	return between(t, first, last)
 }
 
 func between(t testing.TB, first, last string) []string {

@@ -13,7 +13,8 @@ import (
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func (b *book) plan(w []string) {
-	b.add(start, `INSERT INTO subscriptions.plans (plan_id, name, amount_cents, register_date, register_update_date) VALUES ($1, initcap($1), $2, $3, $3)`, w[0], w[1], start)
+	b.add(start, `INSERT INTO subscriptions.plans (plan_id, name, amount_cents, tier, register_date, register_update_date) VALUES ($1, initcap($1), $2, $3, $4, $4)`,
+		w[0], w[1], w[2], start)
 }
 
 func (b *book) customers(w []string) {
@@ -83,8 +84,16 @@ func (b *book) transition(name string, at time.Time, to, reason, columns string)
 	}})
 }
 
+// moved is what the audit trail tells of a plan that an admin changed.
+func (b *book) moved(w []string) {
+	at := b.time(w[3])
+	b.add(at, `INSERT INTO accounts.audit_log (id, at, actor_name, action, path, resource, record_id, before, after, request_id)
+		VALUES ($1, $2, 'root', 'subscription_update', '/api/v1/subscriptions', 'subscriptions', $3, jsonb_build_object('plan_id', $4), jsonb_build_object('plan_id', $5), '')`,
+		ID("M"+w[0][1:]), at, ID(w[0]), w[1], w[2])
+}
+
 func (b *book) pay(w []string) {
-	for _, name := range b.names(w[0]) {
+	for _, name := range Names(b.t, w[0]) {
 		for _, day := range w[2:] {
 			at := b.time(day)
 			b.add(at, `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
