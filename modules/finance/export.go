@@ -150,6 +150,15 @@ type exportColumn struct {
 	sql  string // "" is the name
 }
 
+// widths of a workbook's columns, in characters, where that of the kind does not
+// suit: ids, names and addresses are long, words are short.
+var widths = map[string]int{
+	"_id": 27, "subscription_id": 27, "customer_id": 27, "refund_id": 27, "event_id": 27, "ticket_id": 27, "ticket_order_id": 27, "current_subscription_id": 27,
+	"email": 32, "customer_email": 32, "full_name": 28, "customer_name": 28, "title": 32, "event_title": 32, "location": 32, "payment": 30,
+	"figure": 27, "of": 14, "value": 20, "plan_id": 12, "plan_name": 16, "gateway": 9, "payment_method": 16, "status": 12, "subscription_status": 20,
+	"event_type": 16, "tax_id": 16, "phone": 18, "nationality": 12, "region_code": 12, "country": 9, "postal_code": 12, "language": 10, "source": 10,
+}
+
 // exportTable is a sheet and what fills it: a statement, or rows that are there.
 type exportTable struct {
 	name    string
@@ -175,7 +184,7 @@ func (t exportTable) sheet(ctx context.Context, tx pgx.Tx) export.Sheet {
 	s := export.Sheet{Name: t.name, Columns: make([]export.Column, len(t.columns))}
 	selected := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		s.Columns[i] = export.Column{Name: c.name, Kind: c.kind}
+		s.Columns[i] = export.Column{Name: c.name, Kind: c.kind, Width: widths[c.name]}
 		selected[i] = c.typed()
 	}
 	if t.from == "" {

@@ -72,8 +72,8 @@ func figures(t *testing.T, table string) map[string]float64 {
 	return all
 }
 
-// TestGoldenOverHTTP: every report of the API equals what golden.md works out by
-// hand.
+// TestGoldenOverHTTP: every report of the API, and every exported file in each
+// format, equals what golden.md works out by hand.
 func TestGoldenOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := goldenAPI(t)
@@ -81,6 +81,7 @@ func TestGoldenOverHTTP(t *testing.T) {
 		"overview": httpOverview, "revenue": httpRevenue, "churn": httpChurn, "overdue": httpOverdue, "definitions": httpDefinitions,
 		"events": httpEvents, "orders": httpOrders, "promo codes": httpPromoCodes,
 		"subscriptions": httpSubscriptions, "insights": httpInsights, "tenure": httpTenure, "360": httpCustomers,
+		"export xlsx": httpExports("xlsx"), "export csv": httpExports("csv"), "export json": httpExports("json"),
 	} {
 		t.Run(name, func(t *testing.T) { holds(t, b) })
 	}

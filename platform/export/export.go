@@ -55,8 +55,9 @@ const (
 
 // Column is one column of a sheet.
 type Column struct {
-	Name string // the heading, and the key in JSON
-	Kind Kind
+	Name  string // the heading, and the key in JSON
+	Kind  Kind
+	Width int // of a workbook's column, in characters; default by kind
 }
 
 // Value is one cell; the zero Value is null. Only the field of its kind counts.

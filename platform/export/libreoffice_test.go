@@ -9,11 +9,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/soak"
 )
 
 // LibreOffice reads what excelize wrote: a program that has nothing to do with it.
-func TestLibreOfficeOpensTheWorkbook(t *testing.T) {
+func TestLibreOfficeOpensTheWorkbookSoak(t *testing.T) {
 	t.Parallel()
+	if !soak.On() {
+		t.Skip("LibreOffice takes seconds to start: make soak opens the workbook with it")
+	}
 	office, err := exec.LookPath("soffice")
 	if err != nil {
 		t.Skip("LibreOffice is not installed: the workbook is opened by excelize alone")

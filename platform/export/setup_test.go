@@ -17,8 +17,8 @@ var noon = time.Date(2026, time.March, 1, 2, 59, 59, 123e6, time.UTC) // still F
 // everyKind is a sheet with one column of each kind.
 func everyKind(rows ...[]Value) Sheet {
 	return Sheet{Name: "kinds", Rows: of(rows...), Columns: []Column{
-		{"text", Text}, {"integer", Integer}, {"money", Money}, {"decimal", Decimal},
-		{"percent", Percent}, {"day", Date}, {"at", Timestamp}, {"yes", Bool},
+		{Name: "text", Kind: Text}, {Name: "integer", Kind: Integer}, {Name: "money", Kind: Money}, {Name: "decimal", Kind: Decimal},
+		{Name: "percent", Kind: Percent}, {Name: "day", Kind: Date}, {Name: "at", Kind: Timestamp}, {Name: "yes", Kind: Bool},
 	}}
 }
 
@@ -41,7 +41,7 @@ func texts(values ...string) Sheet {
 	for i, v := range values {
 		rows[i] = []Value{TextOf(v)}
 	}
-	return Sheet{Name: "texts", Columns: []Column{{"text", Text}}, Rows: of(rows...)}
+	return Sheet{Name: "texts", Columns: []Column{{Name: "text", Kind: Text}}, Rows: of(rows...)}
 }
 
 func of(rows ...[]Value) iter.Seq2[[]Value, error] {

@@ -23,8 +23,8 @@ var everyFormat = []Format{XLSX, CSV, JSON}
 // many yields n rows of a subscription's width, and calls at every thousandth.
 func many(n int, at func(i int)) Sheet {
 	s := Sheet{Name: "subscriptions", Columns: []Column{
-		{"customer_id", Text}, {"username", Text}, {"email", Text}, {"plan", Text}, {"gateway", Text}, {"method", Text}, {"status", Text}, {"price", Money},
-		{"failures", Integer}, {"started_at", Timestamp}, {"next_billing_date", Timestamp}, {"last_payment_at", Timestamp},
+		{Name: "customer_id", Kind: Text}, {Name: "username", Kind: Text}, {Name: "email", Kind: Text}, {Name: "plan", Kind: Text}, {Name: "gateway", Kind: Text}, {Name: "method", Kind: Text}, {Name: "status", Kind: Text}, {Name: "price", Kind: Money},
+		{Name: "failures", Kind: Integer}, {Name: "started_at", Kind: Timestamp}, {Name: "next_billing_date", Kind: Timestamp}, {Name: "last_payment_at", Kind: Timestamp},
 	}}
 	s.Rows = func(yield func([]Value, error) bool) {
 		for i := range n {
@@ -181,7 +181,7 @@ func (w *narrow) Write(b []byte) (int, error) {
 func TestUnknownFormatAndWrongWidth(t *testing.T) {
 	t.Parallel()
 	require.Error(t, Write(t.Context(), io.Discard, "pdf", nil, Options{}))
-	s := Sheet{Name: "s", Columns: []Column{{"a", Text}, {"b", Text}}, Rows: of([]Value{TextOf("x")})}
+	s := Sheet{Name: "s", Columns: []Column{{Name: "a", Kind: Text}, {Name: "b", Kind: Text}}, Rows: of([]Value{TextOf("x")})}
 	require.ErrorContains(t, Write(t.Context(), io.Discard, CSV, []Sheet{s}, Options{}), "1 values for 2 columns")
 }
 

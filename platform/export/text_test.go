@@ -45,7 +45,7 @@ func TestJSONIsAnObjectOfLists(t *testing.T) {
 
 func TestColumnsOfMixedFigures(t *testing.T) {
 	t.Parallel()
-	s := Sheet{Name: "summary", Columns: []Column{{"figure", Text}, {"value", Decimal}}, Rows: of(
+	s := Sheet{Name: "summary", Columns: []Column{{Name: "figure", Kind: Text}, {Name: "value", Kind: Decimal}}, Rows: of(
 		[]Value{TextOf("mrr"), MoneyOf(123450)}, []Value{TextOf("active"), IntOf(3)}, []Value{TextOf("churn"), PercentOf(7.5)},
 		[]Value{TextOf("since"), TimeOf(noon)}, []Value{TextOf("rate"), DecimalOf(math.NaN())},
 	)}

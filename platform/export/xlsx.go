@@ -24,7 +24,7 @@ const (
 type workbook struct {
 	zip    *zip.Writer
 	file   *excelize.File
-	header int           // style of the heading
+	header [2]int        // styles of the heading: over texts, over numbers
 	styles [Bool + 1]int // by kind
 	limit  int           // rows of a sheet
 	cells  cells
@@ -50,21 +50,27 @@ func newWorkbook(out io.Writer, o Options) (*workbook, error) {
 }
 
 // addStyles registers the number formats; text is "@", so that a cell stays text
-// when it is edited.
+// when it is edited, and stands a little off the number at its left.
 func (w *workbook) addStyles() (err error) {
 	day, instant := "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 	for kind, style := range map[Kind]*excelize.Style{
-		Text: {NumFmt: 49}, Integer: {NumFmt: 1}, Money: {NumFmt: 4}, Decimal: {NumFmt: 2}, Percent: {NumFmt: 10},
+		Text: {NumFmt: 49, Alignment: &excelize.Alignment{Horizontal: "left", Indent: 1}}, Integer: {NumFmt: 1}, Money: {NumFmt: 4}, Decimal: {NumFmt: 2}, Percent: {NumFmt: 10},
 		Date: {CustomNumFmt: &day}, Timestamp: {CustomNumFmt: &instant},
 	} {
 		if w.styles[kind], err = w.file.NewStyle(style); err != nil {
 			return err
 		}
 	}
-	w.header, err = w.file.NewStyle(&excelize.Style{
-		NumFmt: 49, Font: &excelize.Font{Bold: true, Color: "FFFFFF"}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"1F3A5F"}},
-	})
-	return err
+	for i, side := range []string{"left", "right"} { // as the cells below stand
+		w.header[i], err = w.file.NewStyle(&excelize.Style{
+			NumFmt: 49, Font: &excelize.Font{Family: "Calibri", Size: 11, Bold: true, Color: "FFFFFF"}, Alignment: &excelize.Alignment{Horizontal: side, Indent: 1 - i},
+			Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"1F3A5F"}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *workbook) beginSheet(s Sheet) error {
@@ -122,6 +128,9 @@ func (w *workbook) addSheet(name string) error {
 	if err != nil {
 		return err
 	}
+	if err := w.layOut(name); err != nil {
+		return err
+	}
 	stream, err := w.file.NewStreamWriter(name)
 	if err != nil {
 		return err
@@ -131,7 +140,7 @@ func (w *workbook) addSheet(name string) error {
 	}
 	heading := make([]any, len(w.sheet.Columns))
 	for i, c := range w.sheet.Columns {
-		heading[i] = excelize.Cell{StyleID: w.header, Value: c.Name}
+		heading[i] = excelize.Cell{StyleID: w.header[right(c.Kind)], Value: c.Name}
 		if err := stream.SetColWidth(i+1, i+1, width(c)); err != nil {
 			return err
 		}
@@ -142,10 +151,49 @@ func (w *workbook) addSheet(name string) error {
 	return stream.Flush()
 }
 
-// width is a column's, in characters: what its kind takes, and its heading.
+// right is 1 for columns whose cells stand at the right.
+func right(k Kind) int {
+	if k == Text || k == Bool {
+		return 0
+	}
+	return 1
+}
+
+// width is a column's, in characters: its own, or what its kind takes; in either
+// case its heading fits.
 func width(c Column) float64 {
-	least := map[Kind]int{Text: 24, Date: 12, Timestamp: 20}[c.Kind]
-	return float64(max(least, 12, utf8.RuneCountInString(c.Name)+2))
+	least := c.Width
+	if least == 0 {
+		least = max(map[Kind]int{Text: 24, Timestamp: 20}[c.Kind], 12)
+	}
+	return float64(max(least, utf8.RuneCountInString(c.Name)+2))
+}
+
+const (
+	a4           = 9  // of the paper sizes
+	portraitMost = 90 // characters side by side that are read well on an upright page
+)
+
+// layOut has the sheet printed with all columns on one page's width, and its
+// heading on each page.
+func (w *workbook) layOut(sheet string) error {
+	var wide float64
+	for _, c := range w.sheet.Columns {
+		wide += width(c)
+	}
+	paper, orientation, columns, any := a4, "portrait", 1, 0
+	if wide > portraitMost {
+		orientation = "landscape"
+	}
+	fit := true
+	err := w.file.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &fit})
+	if err == nil {
+		err = w.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{Size: &paper, Orientation: &orientation, FitToWidth: &columns, FitToHeight: &any})
+	}
+	if err != nil {
+		return err
+	}
+	return w.file.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", RefersTo: "'" + strings.ReplaceAll(sheet, "'", "''") + "'!$1:$1", Scope: sheet})
 }
 
 // frame returns the newest sheet as excelize writes it, split where rows go.

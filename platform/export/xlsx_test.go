@@ -97,8 +97,8 @@ func TestWorkbookContinuesOnAnotherSheet(t *testing.T) {
 	for i := range rows {
 		rows[i] = []Value{IntOf(int64(i))}
 	}
-	s := Sheet{Name: "a name of thirty-one characters", Columns: []Column{{"n", Integer}}, Rows: of(rows...)}
-	exact := Sheet{Name: "exact", Columns: []Column{{"n", Integer}}, Rows: of(rows[:3]...)}
+	s := Sheet{Name: "a name of thirty-one characters", Columns: []Column{{Name: "n", Kind: Integer}}, Rows: of(rows...)}
+	exact := Sheet{Name: "exact", Columns: []Column{{Name: "n", Kind: Integer}}, Rows: of(rows[:3]...)}
 	f := opened(t, written(t, XLSX, Options{sheetRows: 4}, s, exact))
 	require.Equal(t, []string{s.Name, "a name of thirty-one charac (2)", "a name of thirty-one charac (3)", "exact"}, f.GetSheetList())
 	for sheet, want := range map[string][][]string{
@@ -136,7 +136,7 @@ func TestWorkbookPartsAgree(t *testing.T) {
 
 func TestDatesOutsideExcelsCalendarAreTexts(t *testing.T) {
 	t.Parallel()
-	f := opened(t, written(t, XLSX, Options{}, Sheet{Name: "d", Columns: []Column{{"day", Date}}, Rows: of(
+	f := opened(t, written(t, XLSX, Options{}, Sheet{Name: "d", Columns: []Column{{Name: "day", Kind: Date}}, Rows: of(
 		[]Value{DayOf(time.Date(1900, 2, 28, 0, 0, 0, 0, time.UTC))}, []Value{DayOf(time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC))},
 	)}))
 	rows, err := f.GetRows("d")
