@@ -57,7 +57,7 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 	})
 	t.Run("gwb", func(t *testing.T) {
 		t.Parallel()
-		all := paymentstest.NewGateways(t)
+		all := gatewaysB(t)
 		sandbox := all.Sandbox.GWB
 		g := &gatewayUnderTest{
 			Gateway: all.B, stage: sandbox.Stage(), prefix: "/v1", pixPath: "/payment_intents",

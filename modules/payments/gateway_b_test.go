@@ -20,7 +20,7 @@ type bundleB struct {
 
 func setupB(t *testing.T, token string) *bundleB {
 	t.Helper()
-	b := &bundleB{Gateways: paymentstest.NewGateways(t)}
+	b := &bundleB{Gateways: gatewaysB(t)}
 	plan, err := b.B.SyncPlan(t.Context(), plusPlan())
 	require.NoError(t, err)
 	payer := paymentstest.Payer()
@@ -136,7 +136,7 @@ func TestB_OneLostAnswerIsHealedByTheKey(t *testing.T) {
 
 func TestB_PlanIsSynchronisedOnce(t *testing.T) {
 	t.Parallel()
-	b := paymentstest.NewGateways(t).B
+	b := gatewaysB(t).B
 	plan := plusPlan()
 	first, err := b.SyncPlan(t.Context(), plan)
 	require.NoError(t, err)

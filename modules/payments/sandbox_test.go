@@ -54,7 +54,7 @@ func (c *collector) wait(t *testing.T, eventType string) payments.Event {
 // live is the module with both sandbox gateways calling its webhooks.
 func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	t.Helper()
-	g, c := paymentstest.NewGateways(t), &collector{}
+	g, c := gatewaysB(t), &collector{}
 	pool := pgtest.DB(t)
 	quiet := leaktest.Logger(t)
 	client, err := jobs.New(pool, jobs.Options{Log: quiet})

@@ -4,6 +4,7 @@
 package paymentstest
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -36,6 +37,13 @@ type Gateways struct {
 // of lost answers are quick.
 func NewGateways(t testing.TB) *Gateways {
 	t.Helper()
+	return NewGatewaysThrough(t, nil)
+}
+
+// NewGatewaysThrough is NewGateways with gateway B's calls sent through b; nil is
+// http.DefaultTransport.
+func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
+	t.Helper()
 	s, err := sandbox.Start(sandbox.Options{
 		GWAWebhookToken: GWAToken, GWBWebhookSecret: GWBSecret, GWBSecretKey: "sk_test_sandbox",
 		RetryLadder: []time.Duration{time.Second, time.Second, time.Second},
@@ -51,7 +59,7 @@ func NewGateways(t testing.TB) *Gateways {
 		}),
 		B: gwb.New(gwb.Config{
 			URL: s.GWBURL(), SecretKey: "sk_test_sandbox", WebhookSecrets: []string{GWBSecret}, Clock: clock.System{},
-			Timeout: limit, RetryWait: wait,
+			Timeout: limit, RetryWait: wait, Transport: b,
 		}),
 	}
 }
