@@ -86,8 +86,11 @@ func (s *Service) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote p
 	switch {
 	case action == GatewaySaysActive:
 		// Gateway A's "active" tells of the recurrence, not of its payments.
-		if sub.Gateway == string(payments.GWA) || Status(sub.Status) != Suspended || sub.HasChargeback {
+		if sub.Gateway == string(payments.GWA) || Status(sub.Status) != Suspended {
 			return nil
+		}
+		if by, err := s.heldTx(ctx, tx, sub); err != nil || by != "" {
+			return err
 		}
 		c.edit = func(r *row) { s.learnRemote(r, &remote); r.PaymentFailures = 0 }
 	case action == GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:

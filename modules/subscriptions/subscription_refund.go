@@ -73,7 +73,7 @@ func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 }
 
 // closedByDisputeTx reports whether a suspended subscription would be open but
-// for its dispute: payments that failed keep it closed.
+// for its dispute: payments that failed keep it closed, and so does an admin.
 func (s *Service) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
 	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
 		return false, nil
@@ -82,7 +82,7 @@ func (s *Service) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bo
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
 	}
-	return reason != string(ReasonPaymentFailure), err
+	return reason != string(ReasonPaymentFailure) && reason != string(reasons[AdminSuspends]), err
 }
 
 // totalRefunds rewrites the total after a refund that was settled elsewhere, in a

@@ -158,7 +158,7 @@ func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a ans
 		return err
 	case paid && !waits:
 		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: *latest, source: a.source, recurs: true})
-	case sub.Gateway == string(payments.GWB):
+	case sub.Gateway == string(payments.GWB) && Status(sub.Status) != Suspended: // what reopens that is judged elsewhere
 		_, err := s.moveTx(ctx, tx, sub, change{action: GatewaySaysActive, source: a.source, edit: func(r *row) { r.PaymentFailures = 0 }})
 		return err
 	}
@@ -237,7 +237,11 @@ func (s *Service) pay(r *row, p payment) {
 	if !p.first || r.PixAutomatic || r.GwaSubscriptionID != nil { // else the recurrence has still to be made
 		closeIntent(r)
 	}
+	first := r.LastPaymentAt == nil
 	r.LastPaymentAt, r.PaymentFailures = &now, 0
+	if first && p.first && r.PixAutomatic && r.ExpiresAt == nil {
+		r.NextBillingDate = nil // told by the authorization, which was known first, at a guess
+	}
 	if p.recurs && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil {
 		r.ExpiresAt = nil // set by an admin's extension
 	}

@@ -36,6 +36,7 @@ const (
 	Replaced               Action = "replaced"                // pending PIX over 24 h, pending gateway B card, old row of a renewal
 	PixRunsOut             Action = "pix_runs_out"            // nobody paid the code in its time, payment_intent.payment_failed
 	GatewaySaysActive      Action = "gateway_active"          // updated, created: active, trialing
+	GatewaySaysOpenHeld    Action = "gateway_open_held"       // updated, created: active, trialing, incomplete, while a dispute or an admin keeps it suspended
 	GatewaySaysSuspended   Action = "gateway_suspended"       // updated, created: past_due, unpaid, paused
 	GatewaySaysIncomplete  Action = "gateway_incomplete"      // updated, created: incomplete
 	GatewaySaysCancelled   Action = "gateway_cancelled"       // updated, created: canceled; deleted; gateway A deleted or inactivated without time left
@@ -60,7 +61,7 @@ const (
 // Actions are all actions, in the order of the table.
 var Actions = []Action{
 	Subscribe, Renew, PaymentSettles, TrialStarts, PaymentDeclined, NothingAtGateway, LiveReadDead, Replaced, PixRunsOut,
-	GatewaySaysActive, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
+	GatewaySaysActive, GatewaySaysOpenHeld, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
 	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon,
 	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
 	LateMoney, PeriodEnds, CustomerCancels, AdminCancels, AdminActivates, AdminSuspends, AdminExpires,
@@ -105,6 +106,7 @@ var transitions = map[Action]moves{
 	PixRunsOut:       from(Pending)(Cancelled),
 
 	GatewaySaysActive:     anyLive(Active),
+	GatewaySaysOpenHeld:   moves{}.stays(Suspended),
 	GatewaySaysSuspended:  anyLive(Suspended),
 	GatewaySaysIncomplete: anyLive(Pending),
 	GatewaySaysCancelled:  anyLive(Cancelled),

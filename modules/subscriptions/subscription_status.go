@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,15 +47,25 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 	if action == GatewaySaysExpired && sub.IntentOpen {
 		action = PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
-	if action == GatewaySaysIncomplete && sub.HasChargeback {
-		return "suspended by a dispute", s.editTx(ctx, tx, sub, func(r *row) { noteEvent(r, e) })
+	by, err := s.heldTx(ctx, tx, *sub)
+	if err != nil {
+		return "", err
+	}
+	if by != "" && (action == GatewaySaysActive || action == GatewaySaysIncomplete) {
+		action = GatewaySaysOpenHeld
 	}
 	c := change{action: action, source: ByWebhook, event: &e.ID}
 	switch action {
-	case GatewaySaysActive:
-		if sub.HasChargeback && Status(sub.Status) == Suspended {
-			return "suspended by a dispute", s.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e) })
+	case GatewaySaysOpenHeld:
+		c.edit = func(r *row) {
+			noteEvent(r, e)
+			if running(e.Subscription.Status) {
+				s.follow(r, e)
+			}
 		}
+		_, err := s.moveTx(ctx, tx, sub, c)
+		return by, err
+	case GatewaySaysActive:
 		c.edit = func(r *row) { s.follow(r, e); closeIntent(r); r.PaymentFailures = 0 }
 	case GatewaySaysSuspended:
 		counts, err := s.countsTx(ctx, tx, *sub, e)
@@ -79,7 +90,27 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 	default:
 		c.edit = func(r *row) { s.follow(r, e) }
 	}
-	_, err := s.moveTx(ctx, tx, sub, c)
+	_, err = s.moveTx(ctx, tx, sub, c)
+	return "", err
+}
+
+// heldTx says what keeps a subscription suspended against gateway B's routine word
+// that its recurrence runs: money that is disputed, or an admin. "" when that word
+// opens it.
+func (s *Service) heldTx(ctx context.Context, tx pgx.Tx, sub row) (string, error) {
+	switch {
+	case Status(sub.Status) != Suspended:
+		return "", nil
+	case sub.HasChargeback:
+		return "suspended by a dispute", nil
+	}
+	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	if err == nil && Reason(reason) == reasons[AdminSuspends] {
+		return "suspended by an admin", nil
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
 	return "", err
 }
 

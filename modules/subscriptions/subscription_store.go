@@ -134,7 +134,12 @@ func (s *Service) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	return err
 }
 
+// recordMoveTx writes the history. A move by an event that an admin had applied
+// again names him.
 func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Status, reason Reason, c change) error {
+	if c.event != nil {
+		c.actor = callerID(ctx)
+	}
 	err := s.db.InsertTransition(ctx, tx, subscriptionsdb.InsertTransitionParams{
 		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: filled(string(from)),
 		ToStatus: sub.Status, Reason: string(reason), Source: string(c.source), ActorID: c.actor, EventID: c.event,
