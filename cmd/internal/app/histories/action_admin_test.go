@@ -1,9 +1,48 @@
 package histories_test
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/objectid"
 )
+
+// replayActions apply again what has been applied before. A dry run changes
+// nothing.
+var replayActions = []action{
+	{"replays", 3, func(h *history, s step) {
+		if id, ok := h.logged(s); ok {
+			h.request(http.MethodPost, "/webhook-logs/"+id.String()+"/replay", h.admin, nil)
+		}
+	}},
+	{"replays dry", 2, func(h *history, s step) {
+		id, ok := h.logged(s)
+		if !ok {
+			return
+		}
+		before := h.picture(h.db)
+		h.request(http.MethodPost, "/webhook-logs/"+id.String()+"/replay?dry_run=1", h.admin, nil)
+		if differ := cmp.Diff(before, h.picture(h.db)); differ != "" {
+			h.fail("a dry run changes something", "%s", differ)
+		}
+	}},
+}
+
+// logged is one of the gateways' events that came.
+func (h *history) logged(s step) (objectid.ID, bool) {
+	rows, err := h.db.Query(context.Background(), `SELECT id FROM payments.webhook_logs
+		WHERE signature_valid AND event_id IS NOT NULL AND event_type NOT LIKE 'ADMIN.%' ORDER BY received_at, id`)
+	require.NoError(h.t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
+	require.NoError(h.t, err)
+	return pick(ids, (s.Who*12+s.Pick)*5)
+}
 
 // adminActions are what admins do with a subscription.
 var adminActions = []action{
@@ -18,6 +57,27 @@ var adminActions = []action{
 	{"admin chargeback", 1, func(h *history, s step) {
 		h.administer(s, "/subscriptions/", "/chargeback", object{"reason": "told on the phone"})
 	}},
+	{"admin moves plan", 4, func(h *history, s step) {
+		sub, ok := pick(h.all(), s.Pick%3)
+		if !ok {
+			return
+		}
+		plan, _ := pick([]string{planPremium, planPlus, planTrial}, s.Pick+s.Who)
+		h.request(http.MethodPut, "/subscriptions", h.admin, []object{{"_id": sub.ID, "plan_id": plan}})
+	}},
+	{"admin prices plan", 1, func(h *history, s step) {
+		a := h.request(http.MethodGet, "/plans/admin", h.admin, nil)
+		var list struct{ Docs []object }
+		require.NoError(h.t, json.Unmarshal(a.body, &list))
+		plan, _ := pick(list.Docs, s.Pick)
+		amount, _ := pick([]int{5490, 3990, 4990, 0}, s.Pick/3)
+		h.request(http.MethodPut, "/plans", h.admin, []object{{"_id": plan["_id"], "amount": max(amount, 1000)}})
+	}},
+	{"admin syncs plan", 1, func(h *history, s step) {
+		plan, _ := pick([]string{planPlus, planTrial, planPremium}, s.Pick)
+		h.request(http.MethodPost, "/plans/"+plan+"/sync-gwb", h.admin, nil)
+	}},
+	{"pix mode", 1, func(h *history, s step) { h.pixMode, _ = pick([]string{"recurring", "manual"}, s.Pick) }},
 	{"admin puts", 1, func(h *history, s step) {
 		sub, ok := pick(h.all(), s.Pick)
 		if !ok {

@@ -24,7 +24,7 @@ var actions []action
 var actionsByName = map[string]action{}
 
 func init() { //nolint:gochecknoinits // the table refers to functions that look things up in it
-	for _, part := range [][]action{clockActions, customerActions, gatewayActions, adminActions} {
+	for _, part := range [][]action{clockActions, customerActions, ticketActions, gatewayActions, adminActions, replayActions} {
 		actions = append(actions, part...)
 	}
 	for _, a := range actions {
@@ -44,6 +44,10 @@ var clockActions = []action{
 		if n := len(h.gateways.inbox); n > 0 {
 			h.deliver(h.gateways.inbox[(s.Who*12+s.Pick)*7%n])
 		}
+	}},
+	{"finance folds", 1, func(h *history, _ step) {
+		_, err := h.finance.Fold(context.Background())
+		require.NoError(h.t, err)
 	}},
 	{"sweep", 1, func(h *history, _ step) { h.sweep() }},
 	{"reconcile", 2, func(h *history, s step) { h.reconcile(time.Duration(1+s.Pick*12) * 24 * time.Hour) }},
@@ -82,6 +86,7 @@ func (h *history) pass(s step, span time.Duration) {
 		if s.Mail != later {
 			h.gateways.collect()
 			h.travel(s.Mail)
+			h.sweepDueTickets()
 		}
 		if !next.Before(target) {
 			return
@@ -90,7 +95,10 @@ func (h *history) pass(s step, span time.Duration) {
 	require.Fail(h.t, "time does not pass")
 }
 
-const nextJobSQL = `SELECT min(scheduled_at) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at > $1`
+// nextJobSQL is when a job falls due, or an order, which the tickets' sweep finds.
+const nextJobSQL = `SELECT least((SELECT min(scheduled_at) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at > $1),
+	(SELECT min(recovery_at) FROM tickets.orders WHERE intent_open AND recovery_at > $1),
+	(SELECT min(hold_until) FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until > $1))`
 
 // nextHappening is when something falls due, target at the latest.
 func (h *history) nextHappening(target time.Time) time.Time {
@@ -131,9 +139,11 @@ func (h *history) rest() {
 	h.travel(inOrder)
 	h.pass(step{}, 6*time.Hour)
 	h.sweep()
+	h.sweepTickets()
 	h.reconcile(h.now().Sub(starts[0]) + 400*24*time.Hour)
 	h.gateways.collect()
 	h.travel(inOrder)
+	h.sweepTickets()
 	h.pass(step{}, 6*time.Hour)
 }
 

@@ -40,6 +40,7 @@ var neverAtRestSQL = map[string]string{
 	"a pending one that is paid":     `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'pending' AND EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id)`,
 	"a refund nobody knows about":    `SELECT 1 FROM payments.refunds WHERE status = 'requested'`,
 	"a job that was given up":        `SELECT 1 FROM jobs.river_job WHERE state IN ('discarded', 'cancelled')`,
+	"an order that stays open":       `SELECT 1 FROM tickets.orders WHERE intent_open`,
 	"an account that is not removed": `SELECT 1 FROM accounts.deletions d WHERE d.erased_at IS NULL`,
 }
 
@@ -106,6 +107,20 @@ const reasonSQL = `SELECT s.id, s.gateway, coalesce(s.gwa_subscription_id, s.gwb
 		OR EXISTS (SELECT 1 FROM subscriptions.transitions t WHERE t.subscription_id = s.id AND t.source = 'admin' AND t.to_status = 'active')) AS known
 	FROM subscriptions.subscriptions s WHERE s.customer_id = $1 AND s.status IN ('active', 'pending', 'suspended')`
 
+// checkConnections: nothing that has ended keeps a connection, and nothing took
+// one while it held another.
+func (h *history) checkConnections() {
+	h.t.Helper()
+	if h.process.deadlock != "" {
+		h.fail("the pool may lock up", "%s", h.process.deadlock)
+	}
+	for began := time.Now(); h.db.Stat().AcquiredConns() > 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 5*time.Second { // a broken one is closed besides
+			h.fail("a connection is not given back", "%s", h.connections.taken())
+		}
+	}
+}
+
 // checkPaid finds why somebody may watch: money in the ledger, or at the gateway
 // with its news on the way; a free beginning; an admin.
 func (h *history) checkPaid(p person) {
@@ -146,8 +161,11 @@ func (h *history) paidAt(name payments.GatewayName, id objectid.ID, remote strin
 
 // checkRest is what holds once everything has come to its end.
 func (h *history) checkRest() {
+	h.checkConnections()
 	h.sound(soundAtRest)
 	h.checkMoney()
+	h.checkPrices()
+	h.checkFinance()
 	h.checkRunning()
 	h.checkMonths()
 	for _, p := range h.persons {

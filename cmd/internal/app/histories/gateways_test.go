@@ -118,6 +118,9 @@ const (
 // and lets others act while the call is under way.
 func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	h := x.w.current
+	if dying(r.Context()) {
+		return nil, syscall.ECONNRESET
+	}
 	acts := r.Method != http.MethodGet
 	trouble := ""
 	if acts {
@@ -136,8 +139,7 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if acts {
 		h.meanwhile()
 	}
-	point(r.Context())
-	if trouble == lostAnswer {
+	if point(r.Context()) || trouble == lostAnswer {
 		return nil, syscall.ECONNRESET
 	}
 	return answer, nil

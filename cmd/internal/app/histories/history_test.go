@@ -50,7 +50,8 @@ type history struct {
 	t        tester
 	gateways *gateways
 	persons  []person
-	months   int // that one PIX payment buys now
+	months   int    // that one PIX payment buys now
+	pixMode  string // of PIX subscriptions: manual or recurring
 	process  *process
 	step     step
 	trouble  int  // calls that the step's trouble still has to meet
@@ -61,10 +62,10 @@ type history struct {
 
 func (w *world) begin(t tester, start int) *history {
 	t.Helper()
-	w.clean(t)
 	at := starts[start%len(starts)]
+	w.clean(t, at)
 	w.at.Store(at.UnixMilli())
-	h := &history{world: w, t: t, months: 1, process: &process{}, touched: map[string]bool{}}
+	h := &history{world: w, t: t, months: 1, pixMode: "manual", process: &process{}, touched: map[string]bool{}}
 	h.gateways = newGateways(t, at)
 	w.current = h
 	for range people {
@@ -130,6 +131,7 @@ func (h *history) take(s step) bool {
 	action.act(h, s)
 	h.trouble, h.step.During = 0, ""
 	h.travel(s.Mail)
+	h.checkConnections()
 	return len(h.trace) > noted || h.now().After(began)
 }
 
@@ -153,6 +155,7 @@ func (h *history) meanwhile() {
 	h.process = &process{}
 	h.note("  meanwhile %s", during)
 	actionsByName[during].act(h, step{Do: during, Who: h.step.Who, Pick: h.step.Pick})
+	own.deadlock += h.process.deadlock
 	h.process, h.nested = own, false
 }
 
@@ -252,11 +255,9 @@ func (w *world) send(ctx context.Context, method, path, token string, body any) 
 // get is a problem.
 func (h *history) request(method, path, token string, body any) answer {
 	var a answer
-	h.process.run(context.Background(), func(ctx context.Context) {
-		limited, cancel := context.WithTimeout(ctx, 20*time.Second)
-		defer cancel()
-		a = h.send(limited, method, path, token, body)
-	})
+	if !h.process.run(context.Background(), func(ctx context.Context) { a = h.send(ctx, method, path, token, body) }) {
+		a = answer{}
+	}
 	h.note("%s %s: %d %.300s", method, path, a.status, a.body)
 	internal := a.status == http.StatusInternalServerError && !bytes.Contains(a.body, []byte("REFUND_FAILED"))
 	if internal || a.status == http.StatusUnauthorized {

@@ -1,65 +1,196 @@
 package histories_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // process is the running platform as far as a step is concerned: it may die at a
 // point. Points are the beginning and the end of each commit and each answer of a
 // gateway, counted from 1.
 type process struct {
-	dieAt  int // 0: never
-	passed int
-	died   bool
+	dieAt int // 0: never
+	main  int // the goroutine that serves the request or works the job
+
+	mu       sync.Mutex
+	passed   int
+	died     bool
+	gone     bool   // main has been ended
+	many     bool   // several of its goroutines may use the database at once
+	holds    int    // connections
+	deadlock string // where it took a connection while it held another
 }
 
 type processKey struct{}
 
-// point is where the process may die. What is deferred still runs, as the
-// database rolls back for a client that is gone; nothing else does.
-func point(ctx context.Context) {
+func processOf(ctx context.Context) *process {
 	p, _ := ctx.Value(processKey{}).(*process)
-	if p == nil || p.dieAt == 0 || p.died {
-		return
+	return p
+}
+
+// point is where the process may die.
+func point(ctx context.Context) (dead bool) {
+	p := processOf(ctx)
+	if p == nil || p.dieAt == 0 {
+		return false
 	}
-	p.passed++
-	if p.passed == p.dieAt {
-		p.died = true
+	p.mu.Lock()
+	if !p.died {
+		p.passed++
+		p.died = p.passed == p.dieAt
+	}
+	p.mu.Unlock()
+	return dying(ctx)
+}
+
+// dying ends the goroutine of a process that is dead. What is deferred still
+// runs, as the database rolls back for a client that is gone. A goroutine that
+// the process has begun besides lives on, for others wait for it, and is told to
+// reach nothing any more.
+func dying(ctx context.Context) (dead bool) {
+	p := processOf(ctx)
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	ends := p.died && !p.gone && p.main == goroutine()
+	p.gone = p.gone || ends
+	dead = p.died && p.main != goroutine()
+	p.mu.Unlock()
+	if ends {
 		runtime.Goexit()
 	}
+	return dead
 }
+
+// goroutine is the number of the one that runs.
+func goroutine() int {
+	var buf [64]byte
+	text := bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine "))
+	id, _ := strconv.Atoi(string(text[:bytes.IndexByte(text, ' ')]))
+	return id
+}
+
+// hangs is how long one thing may take.
+const hangs = 30 * time.Second
 
 // run does one thing that the platform does, a request or a job, in the process;
 // ended is false when the process died of it.
 func (p *process) run(ctx context.Context, do func(ctx context.Context)) (ended bool) {
+	ctx, cancel := context.WithTimeout(ctx, hangs)
+	defer cancel()
+	if p.died { // and was started anew
+		p.dieAt, p.died, p.gone = 0, false, false
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		p.main = goroutine()
 		do(context.WithValue(ctx, processKey{}, p))
 		ended = true
 	}()
 	<-done
-	return ended
+	if ctx.Err() != nil && p.deadlock == "" {
+		p.deadlock = fmt.Sprintf("it took more than %v", hangs)
+	}
+	return ended && !p.died
 }
 
-// commits lets the process die before and after each commit.
-type commits struct{}
+// connections watches a pool: the process may die at its commits, and must not
+// take a connection while it holds another, since as many that do so at once as
+// there are connections would wait for ever.
+type connections struct {
+	mu   sync.Mutex
+	held map[*pgx.Conn]loan
+}
+
+// loan says who has a connection.
+type loan struct {
+	process *process
+	stack   string
+}
 
 type commitKey struct{}
 
-func (commits) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+func (*connections) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	if q.SQL != "commit" {
+		if dying(ctx) {
+			return cancelled(ctx)
+		}
 		return ctx
 	}
-	point(ctx)
+	if point(ctx) {
+		return cancelled(ctx)
+	}
 	return context.WithValue(ctx, commitKey{}, true)
 }
 
-func (commits) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+func cancelled(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
+}
+
+func (*connections) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
 	if ctx.Value(commitKey{}) != nil {
 		point(ctx)
 	}
+}
+
+func (*connections) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {
+	if p := processOf(ctx); p != nil {
+		p.mu.Lock()
+		if p.holds > 0 && !p.many && !p.died {
+			p.deadlock = "a connection is taken while another is held\n" + string(debug.Stack())
+		}
+		p.mu.Unlock()
+	}
+	return ctx
+}
+
+func (c *connections) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data pgxpool.TraceAcquireEndData) {
+	if data.Err != nil {
+		return
+	}
+	p := processOf(ctx)
+	c.mu.Lock()
+	c.held[data.Conn] = loan{p, string(debug.Stack())}
+	c.mu.Unlock()
+	if p != nil {
+		p.mu.Lock()
+		p.holds++
+		p.mu.Unlock()
+	}
+}
+
+func (c *connections) TraceRelease(_ *pgxpool.Pool, data pgxpool.TraceReleaseData) {
+	c.mu.Lock()
+	h := c.held[data.Conn]
+	delete(c.held, data.Conn)
+	c.mu.Unlock()
+	if h.process != nil {
+		h.process.mu.Lock()
+		h.process.holds--
+		h.process.mu.Unlock()
+	}
+}
+
+// taken says who holds connections, "" when nobody does.
+func (c *connections) taken() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all string
+	for _, h := range c.held {
+		all += h.stack + "\n"
+	}
+	return all
 }

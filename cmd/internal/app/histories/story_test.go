@@ -10,21 +10,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"marquee/testutil/soak"
 )
 
 const (
-	// histories is how many TestHistories plays unless -rapid.checks says so; that
-	// is about twenty seconds of one core.
-	histories = 120
+	// inTest and inSoak are how many TestHistoriesSoak plays unless -rapid.checks says
+	// so.
+	inTest, inSoak = 80, 2000
 	// worldLife is how many histories run in one database: rows that were deleted
 	// slow the later ones down.
 	worldLife = 60
 )
 
-// TestHistories plays random stories. -rapid.checks says how many, -rapid.seed
+// TestHistoriesSoak plays random stories. -rapid.checks says how many, -rapid.seed
 // where to begin. What fails is shrunk and printed, with its seed, as a story for
 // regression_test.go.
-func TestHistories(t *testing.T) {
+func TestHistoriesSoak(t *testing.T) {
 	t.Parallel()
 	seed := setUpRapid(t)
 	w, played, began := newWorld(t), 0, time.Now()
@@ -47,7 +49,7 @@ func setUpRapid(t *testing.T) string {
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for name, value := range map[string]string{
-		"rapid.checks": fmt.Sprint(histories), "rapid.nofailfile": "true",
+		"rapid.checks": fmt.Sprint(soak.Rounds(inTest, inSoak)), "rapid.nofailfile": "true",
 		"rapid.seed": fmt.Sprint(1 + rand.Uint64N(1<<40)), //nolint:gosec // no secret
 	} {
 		if !given[name] {

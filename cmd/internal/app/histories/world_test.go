@@ -20,16 +20,19 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/files"
+	"marquee/modules/finance"
 	"marquee/modules/payments"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
 	"marquee/modules/promos"
 	"marquee/modules/subscriptions"
 	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/modules/tickets"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/platform/secret"
 	"marquee/testutil/pgtest"
 	"marquee/web"
@@ -52,10 +55,14 @@ type world struct {
 	accounts      *accounts.Service
 	payments      *payments.Service
 	subscriptions *subscriptions.Service
+	tickets       *tickets.Service
+	finance       *finance.Service
+	connections   *connections
 	api           http.Handler
 	admin         string // token
 	people        int    // made so far
 	cleaning      string // statements
+	picturing     string // statement
 }
 
 // Now makes the world the platform's clock.
@@ -67,15 +74,18 @@ var dawn = time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{db: tracedPool(t), workers: river.NewWorkers()}
+	w := &world{workers: river.NewWorkers(), connections: &connections{held: map[*pgx.Conn]loan{}}}
+	w.db = tracedPool(t, w.connections)
 	w.at.Store(dawn.UnixMilli())
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	client, err := jobs.New(w.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
+	templates, err := mail.ParseTemplates(web.Mail())
+	require.NoError(t, err)
 	archive := files.New(files.Deps{Pool: w.db, Clock: w})
-	w.accounts = newAccounts(t, w, client, archive)
+	w.accounts = newAccounts(t, w, client, archive, templates)
 	w.payments = payments.New(payments.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, GWBPublishableKey: "pk_test", Adapters: []payments.Adapter{
 		gwa.New(gwa.Config{
 			URL: "http://gwa/v3", APIKey: gwaKey, WebhookTokens: []string{gwaToken}, Zone: zone, Clock: w,
@@ -86,20 +96,26 @@ func newWorld(t *testing.T) *world {
 			RetryWait: time.Nanosecond, Transport: wire{w, payments.GWB},
 		}),
 	}})
-	codes := promos.New(promos.Deps{Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive})
+	w.tickets = tickets.New(tickets.Deps{
+		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Files: archive, Mail: nobody{}, Templates: templates,
+		Config: tickets.Config{FileKey: []byte("0123456789abcdef0123456789abcdef"), Zone: zone, DeclinesPerAddress: 1 << 30, DeclinesPerCard: 1 << 30, DeclinesPerBuyer: 1 << 30},
+	})
+	codes := promos.New(promos.Deps{Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive, Tickets: w.tickets})
 	w.subscriptions = subscriptions.New(subscriptions.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Settings: pix{w}, Promos: promoCodes{codes},
-		Config: subscriptions.Config{Zone: zone},
+		Mail: nobody{}, Templates: templates, Config: subscriptions.Config{Zone: zone},
 	})
+	w.finance = finance.New(finance.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, Zone: zone})
+	require.NoError(t, w.finance.UseReportZone(t.Context()))
 	w.accounts.Connect(accounts.Above{
-		Sync: w.subscriptions, Billing: []accounts.Billing{w.subscriptions}, Purchases: []accounts.Purchases{w.subscriptions},
-		Personal: []accounts.PersonalData{w.subscriptions, codes, w.payments},
+		Sync: w.subscriptions, Billing: []accounts.Billing{w.subscriptions, w.tickets}, Purchases: []accounts.Purchases{w.subscriptions, w.tickets},
+		Changes: []accounts.CustomerChanges{w.tickets}, Personal: []accounts.PersonalData{w.subscriptions, w.tickets, codes, w.payments},
 	})
-	for _, add := range []func(*river.Workers){archive.Workers, w.accounts.Workers, w.payments.Workers, w.subscriptions.Workers} {
+	for _, add := range []func(*river.Workers){archive.Workers, w.accounts.Workers, w.payments.Workers, w.tickets.Workers, w.subscriptions.Workers} {
 		add(w.workers)
 	}
 	api := httpapi.New(httpapi.Config{Auth: w.accounts, Log: log, PublicURL: "https://api.example.com", NoThrottle: true})
-	for _, add := range []func(*httpapi.API){w.accounts.Routes, w.payments.Routes, w.subscriptions.Routes} {
+	for _, add := range []func(*httpapi.API){w.accounts.Routes, w.payments.Routes, w.tickets.Routes, codes.Routes, w.subscriptions.Routes} {
 		add(api)
 	}
 	w.api = api.Handler()
@@ -108,20 +124,18 @@ func newWorld(t *testing.T) *world {
 }
 
 // tracedPool is a pool at whose commits the process may die.
-func tracedPool(t *testing.T) *pgxpool.Pool {
+func tracedPool(t *testing.T, watched *connections) *pgxpool.Pool {
 	t.Helper()
 	cfg := pgtest.DB(t).Config()
-	cfg.ConnConfig.Tracer, cfg.MaxConns = commits{}, 6
+	cfg.ConnConfig.Tracer, cfg.MaxConns = watched, 6
 	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	return db
 }
 
-func newAccounts(t *testing.T, w *world, client *jobs.Client, archive *files.Service) *accounts.Service {
+func newAccounts(t *testing.T, w *world, client *jobs.Client, archive *files.Service, templates *mail.Templates) *accounts.Service {
 	t.Helper()
-	templates, err := mail.ParseTemplates(web.Mail())
-	require.NoError(t, err)
 	d := accountstest.Deps(t, w.db)
 	d.Jobs, d.Clock, d.Files, d.Mail, d.Templates = client, w, archive, nobody{}, templates
 	d.Config.AccessTokenTTL = 20 * 365 * 24 * time.Hour
@@ -139,7 +153,7 @@ func (nobody) Send(context.Context, mail.Message) error { return nil }
 type pix struct{ w *world }
 
 func (p pix) PixBillingMonths(context.Context) (int, error)       { return p.w.current.months, nil }
-func (p pix) PixSubscriptionMode(context.Context) (string, error) { return "manual", nil }
+func (p pix) PixSubscriptionMode(context.Context) (string, error) { return p.w.current.pixMode, nil }
 
 // promoCodes is the module promos as the composition root shows it to subscriptions.
 type promoCodes struct{ *promos.Service }
@@ -149,26 +163,43 @@ func (p promoCodes) FirstMonth(ctx context.Context, customerID objectid.ID, code
 	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
 }
 
-// Plans and codes of every history.
+// Plans, codes and the event of every history.
 const (
-	planPlus  = "plus"  // 49.90 a month
-	planTrial = "trial" // 29.90 a month after 7 free days
-	codeTen   = "TENOFF"
-	codeFree  = "FREEMO"
+	planPlus    = "plus"    // 49.90 a month
+	planTrial   = "trial"   // 29.90 a month after 7 free days
+	planPremium = "premium" // 69.90 a month
+	codeTen     = "TENOFF"
+	codeFree    = "FREEMO"
+	codeTicket  = "TICKET"
+	eventID     = "65a000000000000000000001"
 )
+
+// plans are their prices as a history finds them.
+var plans = map[string]int64{planPlus: 4990, planTrial: 2990, planPremium: 6990}
 
 // furnish makes what outlives the histories.
 func (w *world) furnish(t *testing.T) {
 	t.Helper()
-	subscriptionstest.Plan(t, w.db, planPlus, 4990)
-	subscriptionstest.Plan(t, w.db, planTrial, 2990)
+	for id, price := range plans {
+		subscriptionstest.Plan(t, w.db, id, price)
+	}
+	require.NoError(t, w.stage(t.Context(), w.db, dawn))
 	_, err := w.db.Exec(t.Context(), `UPDATE subscriptions.plans SET trial_enabled = true, trial_days = 7 WHERE plan_id = $1`, planTrial)
 	require.NoError(t, err)
 	_, err = w.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents)
 		VALUES ($1, 'Less', 'promo', 1990), ($2, 'Nothing', 'promo', 0)`, codeTen, codeFree)
 	require.NoError(t, err)
+	_, err = w.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, event_id, bonus_tickets) VALUES ($1, 'A seat', 'ticket', $2, 1)`, codeTicket, eventID)
+	require.NoError(t, err)
 	admin := accountstest.Root(t, w.db)
 	w.admin = w.login(t, admin.Username)
+}
+
+// stage makes the one event: a month and a half ahead, few places, 30.00 each.
+func (*world) stage(ctx context.Context, db postgres.DB, at time.Time) error {
+	_, err := db.Exec(ctx, `INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
+		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', 7, 3000, true)`, eventID, at.AddDate(0, 0, 45))
+	return err
 }
 
 // login returns an access token. It asks no gateway: the sync is a step of its own.
@@ -206,14 +237,14 @@ func cpf(n int) string {
 
 // fullSQL lists what histories fill.
 const fullSQL = `SELECT format('DELETE FROM %I.%I;', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND (n.nspname IN ('payments', 'finance')
+	WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND (n.nspname IN ('payments', 'tickets') OR n.nspname = 'finance' AND c.relname <> 'settings'
 		OR n.nspname = 'subscriptions' AND c.relname <> 'plans'
 		OR n.nspname = 'accounts' AND c.relname NOT IN ('users', 'users_type')
 		OR n.nspname || '.' || c.relname IN ('jobs.river_job', 'promos.redemptions'))`
 
 // clean empties what histories fill. Triggers keep histories and ledgers from
 // being changed, by anybody but the owner of a test's database.
-func (w *world) clean(t tester) {
+func (w *world) clean(t tester, at time.Time) {
 	t.Helper()
 	if w.cleaning == "" {
 		rows, err := w.db.Query(context.Background(), fullSQL)
@@ -222,13 +253,19 @@ func (w *world) clean(t tester) {
 		require.NoError(t, err)
 		w.cleaning = "SET LOCAL session_replication_role = replica;" + strings.Join(deletes, "") +
 			"DELETE FROM accounts.users WHERE user_type = 'customer';" +
-			"UPDATE subscriptions.plans SET gwb_product_id = NULL, gwb_price_id = NULL, gwb_price_amount_cents = NULL"
+			"UPDATE subscriptions.plans SET gwb_product_id = NULL, gwb_price_id = NULL, gwb_price_amount_cents = NULL, amount_cents = CASE plan_id"
+		for id, price := range plans {
+			w.cleaning += fmt.Sprintf(" WHEN '%s' THEN %d", id, price)
+		}
+		w.cleaning += " END"
 	}
 	// A connection that a simulated death kept would otherwise hang the run.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	require.NoError(t, pgx.BeginFunc(ctx, w.db, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, w.cleaning, pgx.QueryExecModeSimpleProtocol)
-		return err
+		if _, err := tx.Exec(ctx, w.cleaning, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+		return w.stage(ctx, tx, at)
 	}), "%d connections are taken", w.db.Stat().AcquiredConns())
 }
