@@ -98,8 +98,8 @@ func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, s
 		return answer{}, err
 	}
 	if !ok {
-		if charge.CardToken.Empty() {
-			return a, nil
+		if charge.CardToken.Empty() || sub.HasChargeback {
+			return a, nil // whose money is disputed is charged no further
 		}
 		terms := s.termsOf(sub, plan, payer)
 		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: noAddress}
@@ -127,8 +127,13 @@ func (s *Service) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a
 	}
 	recurs := a.remote != nil
 	err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.charge.Payment, source: a.source, recurs: recurs, first: recurs})
-	if err != nil || recurs || Status(sub.Status) != Active || sub.ExpiresAt != nil {
+	open := Status(sub.Status) == Active || Status(sub.Status) == Suspended
+	if err != nil || recurs || !open || sub.ExpiresAt != nil {
 		return err
 	}
-	return s.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = s.periodFrom(*r.StartedAt, r), nil })
+	began := s.clock.Now()
+	if sub.StartedAt != nil {
+		began = *sub.StartedAt
+	}
+	return s.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = s.periodFrom(began, r), nil })
 }

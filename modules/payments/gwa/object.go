@@ -91,7 +91,9 @@ type payment struct {
 	Chargeback *chargeback `json:"chargeback"`
 }
 
-// statuses of payments in neutral words; one that is not listed is pending.
+// statuses of payments in neutral words; one that is not listed is pending. Money
+// that is disputed, or on its way back, has come: what becomes of it is told by
+// refunds and disputes.
 var statuses = map[string]payments.PaymentStatus{
 	"CONFIRMED":        payments.PaymentSettled,
 	"RECEIVED":         payments.PaymentSettled,
@@ -99,6 +101,12 @@ var statuses = map[string]payments.PaymentStatus{
 	"DUNNING_RECEIVED": payments.PaymentSettled,
 	"OVERDUE":          payments.PaymentFailed,
 	"REFUNDED":         payments.PaymentGone,
+
+	"REFUND_REQUESTED":             payments.PaymentSettled,
+	"REFUND_IN_PROGRESS":           payments.PaymentSettled,
+	"CHARGEBACK_REQUESTED":         payments.PaymentSettled,
+	"CHARGEBACK_DISPUTE":           payments.PaymentSettled,
+	"AWAITING_CHARGEBACK_REVERSAL": payments.PaymentSettled,
 }
 
 var methods = map[string]payments.Method{

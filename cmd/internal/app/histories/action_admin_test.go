@@ -34,10 +34,11 @@ var replayActions = []action{
 	}},
 }
 
-// logged is one of the gateways' events that came.
+// logged is one of the gateways' events that came and meant something.
 func (h *history) logged(s step) (objectid.ID, bool) {
 	rows, err := h.db.Query(context.Background(), `SELECT id FROM payments.webhook_logs
-		WHERE signature_valid AND event_id IS NOT NULL AND event_type NOT LIKE 'ADMIN.%' ORDER BY received_at, id`)
+		WHERE signature_valid AND event_id IS NOT NULL AND event_type NOT LIKE 'ADMIN.%'
+		AND result ->> 'reason' IS DISTINCT FROM 'no consequence' ORDER BY received_at, id`)
 	require.NoError(h.t, err)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
 	require.NoError(h.t, err)

@@ -36,10 +36,12 @@ var neverSQL = map[string]string{
 // neverAtRestSQL are counts of what must not be once everything has come to its
 // end.
 var neverAtRestSQL = map[string]string{
-	"an intent that stays open":      `SELECT 1 FROM subscriptions.subscriptions WHERE intent_open`,
-	"a pending one that is paid":     `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'pending' AND EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id)`,
-	"a refund nobody knows about":    `SELECT 1 FROM payments.refunds WHERE status = 'requested'`,
-	"a job that was given up":        `SELECT 1 FROM jobs.river_job WHERE state IN ('discarded', 'cancelled')`,
+	"an intent that stays open":   `SELECT 1 FROM subscriptions.subscriptions WHERE intent_open`,
+	"a pending one that is paid":  `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'pending' AND EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id)`,
+	"a refund nobody knows about": `SELECT 1 FROM payments.refunds WHERE status = 'requested'`,
+	"a job that was given up":     `SELECT 1 FROM jobs.river_job WHERE state IN ('discarded', 'cancelled')`,
+	"access that nothing ends": `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'active' AND expires_at IS NULL AND NOT pix_automatic AND coalesce(gwa_subscription_id, gwb_subscription_id) IS NULL
+		AND NOT EXISTS (SELECT 1 FROM subscriptions.transitions t WHERE t.subscription_id = s.id AND t.source = 'admin' AND t.to_status = 'active')`,
 	"an order that stays open":       `SELECT 1 FROM tickets.orders WHERE intent_open`,
 	"an account that is not removed": `SELECT 1 FROM accounts.deletions d WHERE d.erased_at IS NULL`,
 }

@@ -39,6 +39,27 @@ var found = []struct {
 		{Do: "deletes account", Who: 1},
 		{Do: "admin activates"},
 	}}},
+	{"a first month that is disputed before its recurrence is made ends the intent, and nothing more is charged", story{Steps: []step{
+		{Do: "gwa card", Pick: 3},
+		{Do: "gwa card", Pick: 2, Trouble: "lost answer", During: "dispute opened"},
+	}}},
+	{"and when the dispute is won, the month that was paid is the last", story{Steps: []step{
+		{Do: "gwa card", Pick: 3},
+		{Do: "gwa card", Pick: 2, Trouble: "lost answer", During: "dispute opened"},
+		{Do: "hours", Pick: 1},
+		{Do: "dispute won", Pick: 2},
+	}}},
+	{"the first period of an automatic PIX begins with its payment, however late that is heard of", story{Steps: []step{
+		{Do: "gwa automatic"},
+		{Do: "pix paid", Mail: "later"},
+		{Do: "month", Mail: "later"},
+		{Do: "gwa automatic"},
+	}}},
+	{"a login does not open what an admin suspended", story{Steps: []step{
+		{Do: "gwb card"},
+		{Do: "admin puts", Who: 1},
+		{Do: "sync"},
+	}}},
 }
 
 // TestFound plays what random stories have found before.

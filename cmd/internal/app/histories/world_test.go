@@ -195,10 +195,10 @@ func (w *world) furnish(t *testing.T) {
 	w.admin = w.login(t, admin.Username)
 }
 
-// stage makes the one event: a month and a half ahead, few places, 30.00 each.
+// stage makes the one event: five months ahead, few places, 30.00 each.
 func (*world) stage(ctx context.Context, db postgres.DB, at time.Time) error {
 	_, err := db.Exec(ctx, `INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
-		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', 7, 3000, true)`, eventID, at.AddDate(0, 0, 45))
+		VALUES ($1, 'Premiere', $2, 'Cine Ipiranga', 14, 3000, true)`, eventID, at.AddDate(0, 0, 150))
 	return err
 }
 
