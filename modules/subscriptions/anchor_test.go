@@ -161,31 +161,31 @@ func TestFailedDebitKeepsThe31st(t *testing.T) {
 // at both gateways.
 func TestManualPixPaidAgain(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
+	b := setup(t)
+	for _, tc := range []struct { // the clocks of the gateways only run forward
 		name   string
 		months int
 		paid   string
 		want   []string
 	}{
-		{"a month", 1, "2027-01-31T15:00:00Z", []string{"2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"}},
-		{"a quarter", 3, "2027-11-30T15:00:00Z", []string{"2028-02-29", "2028-05-30"}},
-		{"half a year", 6, "2027-08-31T15:00:00Z", []string{"2028-02-29", "2028-08-31"}},
-		{"a year", 12, "2028-02-29T15:00:00Z", []string{"2029-02-28", "2030-02-28", "2031-02-28", "2032-02-29"}},
 		{"not the month's end", 1, "2027-01-15T15:00:00Z", []string{"2027-02-15", "2027-03-15"}},
+		{"a month", 1, "2027-01-31T15:00:00Z", []string{"2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"}},
+		{"half a year", 6, "2027-08-31T15:00:00Z", []string{"2028-02-29", "2028-08-31"}},
+		{"a quarter", 3, "2027-11-30T15:00:00Z", []string{"2028-02-29", "2028-05-30"}},
+		{"a year", 12, "2028-02-29T15:00:00Z", []string{"2029-02-28", "2030-02-28", "2031-02-28", "2032-02-29"}},
 	} {
+		b.pix.months = tc.months
+		b.travel(t, tc.paid)
 		for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
 			t.Run(tc.name+" "+string(gateway), func(t *testing.T) {
-				t.Parallel()
-				b := setup(t)
-				b.pix.months = tc.months
-				b.travel(t, tc.paid)
+				b.newcomer(t)
 				id := idOf(b.expect(t, 201, http.MethodPost, "/"+string(gateway)+"/subscribe/pix", object{"plan_id": plan}))
 				for i, want := range tc.want {
 					at := b.clock.Now()
 					b.apply(t, payments.Event{
 						Gateway: gateway, Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at,
 						Payment: &payments.Payment{
-							ID: "pay_" + want, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &at,
+							ID: "pay_" + want + id.String(), Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &at,
 						},
 					})
 					require.Equal(t, want, b.day(t, id, "expires_at"), "payment %d", i+1)

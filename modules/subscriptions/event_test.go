@@ -27,8 +27,13 @@ func (b *bundle) remoteOf(t *testing.T, id objectid.ID) remote {
 
 func (r remote) at(second int) time.Time { return r.epoch.Add(time.Duration(second) * time.Second) }
 
+// invoiceID is a gateway's id of an invoice of the subscription, unlike those of all
+// others.
+func (r remote) invoiceID(name string) string { return name + "_" + r.local.String() }
+
 func (r remote) invoice(kind payments.EventKind, status payments.PaymentStatus, invoice string, attempt, second int) payments.Event {
 	at := r.at(second)
+	invoice = r.invoiceID(invoice)
 	return payments.Event{
 		Gateway: payments.GWB, Kind: kind, CreatedAt: at, SubscriptionID: r.id, Reference: r.local, Attempt: attempt,
 		Payment: &payments.Payment{
@@ -53,7 +58,7 @@ func (r remote) updated(status payments.RemoteStatus, second int, invoice ...str
 		Subscription: &payments.RemoteSubscription{GatewayID: r.id, Status: status, NextBilling: &next},
 	}
 	for _, id := range invoice {
-		e.Subscription.LatestPayment = &payments.Payment{ID: id, InvoiceID: id}
+		e.Subscription.LatestPayment = &payments.Payment{ID: r.invoiceID(id), InvoiceID: r.invoiceID(id)}
 	}
 	return e
 }
@@ -85,6 +90,7 @@ func (b *bundle) in(t *testing.T, status string) (objectid.ID, remote) {
 
 func TestStatusMappingOfGatewayB(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	for _, tc := range []struct {
 		from   string
 		remote payments.RemoteStatus
@@ -104,8 +110,7 @@ func TestStatusMappingOfGatewayB(t *testing.T) {
 		{"expired", payments.RemoteCanceled, "expired"},
 	} {
 		t.Run(tc.from+" "+string(tc.remote), func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
+			b.newcomer(t)
 			id, r := b.in(t, tc.from)
 			result := b.apply(t, r.updated(tc.remote, 1))
 			require.Equal(t, tc.want, b.status(t, id))
@@ -134,6 +139,7 @@ func TestEchoOfADeclinedFirstPaymentIsCancelled(t *testing.T) {
 
 func TestStatusEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	const active, pastDue, incomplete = payments.RemoteActive, payments.RemotePastDue, payments.RemoteIncomplete
 	for name, tc := range map[string]struct {
 		from   string
@@ -178,8 +184,7 @@ func TestStatusEventsOutOfOrder(t *testing.T) {
 		}, "cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
+			b.newcomer(t)
 			id, r := b.in(t, tc.from)
 			for _, e := range tc.events(r) {
 				b.apply(t, e)
@@ -191,6 +196,7 @@ func TestStatusEventsOutOfOrder(t *testing.T) {
 
 func TestFailedRenewalCountsOnce(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	for name, events := range map[string]func(r remote) []payments.Event{
 		"the invoice first": func(r remote) []payments.Event {
 			return []payments.Event{r.failed("in_2", 1, 5), r.updated(payments.RemotePastDue, 5, "in_2"), r.failed("in_2", 1, 5)}
@@ -200,8 +206,7 @@ func TestFailedRenewalCountsOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
+			b.newcomer(t)
 			id, r := b.in(t, "active")
 			for _, e := range events(r) {
 				b.apply(t, e)
@@ -238,14 +243,15 @@ func TestThirdFailureInARowSuspends(t *testing.T) {
 
 func TestFirstPaymentsDoNotCountAsFailures(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	for _, status := range []string{"pending", "cancelled"} {
-		b := setup(t)
+		b.newcomer(t)
 		id, r := b.in(t, status)
 		b.apply(t, r.failed("in_1", 1, 1))
 		require.Equal(t, status, b.status(t, id))
 		require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
 	}
-	b := setup(t)
+	b.newcomer(t)
 	id, r := b.in(t, "active")
 	e := r.failed("in_1", 1, 1)
 	e.FirstInvoice = true // of the challenge that was passed since

@@ -63,7 +63,7 @@ func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) 
 	case 5, 6, 7:
 		e = r.updated(statuses[random.IntN(len(statuses))], second, invoice)
 	case 8, 9:
-		if !paid[invoice] {
+		if !paid[r.invoiceID(invoice)] {
 			return randomEvent(random, r, tag, paid)
 		}
 		e = payments.Event{Gateway: payments.GWB, Kind: payments.PaymentWasRefunded, SubscriptionID: r.id, CreatedAt: r.at(second), Refund: &payments.RefundReport{

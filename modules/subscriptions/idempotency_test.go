@@ -27,7 +27,7 @@ func subscribes() map[string]object {
 
 func (b *bundle) client(t *testing.T, key string) *apitest.Client {
 	t.Helper()
-	return apitest.New(t, b.api).As(b.token).With("Idempotency-Key", key)
+	return apitest.New(t, b.serve().api).As(b.bearer(t)).With("Idempotency-Key", key)
 }
 
 func TestEverySubscribeRouteRepeatsItsAnswer(t *testing.T) {

@@ -16,10 +16,10 @@ const renewPath = "/customers/me/subscription/renew"
 
 func TestCustomerCancels(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	for name, begin := range map[string]func(*bundle, *testing.T) objectid.ID{"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
+			b.newcomer(t)
 			b.expect(t, 404, http.MethodDelete, "/customers/me/subscription", nil)
 			id := begin(b, t)
 			a := b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
@@ -37,11 +37,11 @@ func TestCustomerCancels(t *testing.T) {
 
 func TestCustomerDropsAPix(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
+	b.listen()
 	for name, path := range map[string]string{"gwa": "/gwa/subscribe/pix", "gwb": "/gwb/subscribe/pix", "automatic": "/gwa/subscribe/pix-automatico"} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			b.listen()
+			b.newcomer(t)
 			id := idOf(b.expect(t, 201, http.MethodPost, path, object{"plan_id": plan}))
 			b.expect(t, 409, http.MethodPost, path, object{"plan_id": plan})
 			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)["pix"].(object)
@@ -198,8 +198,8 @@ func TestNewCardPaysWhatIsOpen(t *testing.T) {
 
 func TestGatewayBCancelsAtPeriodEnd(t *testing.T) {
 	t.Parallel()
-	for _, jobFirst := range []bool{true, false} {
-		b := setup(t)
+	b := setup(t)
+	for _, jobFirst := range []bool{false, true} {
 		id := b.paidGWB(t)
 		a := b.expect(t, 200, http.MethodDelete, "/gwb/subscription", nil)
 		require.Equal(t, "active", doc(a)["status"])
@@ -208,16 +208,23 @@ func TestGatewayBCancelsAtPeriodEnd(t *testing.T) {
 		b.settle(t)
 		require.True(t, b.access(t))
 		expires := column[time.Time](t, b, id, "expires_at")
-		b.clock.Advance(expires.Sub(b.clock.Now()) + time.Second)
+		month := expires.Sub(b.clock.Now()) + time.Second
+		b.clock.Advance(month)
 		require.False(t, b.access(t))
+		source := "webhook"
 		if jobFirst {
+			source = "job"
 			require.NoError(t, b.service.Expire(t.Context(), id))
 		}
+		b.clock.Advance(-month) // webhooks are signed in real time
 		_, err := b.gateways.Sandbox.GWB.Stage().Clock.AdvanceTo(expires.Add(time.Minute))
 		require.NoError(t, err)
 		b.settle(t)
+		b.clock.Advance(month)
 		require.NoError(t, b.service.Expire(t.Context(), id))
-		require.Equal(t, "cancelled", b.status(t, id), "whichever came first")
+		require.Equal(t, "active>cancelled customer_cancelled "+source, b.history(t, id)[2], "whichever came first")
+		require.Len(t, b.history(t, id), 3)
 		require.Empty(t, b.current(t))
+		b.newcomer(t)
 	}
 }

@@ -27,7 +27,7 @@ func planAPI(t *testing.T, b *bundle) (admin, customer *apitest.Client) {
 	routes := collection.Routes{Pool: b.db, Clock: b.clock}
 	httpapi.Route(api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, routes.Search(b.service.PlanSearch()), collection.SearchDoc()...)
 	client := apitest.New(t, api)
-	return client.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)), client.As(b.token)
+	return client.As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)), client.As(b.bearer(t))
 }
 
 func first(a *apitest.Answer) object { return doc(a.Expect(http.StatusOK).Map()) }

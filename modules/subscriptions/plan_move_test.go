@@ -50,11 +50,11 @@ func (b *bundle) moved(t *testing.T, kind string, id objectid.ID) {
 	t.Helper()
 	require.Equal(t, dearer, column[string](t, b, id, "plan_id"))
 	require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))
-	require.Equal(t, "done", b.text(t, "SELECT state FROM subscriptions.plan_moves ORDER BY id DESC LIMIT 1"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged for the move")
+	require.Equal(t, "done", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "nothing is charged for the move")
 	recurring[kind].renew(b, t, id)
 	b.settle(t)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 9990"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 9990 AND local_id = $1", id))
 	require.Equal(t, "active", b.status(t, id))
 }
 
@@ -67,27 +67,28 @@ func (b *bundle) unmoved(t *testing.T, id objectid.ID) {
 
 // eachRecurring runs a case for a paid subscription of both gateways, with a
 // dearer plan to move to.
-func eachRecurring(t *testing.T, run func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client)) {
+func eachRecurring(t *testing.T, b *bundle, run func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client)) {
 	t.Helper()
+	subscriptionstest.Plan(t, b.db, dearer, 9990)
+	admin := b.admin(t)
 	for kind, r := range recurring {
 		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			subscriptionstest.Plan(t, b.db, dearer, 9990)
-			run(t, b, kind, r.begin(b, t), b.admin(t))
+			b.newcomer(t)
+			run(t, kind, r.begin(b, t), admin)
 		})
 	}
 }
 
 func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 	t.Parallel()
-	eachRecurring(t, func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client) {
+	b := setup(t)
+	eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client) {
 		for range 2 { // and once more changes nothing
 			doc := putPlan(admin, id, dearer).Expect(200).Map()["docs"].([]any)[0].(object)
 			require.Equal(t, dearer, doc["plan_id"])
 		}
 		b.settle(t)
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves"))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 		b.moved(t, kind, id)
 		admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}}).Expect(200)
 		b.unmoved(t, id)
@@ -96,10 +97,10 @@ func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 
 func TestMoveWhoseAnswerIsLostIsFinishedByTheJob(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	for _, kind := range []stage.FaultKind{stage.FaultResetAfter, stage.FaultResetBefore, stage.FaultStatus} {
 		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			eachRecurring(t, func(t *testing.T, b *bundle, gateway string, id objectid.ID, admin *apitest.Client) {
+			eachRecurring(t, b, func(t *testing.T, gateway string, id objectid.ID, admin *apitest.Client) {
 				r := recurring[gateway]
 				require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: kind, Times: manyTimes}))
 				a := putPlan(admin, id, dearer)
@@ -110,10 +111,11 @@ func TestMoveWhoseAnswerIsLostIsFinishedByTheJob(t *testing.T) {
 				if kind != stage.FaultResetAfter { // there a second look finds the price changed
 					require.Equal(t, 503, putPlan(admin, id, dearer).Status, "the same order again is the one that is open")
 				}
-				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves"))
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 				r.stage(b).Faults.Clear()
 				b.clock.Advance(3 * time.Minute)
 				require.NoError(t, b.service.Sweep(t.Context()))
+				b.clock.Advance(-3 * time.Minute) // the sandbox lives in real time
 				b.settle(t)
 				b.moved(t, gateway, id)
 			})
@@ -123,6 +125,7 @@ func TestMoveWhoseAnswerIsLostIsFinishedByTheJob(t *testing.T) {
 
 func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	for name, tc := range map[string]struct {
 		fault  stage.Fault
 		status int
@@ -132,14 +135,13 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 		"lost it":          {stage.Fault{Kind: stage.FaultStatus, Status: 404}, 409},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			eachRecurring(t, func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client) {
+			eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client) {
 				r := recurring[kind]
 				tc.fault.Method, tc.fault.Path, tc.fault.Times = r.verb, r.path, manyTimes
 				require.NoError(t, r.stage(b).Faults.Plan(tc.fault))
 				require.Equal(t, tc.status, putPlan(admin, id, dearer).Status)
 				b.unmoved(t, id)
-				require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves"))
+				require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 				r.stage(b).Faults.Clear()
 				putPlan(admin, id, dearer).Expect(200)
 				b.settle(t)
@@ -151,7 +153,8 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 
 func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 	t.Parallel()
-	eachRecurring(t, func(t *testing.T, b *bundle, kind string, id objectid.ID, admin *apitest.Client) {
+	b := setup(t)
+	eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client) {
 		r := recurring[kind]
 		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{Method: r.verb, Path: r.path, Kind: stage.FaultResetBefore, Times: manyTimes}))
 		require.Equal(t, 503, putPlan(admin, id, dearer).Status)
@@ -161,7 +164,8 @@ func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 		admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
 		b.clock.Advance(3 * time.Minute)
 		require.NoError(t, b.service.Sweep(t.Context()))
-		require.Equal(t, "void", b.text(t, "SELECT state FROM subscriptions.plan_moves"))
+		b.clock.Advance(-3 * time.Minute)
+		require.Equal(t, "void", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 		b.unmoved(t, id)
 	})
 }

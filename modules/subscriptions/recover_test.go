@@ -175,11 +175,12 @@ func TestClientThatGoesAway(t *testing.T) {
 	}))
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
+	token := b.bearer(t)
 	go func() {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url+"/api/v1/gwb/subscribe",
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.serve().url+"/api/v1/gwb/subscribe",
 			strings.NewReader(`{"plan_id":"`+plan+`","payment_method_id":"`+paymentstest.TokenApproved+`"}`))
 		if err == nil {
-			req.Header.Set("Authorization", "Bearer "+b.token)
+			req.Header.Set("Authorization", "Bearer "+token)
 			req.Header.Set("Content-Type", "application/json")
 			_, err = http.DefaultClient.Do(req) //nolint:bodyclose // there is no answer
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +48,8 @@ type pix struct {
 func (p *pix) PixBillingMonths(context.Context) (int, error)       { return p.months, nil }
 func (p *pix) PixSubscriptionMode(context.Context) (string, error) { return p.mode, nil }
 
+var templates = sync.OnceValues(func() (*mail.Templates, error) { return mail.ParseTemplates(os.DirFS("../../web/mail")) })
+
 // bundle is the module with both sandbox gateways behind it and the API before
 // it.
 type bundle struct {
@@ -60,12 +63,13 @@ type bundle struct {
 	pix      *pix
 	promos   *codes
 	mails    *mail.Catcher
-	url      string // without a slash at the end
-	api      *httpapi.API
 	customer accounts.Customer
-	token    string
-	unsound  []string // invariants that the test itself breaks
-	broken   bool     // the test takes guards away: nothing holds at its end
+	token    string // of the customer's requests; "" until the first one logs him in
+	login    sync.Mutex
+	serve    func() served // starts the API; most tests of events do without
+	unsound  []string      // invariants that the test itself breaks
+	working  bool          // jobs run
+	broken   bool          // the test takes guards away: nothing holds at its end
 }
 
 // setup builds it with one customer. Webhooks of the sandbox wait until
@@ -105,37 +109,55 @@ func setupOn(t *testing.T, db *pgxpool.Pool, change ...func(*subscriptions.Confi
 	t.Cleanup(func() { _ = b.mails.Close() })
 	sender, err := mail.NewSMTP(b.mails.URL(), "Marquee <no-reply@example.com>")
 	require.NoError(t, err)
-	templates, err := mail.ParseTemplates(os.DirFS("../../web/mail"))
+	templates, err := templates()
 	require.NoError(t, err)
 	b.service = subscriptions.New(subscriptions.Deps{
 		Mail: sender, Templates: templates, Promos: b.promos, Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
 	})
 	b.payments.Workers(workers)
 	b.service.Workers(workers)
-	api := httpapi.New(httpapi.Config{
-		Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com", Idempotency: idempotency.New(b.db, b.clock, []byte("0123456789abcdef0123456789abcdef")),
+	b.serve = sync.OnceValue(func() served {
+		api := httpapi.New(httpapi.Config{
+			Auth: b.accounts, Trail: b.accounts, Log: log, PublicURL: "https://api.example.com", Idempotency: idempotency.New(b.db, b.clock, []byte("0123456789abcdef0123456789abcdef")),
+		})
+		b.payments.Routes(api)
+		b.service.Routes(api)
+		return served{api: api, url: apitest.Serve(t, api)}
 	})
-	b.payments.Routes(api)
-	b.service.Routes(api)
-	b.api = api
-	b.url = apitest.Serve(t, api)
 	subscriptionstest.Plan(t, b.db, plan, 4990)
 	b.newcomer(t)
 	return b
 }
 
+// served is the API and its address, without a slash at the end.
+type served struct {
+	api *httpapi.API
+	url string
+}
+
+// bearer is the token of the customer's requests.
+func (b *bundle) bearer(t *testing.T) string {
+	t.Helper()
+	b.login.Lock()
+	defer b.login.Unlock()
+	if b.token == "" {
+		b.token = accountstest.Token(t, b.db, b.customer.Username)
+	}
+	return b.token
+}
+
 // newcomer has the bundle go on with another customer, who has no subscription.
 func (b *bundle) newcomer(t *testing.T) {
 	t.Helper()
-	b.customer = accountstest.Customer(t, b.db)
-	b.token = accountstest.Token(t, b.db, b.customer.Username)
+	b.customer, b.token = accountstest.Customer(t, b.db), ""
 }
 
 // listen lets the sandbox deliver its webhooks.
 func (b *bundle) listen() {
+	url := b.serve().url
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
-		GWAURL: b.url + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
-		GWBURL: b.url + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
+		GWAURL: url + "/webhooks/gwa", GWAToken: paymentstest.GWAToken,
+		GWBURL: url + "/webhooks/gwb", GWBSecret: paymentstest.GWBSecret,
 	})
 }
 
@@ -150,6 +172,10 @@ func (b *bundle) settle(t *testing.T) {
 // work runs the jobs until the test ends.
 func (b *bundle) work(t *testing.T) {
 	t.Helper()
+	if b.working {
+		return
+	}
+	b.working = true
 	require.NoError(t, b.jobs.Start(context.WithoutCancel(t.Context())))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -170,9 +196,9 @@ func (b *bundle) call(t *testing.T, method, path string, body any) (int, object)
 	if body != nil {
 		reader = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, b.url+httpapi.Prefix+path, reader)
+	req, err := http.NewRequestWithContext(t.Context(), method, b.serve().url+httpapi.Prefix+path, reader)
 	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+b.token)
+	req.Header.Set("Authorization", "Bearer "+b.bearer(t))
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)

@@ -58,11 +58,11 @@ func TestGatewayBApprovedCardIsActiveAtOnce(t *testing.T) {
 
 func TestGatewayBDeclinedCardIsCancelled(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
+	b.listen()
 	for _, token := range []string{paymentstest.TokenDeclined, paymentstest.TokenRefused} {
 		t.Run(token, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			b.listen()
+			b.newcomer(t)
 			a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(token))
 			require.Equal(t, "cancelled", doc(a)["status"])
 			require.Equal(t, "requires_payment_method", info(a)["payment_status"])
@@ -105,9 +105,9 @@ func TestGatewayBAuthentication(t *testing.T) {
 
 func TestGatewayBLiveReadResolvesAPendingSubscription(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	t.Run("paid meanwhile", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
+		b.newcomer(t)
 		a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication))
 		require.NoError(t, b.gateways.Sandbox.GWB.CompleteChallenge(intentOf(a)))
 		read := b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)
@@ -115,8 +115,7 @@ func TestGatewayBLiveReadResolvesAPendingSubscription(t *testing.T) {
 		require.Equal(t, "pending>active payment_settled live_read", b.history(t, idOf(a))[1])
 	})
 	t.Run("authentication failed", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
+		b.newcomer(t)
 		a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication))
 		require.NoError(t, b.gateways.Sandbox.GWB.FailChallenge(intentOf(a)))
 		read := b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)
@@ -125,16 +124,14 @@ func TestGatewayBLiveReadResolvesAPendingSubscription(t *testing.T) {
 		b.expect(t, 404, http.MethodGet, "/gwb/subscription", nil)
 	})
 	t.Run("abandoned for a day", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
+		b.newcomer(t)
 		b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication))
 		b.clock.Advance(24 * time.Hour)
 		read := b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)
 		require.Equal(t, "cancelled", doc(read)["status"])
 	})
 	t.Run("gateway silent", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
+		b.newcomer(t)
 		b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication))
 		require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: 10}))
 		read := b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)

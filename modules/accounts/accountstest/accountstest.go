@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -65,6 +66,31 @@ func Service(t testing.TB, db *pgxpool.Pool) *accounts.Service {
 	return s
 }
 
+// maker makes the users of one database and logs them in. It is kept, since the
+// routes take longer to set up than a test of one user lasts.
+type maker struct {
+	service *accounts.Service
+	login   func() http.Handler
+}
+
+var makers sync.Map // *pgxpool.Pool → *maker
+
+func makerOf(t testing.TB, db *pgxpool.Pool) *maker {
+	t.Helper()
+	if known, ok := makers.Load(db); ok {
+		return known.(*maker) //nolint:forcetypeassert // nothing else is stored
+	}
+	m := &maker{service: Service(t, db)}
+	m.login = sync.OnceValue(func() http.Handler {
+		api := httpapi.New(httpapi.Config{Auth: m.service, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		m.service.Routes(api)
+		return api.Handler()
+	})
+	makers.Store(db, m)
+	t.Cleanup(func() { makers.Delete(db) })
+	return m
+}
+
 var counter atomic.Int64
 
 // Customer makes a verified customer without a subscription. Set changes what is
@@ -77,7 +103,7 @@ func Customer(t testing.TB, db *pgxpool.Pool, set ...func(*accounts.NewUser)) ac
 		FullName: fmt.Sprintf("Customer %d", n), Phone: "+5511987654321", TaxID: taxID(n), EmailVerified: true,
 	}
 	made := create(t, db, user, set)
-	c, err := Service(t, db).CustomerByID(t.Context(), db, made.ID)
+	c, err := makerOf(t, db).service.CustomerByID(t.Context(), db, made.ID)
 	if err != nil {
 		t.Fatalf("accountstest: %v", err)
 	}
@@ -106,7 +132,7 @@ func create(t testing.TB, db *pgxpool.Pool, n accounts.NewUser, set []func(*acco
 	for _, f := range set {
 		f(&n)
 	}
-	u, err := Service(t, db).CreateUser(t.Context(), n)
+	u, err := makerOf(t, db).service.CreateUser(t.Context(), n)
 	if err != nil {
 		t.Fatalf("accountstest: %v", err)
 	}
@@ -116,14 +142,11 @@ func create(t testing.TB, db *pgxpool.Pool, n accounts.NewUser, set []func(*acco
 // Token logs the user in over POST /token and returns the access token.
 func Token(t testing.TB, db *pgxpool.Pool, username string) string {
 	t.Helper()
-	s := Service(t, db)
-	api := httpapi.New(httpapi.Config{Auth: s, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	s.Routes(api)
 	form := url.Values{"username": {username}, "password": {Password}}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, httpapi.Prefix+"/token", strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer := httptest.NewRecorder()
-	api.Handler().ServeHTTP(answer, request)
+	makerOf(t, db).login().ServeHTTP(answer, request)
 	var set struct {
 		AccessToken string      `json:"access_token"`
 		IDToken     objectid.ID `json:"id_token"`
