@@ -11,21 +11,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
+	"marquee/modules/promos"
 	"marquee/modules/subscriptions"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
+	"marquee/testutil/leaktest"
 )
 
-// codes stands for the module promos: one code, and what became of it.
+// codes stands for the module promos: one code, and what became of it; or it is the
+// module itself.
 type codes struct {
+	real  subscriptions.PromoCodes
 	price money.Cents
 	mu    sync.Mutex
 	steps []string
 }
 
-func (c *codes) FirstMonth(_ context.Context, _ objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+func (c *codes) FirstMonth(ctx context.Context, customer objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+	if c.real != nil {
+		return c.real.FirstMonth(ctx, customer, code)
+	}
 	switch code {
 	case "":
 		return subscriptions.PromoDiscount{}, false, nil
@@ -42,16 +49,41 @@ func (c *codes) note(step string) error {
 	return nil
 }
 
-func (c *codes) HoldTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+func (c *codes) HoldTx(ctx context.Context, tx pgx.Tx, customer, subscription objectid.ID, code string) error {
+	if c.real != nil {
+		return c.real.HoldTx(ctx, tx, customer, subscription, code)
+	}
 	return c.note("held")
 }
 
-func (c *codes) RedeemTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+func (c *codes) RedeemTx(ctx context.Context, tx pgx.Tx, customer, subscription objectid.ID, code string) error {
+	if c.real != nil {
+		return c.real.RedeemTx(ctx, tx, customer, subscription, code)
+	}
 	return c.note("redeemed")
 }
 
-func (c *codes) ReleaseTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+func (c *codes) ReleaseTx(ctx context.Context, tx pgx.Tx, customer, subscription objectid.ID, code string) error {
+	if c.real != nil {
+		return c.real.ReleaseTx(ctx, tx, customer, subscription, code)
+	}
 	return c.note("released")
+}
+
+// promoModule is the module promos as the platform wires it.
+type promoModule struct{ *promos.Service }
+
+func (p promoModule) FirstMonth(ctx context.Context, customer objectid.ID, code string) (subscriptions.PromoDiscount, bool, error) {
+	d, ok, err := p.Service.FirstMonth(ctx, customer, code)
+	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
+}
+
+// realCodes puts the module promos behind the subscriptions, with one code.
+func (b *bundle) realCodes(t *testing.T, code string, price money.Cents) {
+	t.Helper()
+	_, err := b.db.Exec(t.Context(), `INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents) VALUES ($1, $1, 'promo', $2)`, code, int64(price))
+	require.NoError(t, err)
+	b.promos.real = promoModule{promos.New(promos.Deps{Pool: b.db, Clock: b.clock, Log: leaktest.Logger(t), Accounts: b.accounts})}
 }
 
 func discountedCard(number string) object {
@@ -106,16 +138,6 @@ func TestPromoRecurrenceIsMadeLater(t *testing.T) {
 	require.False(t, column[bool](t, b, id, "intent_open"))
 	b.settle(t)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged again")
-}
-
-func TestPromoLowersOneMonthOfAPixPeriod(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.sell(1990)
-	b.pix.months = 3
-	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan, "promo_code": "FIRST1"})
-	require.Equal(t, 119.7, info(a)["amount"], "2 x 49.90 + 19.90")
-	require.Equal(t, 3.0, info(a)["months"])
 }
 
 // sell gives the code a price.

@@ -179,22 +179,6 @@ func TestGatewayAPix(t *testing.T) {
 	require.Equal(t, "active>expired expired job", b.history(t, id)[2])
 }
 
-func TestPixRefusals(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
-
-	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET amount_cents = 499")
-	require.NoError(t, err)
-	a := b.expect(t, 400, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
-	refused(t, a, "VALIDATION_ERROR", "plan_id")
-	require.Contains(t, a["detail"], "5.00")
-	b.pix.months = 3
-	b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
-	b.set(t, b.current(t), "pix_expires_at = now() - interval '1 hour'")
-	b.expect(t, 410, http.MethodGet, "/customers/me/pix-qr", nil)
-}
-
 func TestPixCodeThatTheFirstAnswerDidNotBring(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
