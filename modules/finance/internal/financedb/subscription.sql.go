@@ -57,18 +57,18 @@ WITH span AS MATERIALIZED (
         date_trunc('month', c.today::timestamp)::date AS last_month
     FROM finance.clock c
 ), stay AS MATERIALIZED (
-    SELECT t.access_days, (t.first_access_at AT TIME ZONE (SELECT report_tz FROM finance.settings))::date AS first_day FROM finance.tenure t
+    SELECT avg(t.access_days) AS days, count(*) AS customers FROM finance.tenure t
 )
 SELECT json_build_object(
     'cohorts', (SELECT coalesce(json_agg(json_build_object('month', to_char(k.cohort_month, 'YYYY-MM'), 'customers', k.customers, 'retained', k.retained)
             ORDER BY k.cohort_month), '[]')
         FROM (SELECT c.cohort_month, c.customers, json_agg(c.retained_pct ORDER BY c.months_since) AS retained
             FROM finance.cohorts c WHERE c.cohort_month >= span.first_day GROUP BY c.cohort_month, c.customers) k),
-    'average_lifetime_days', (SELECT coalesce(round(avg(s.access_days), 2), 0) FROM stay s),
+    'average_lifetime_days', (SELECT coalesce(round(s.days, 2), 0) FROM stay s),
     'ltv', coalesce(round((SELECT sum(d.gross_gwa_cents + d.gross_gwb_cents - d.refunds_cents - d.chargebacks_cents) FROM finance.daily d)::numeric
-        / nullif((SELECT count(*) FROM stay), 0)), 0)::bigint,
+        / nullif((SELECT s.customers FROM stay s), 0)), 0)::bigint,
     'reactivations', (SELECT coalesce(sum(m.new_customers), 0)::bigint FROM finance.churn_monthly m WHERE m.month >= span.first_day)
-        - (SELECT count(*) FROM stay s WHERE s.first_day >= span.first_day),
+        - (SELECT coalesce(sum(c.customers), 0)::bigint FROM finance.cohort_months c WHERE c.cohort_month >= span.first_day),
     'upgrades', (SELECT count(*) FROM finance.plan_moves p WHERE p.is_upgrade AND p.day >= span.first_day),
     'failed_payments', (SELECT json_agg(json_build_object('month', to_char(k.month, 'YYYY-MM'), 'count', k.failed, 'recovered', k.recovered) ORDER BY k.month)
         FROM (SELECT g.month, count(f.failed_attempt_id) AS failed, count(f.recovered_at) AS recovered
