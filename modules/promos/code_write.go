@@ -53,6 +53,9 @@ func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 		return err
 	}
 	slices.SortFunc(written, byEvent)
+	if err := s.keepTargetsTx(ctx, tx, written); err != nil {
+		return err
+	}
 	for _, c := range written {
 		if err := s.giveTargetsTx(ctx, tx, c); err != nil {
 			return err
@@ -204,6 +207,24 @@ func (s *Service) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
 		}
 	}
 	return nil
+}
+
+// keepTargetsTx has the targets of all codes known to tickets before the first
+// event is locked.
+func (s *Service) keepTargetsTx(ctx context.Context, tx pgx.Tx, codes []code) error {
+	var targets []objectid.ID
+	for _, c := range codes {
+		if c.CodeType != TypeTicket {
+			continue
+		}
+		for _, id := range c.TargetCustomerIds {
+			targets = append(targets, objectid.ID(id))
+		}
+	}
+	if len(targets) == 0 {
+		return nil
+	}
+	return s.tickets.KeepCustomersTx(ctx, tx, targets...)
 }
 
 func byEvent(a, b code) int { return strings.Compare(idText(a.EventID), idText(b.EventID)) }

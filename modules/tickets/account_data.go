@@ -39,6 +39,9 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 // not yet used go, orders and used tickets stay without his name (open-shapes,
 // Event deletion).
 func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	if err := s.db.CustomerForget(ctx, tx, customerID); err != nil {
+		return fmt.Errorf("forget name: %w", err)
+	}
 	if _, err := s.db.TicketLockEventsOf(ctx, tx, customerID); err != nil {
 		return fmt.Errorf("lock events: %w", err)
 	}
@@ -51,9 +54,6 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	}
 	if err := s.db.OrderForget(ctx, tx, ticketsdb.OrderForgetParams{CustomerID: customerID, Now: s.clock.Now()}); err != nil {
 		return fmt.Errorf("forget payer: %w", err)
-	}
-	if err := s.db.CustomerForget(ctx, tx, customerID); err != nil {
-		return fmt.Errorf("forget name: %w", err)
 	}
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
 		return err

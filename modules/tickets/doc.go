@@ -22,7 +22,7 @@
 // Constraints and triggers keep it, whoever writes: tickets_issued equals the
 // tickets that hold a place; none is issued beyond the capacity
 // (events_capacity_respected); every move of a ticket is in its history. Whoever
-// changes places locks order, event, tickets, in this order.
+// changes places locks order, customers, event, tickets, in this order.
 //
 // # Timestamps
 //

@@ -3,8 +3,6 @@ package tickets
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -110,11 +108,7 @@ func (s *Service) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) er
 	for _, w := range wishes {
 		buyers[w.customer.ID] = w.customer
 	}
-	var p ticketsdb.CustomerKeepManyParams
-	for _, id := range slices.Sorted(maps.Keys(buyers)) {
-		p.Ids, p.Names, p.Emails = append(p.Ids, id.String()), append(p.Names, nameOf(buyers[id])), append(p.Emails, buyers[id].Email)
-	}
-	return s.db.CustomerKeepMany(ctx, tx, p)
+	return s.keepNamesTx(ctx, tx, buyers)
 }
 
 // seat gives places as long as there are any: an order that is too large for what

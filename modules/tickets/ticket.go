@@ -103,6 +103,9 @@ type Issue struct {
 // unknown event or customer, 400 when the event is over, 409 when there are fewer
 // places than tickets.
 func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID, error) {
+	if err := s.KeepCustomersTx(ctx, tx, in.CustomerIDs...); err != nil {
+		return nil, err
+	}
 	e, err := s.lockEvent(ctx, tx, event{ID: in.EventID})
 	if postgres.IsNoRows(err) {
 		return nil, fault.NotFound("Event")
@@ -113,9 +116,6 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 	now := s.clock.Now()
 	if !e.EndsAt.After(now) {
 		return nil, errEnded()
-	}
-	if err := s.keepCustomersTx(ctx, tx, in.CustomerIDs); err != nil {
-		return nil, err
 	}
 	if in.Title == "" {
 		in.Title = e.Title
@@ -136,30 +136,31 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 	return ids, nil
 }
 
-// keepCustomersTx keeps the names of customers who are about to have tickets; 404
-// for one who is not there.
-func (s *Service) keepCustomersTx(ctx context.Context, db postgres.DB, ids []objectid.ID) error {
-	seen := map[objectid.ID]bool{}
+// KeepCustomersTx keeps the names of customers who are about to have tickets; 404
+// for one who is not there. Customers are locked before events, so who issues to
+// several customers, one IssueTx after the other, calls it for all of them first.
+func (s *Service) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.ID) error {
+	known := map[objectid.ID]accounts.Customer{}
 	for _, id := range ids {
-		if seen[id] {
+		if _, ok := known[id]; ok {
 			continue
 		}
-		seen[id] = true
-		c, err := s.accounts.CustomerByID(ctx, db, id)
+		c, err := s.accounts.CustomerByID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := s.keepCustomer(ctx, db, c); err != nil {
-			return err
-		}
+		known[id] = c
 	}
-	return nil
+	return s.keepNamesTx(ctx, tx, known)
 }
 
-func (s *Service) keepCustomer(ctx context.Context, db postgres.DB, c accounts.Customer) error {
-	err := s.db.CustomerKeep(ctx, db, ticketsdb.CustomerKeepParams{ID: c.ID, Name: nameOf(c), Email: c.Email})
-	if err != nil {
-		return fmt.Errorf("keep customer's name: %w", err)
+func (s *Service) keepNamesTx(ctx context.Context, tx pgx.Tx, customers map[objectid.ID]accounts.Customer) error {
+	var p ticketsdb.CustomerKeepManyParams
+	for id, c := range customers {
+		p.Ids, p.Names, p.Emails = append(p.Ids, id.String()), append(p.Names, nameOf(c)), append(p.Emails, c.Email)
+	}
+	if err := s.db.CustomerKeepMany(ctx, tx, p); err != nil {
+		return fmt.Errorf("keep customers' names: %w", err)
 	}
 	return nil
 }

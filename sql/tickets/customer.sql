@@ -1,15 +1,13 @@
 -- name: CustomerForget :exec
 UPDATE tickets.customers SET name = '', email = '' WHERE id = @id;
 
--- name: CustomerKeep :exec
-INSERT INTO tickets.customers (id, name, email) VALUES (@id, @name, @email)
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email
-WHERE (customers.name, customers.email) IS DISTINCT FROM (excluded.name, excluded.email);
-
 -- name: CustomerKeepMany :exec
--- In the order of ids, so that two statements at once cannot deadlock.
+-- In the order of ids, so that two statements at once cannot deadlock. Who is
+-- known by that name already is not locked.
 INSERT INTO tickets.customers (id, name, email)
-SELECT c.id, c.name, c.email FROM (SELECT unnest(@ids::text[]) AS id, unnest(@names::text[]) AS name, unnest(@emails::text[]) AS email) c ORDER BY c.id
+SELECT c.id, c.name, c.email FROM (SELECT unnest(@ids::text[]) AS id, unnest(@names::text[]) AS name, unnest(@emails::text[]) AS email) c
+WHERE NOT EXISTS (SELECT 1 FROM tickets.customers k WHERE k.id = c.id AND k.name = c.name AND k.email = c.email)
+ORDER BY c.id
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email
 WHERE (customers.name, customers.email) IS DISTINCT FROM (excluded.name, excluded.email);
 

@@ -20,26 +20,11 @@ func (q *Queries) CustomerForget(ctx context.Context, db DBTX, id objectid.ID) e
 	return err
 }
 
-const customerKeep = `-- name: CustomerKeep :exec
-INSERT INTO tickets.customers (id, name, email) VALUES ($1, $2, $3)
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email
-WHERE (customers.name, customers.email) IS DISTINCT FROM (excluded.name, excluded.email)
-`
-
-type CustomerKeepParams struct {
-	ID    objectid.ID
-	Name  string
-	Email string
-}
-
-func (q *Queries) CustomerKeep(ctx context.Context, db DBTX, arg CustomerKeepParams) error {
-	_, err := db.Exec(ctx, customerKeep, arg.ID, arg.Name, arg.Email)
-	return err
-}
-
 const customerKeepMany = `-- name: CustomerKeepMany :exec
 INSERT INTO tickets.customers (id, name, email)
-SELECT c.id, c.name, c.email FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS name, unnest($3::text[]) AS email) c ORDER BY c.id
+SELECT c.id, c.name, c.email FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS name, unnest($3::text[]) AS email) c
+WHERE NOT EXISTS (SELECT 1 FROM tickets.customers k WHERE k.id = c.id AND k.name = c.name AND k.email = c.email)
+ORDER BY c.id
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email
 WHERE (customers.name, customers.email) IS DISTINCT FROM (excluded.name, excluded.email)
 `
@@ -50,7 +35,8 @@ type CustomerKeepManyParams struct {
 	Emails []string
 }
 
-// In the order of ids, so that two statements at once cannot deadlock.
+// In the order of ids, so that two statements at once cannot deadlock. Who is
+// known by that name already is not locked.
 func (q *Queries) CustomerKeepMany(ctx context.Context, db DBTX, arg CustomerKeepManyParams) error {
 	_, err := db.Exec(ctx, customerKeepMany, arg.Ids, arg.Names, arg.Emails)
 	return err
