@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 )
 
 func (b *bundle) code(ticket objectid.ID) string {
@@ -112,19 +113,21 @@ func TestTwentyDoorsOneTicket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	code := b.code(b.give(b.customer.ID, b.event(nil)))
-	answers := make([]int, 20)
+	answers := make([]*apitest.Answer, 20)
 	var wg sync.WaitGroup
 	for i := range answers {
-		wg.Go(func() { answers[i] = b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}).Status })
+		wg.Go(func() { answers[i] = b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}) })
 	}
 	wg.Wait()
 	in := 0
-	for _, status := range answers {
-		if status == 200 {
+	for _, a := range answers {
+		if a.Status == 200 {
 			in++
 			continue
 		}
-		require.Equal(t, 409, status)
+		require.Equal(t, "CONFLICT", a.Expect(409).Code())
+		require.Contains(t, a.Detail(), "consumed at")
+		require.Contains(t, a.Map(), "consumed_at")
 	}
 	require.Equal(t, 1, in)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +133,39 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	wg.Wait()
 	issued, _ := counts(t, db, e)
 	require.Equal(t, 2, issued)
+}
+
+// TestWithoutTheConditionManyDoorsOpen: doors that look at the ticket and write
+// after, without asking whether it still is available, let everybody in. The
+// condition of TicketConsume is what TestTwentyDoorsOneTicket holds by.
+func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	r := s.reserveMany(t.Context(), []wish{{event: freeEvent(t, db, 1), customer: buyer(1), quantity: 1}})[0]
+	require.NoError(t, r.err)
+	var looked, all sync.WaitGroup
+	looked.Add(3)
+	var in atomic.Int32
+	for range 3 {
+		all.Go(func() {
+			_, err := s.useTicket(t.Context(), r.tickets[0], func(tx pgx.Tx) (ticket, error) {
+				read, err := s.db.TicketGet(t.Context(), tx, r.tickets[0])
+				looked.Done()
+				looked.Wait() // all have seen it available
+				if err != nil || Status(read.Status) != Available {
+					return read, pgx.ErrNoRows
+				}
+				_, err = tx.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'consumed', consumed_at = now() WHERE id = $1", read.ID)
+				return read, err
+			})
+			if err == nil {
+				in.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	require.EqualValues(t, 3, in.Load())
 }
 
 // TestAnOrderTooLargeDoesNotKeepOthersOut: of those that come together, who fits
