@@ -5,11 +5,12 @@ package migrations
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver that goose runs on
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -28,10 +29,11 @@ type Status struct {
 
 // Up brings the database to the newest version and returns how many migrations
 // it applied. Several processes may call it at once: a session lock lets one do
-// the work.
-func Up(ctx context.Context, databaseURL string) (int, error) {
+// the work. told hears what migrations have to say to whoever runs them, such as
+// what an administrator has to do himself.
+func Up(ctx context.Context, databaseURL string, told ...func(sentence string)) (int, error) {
 	applied := 0
-	err := with(ctx, databaseURL, func(p *goose.Provider) error {
+	err := with(ctx, databaseURL, told, func(p *goose.Provider) error {
 		results, err := p.Up(ctx)
 		applied = len(results)
 		return err
@@ -42,7 +44,7 @@ func Up(ctx context.Context, databaseURL string) (int, error) {
 // Down takes back the newest migration and returns its file name.
 func Down(ctx context.Context, databaseURL string) (string, error) {
 	var file string
-	err := with(ctx, databaseURL, func(p *goose.Provider) error {
+	err := with(ctx, databaseURL, nil, func(p *goose.Provider) error {
 		result, err := p.Down(ctx)
 		if err != nil {
 			return err
@@ -56,7 +58,7 @@ func Down(ctx context.Context, databaseURL string) (string, error) {
 // List returns every migration in order with its state.
 func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	var all []Status
-	err := with(ctx, databaseURL, func(p *goose.Provider) error {
+	err := with(ctx, databaseURL, nil, func(p *goose.Provider) error {
 		list, err := p.Status(ctx)
 		for _, s := range list {
 			all = append(all, Status{Version: s.Source.Version, File: s.Source.Path, Applied: s.State == goose.StateApplied})
@@ -66,11 +68,23 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	return all, err
 }
 
-func with(ctx context.Context, databaseURL string, f func(*goose.Provider) error) (err error) {
-	db, err := sql.Open("pgx", databaseURL)
+// ofRaise is the code of a notice that a migration raises itself; the server's own,
+// such as that there was nothing to drop, have others.
+const ofRaise = "00000"
+
+func with(ctx context.Context, databaseURL string, told []func(string), f func(*goose.Provider) error) (err error) {
+	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		for _, hear := range told {
+			if n.Code == ofRaise {
+				hear(n.Message)
+			}
+		}
+	}
+	db := stdlib.OpenDB(*config)
 	defer func() { _ = db.Close() }()
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"marquee/migrations"
 )
@@ -25,7 +26,7 @@ func (migrateUpCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := migrations.Up(ctx, cfg.DatabaseURL)
+	n, err := migrations.Up(ctx, cfg.DatabaseURL, func(sentence string) { fmt.Fprintln(os.Stderr, sentence) })
 	if err != nil {
 		return err
 	}
