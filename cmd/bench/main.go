@@ -4,7 +4,8 @@
 // the run.
 //
 // W1 is a page of 10 with the exact total, W2 filtered lists, W3 one video by
-// its id. CPU is that of the server and its Postgres together.
+// its id. W4 is logins, and what W1 keeps beside them; files are up- and downloads.
+// CPU is that of the server and its Postgres together.
 package main
 
 import (
@@ -54,6 +55,8 @@ var benchmarks = []struct {
 	run  func(context.Context, *platform, options) error
 }{
 	{"videos", benchVideos},
+	{"tokens", benchTokens},
+	{"files", benchFiles},
 	{"webhooks", benchWebhooks},
 	{"finance", benchFinance},
 }
