@@ -124,7 +124,8 @@ func (p *platform) pagesDuringLogins(ctx context.Context, o options) error {
 		what string
 		result
 	}{{"W1 alone", alone}, {"W1 during logins", during}} {
-		fmt.Printf("%-4s %-24s %8d %8.0f %10v %10v\n", "", row.what, clients, row.perSecond, row.p50.Round(time.Microsecond), row.p99.Round(time.Microsecond))
+		fmt.Printf("%-4s %-24s %8d %8.0f %10v %10v %12v\n", "", row.what, clients, row.perSecond, row.p50.Round(time.Microsecond), row.p99.Round(time.Microsecond),
+			row.cpu.Round(time.Microsecond))
 	}
 	fmt.Printf("%-4s %-24s %8s %7.0f%%   goal >= 40%%\n", "W1", "kept during logins", "", 100*during.perSecond/alone.perSecond)
 	return nil

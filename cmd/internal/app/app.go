@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -137,6 +139,7 @@ func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Du
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
+	defer roomBesideHashes()()
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
@@ -152,6 +155,20 @@ func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Du
 		return fmt.Errorf("requests were cut off after %v: %w", grace, err)
 	}
 	return nil
+}
+
+// roomBesideHashes doubles the processors that Go schedules on, until the returned
+// function is called. Password hashes may hold as many as there are cores, each for
+// some 30 ms: what else is asked for would wait behind them until Go cuts them off,
+// while so it runs on threads of its own, among which the system divides the cores.
+// An operator's GOMAXPROCS stands.
+func roomBesideHashes() (undo func()) {
+	if os.Getenv("GOMAXPROCS") != "" {
+		return func() {}
+	}
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(2 * before)
+	return func() { runtime.GOMAXPROCS(before) }
 }
 
 // work works jobs until ctx ends, then lets those under way finish within grace.
