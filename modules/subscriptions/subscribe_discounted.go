@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,6 +17,10 @@ import (
 // discountedDays is how long after the discounted first month the recurrence
 // charges first (specification, Promo codes).
 const discountedDays = 30
+
+// riskLife is how long the gateway may look at the risk of a card: what it never
+// decides is given up, and money that comes all the same is late money.
+const riskLife = 7 * 24 * time.Hour
 
 // chargesFirstMonth reports whether the first month is a payment of its own: a
 // card at gateway A with a promo code.
@@ -86,7 +91,8 @@ func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, s
 	a := answer{source: ByRecovery, charge: &charge}
 	switch charge.Payment.Status {
 	case payments.PaymentPending:
-		a.open = true
+		a.open = s.age(sub) < riskLife
+		a.declined = !a.open
 		return a, nil
 	case payments.PaymentSettled:
 	default:

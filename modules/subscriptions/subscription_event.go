@@ -209,6 +209,11 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	switch {
 	case status.Ended():
 		return ignoredEnded, nil
+	case status == Pending && s.chargesFirstMonth(*sub) && e.SubscriptionID == "":
+		// The gateway took the card and refused it after a look at the risk: no
+		// recurrence follows, and the code that lowered the month is free again.
+		_, err := s.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
+		return "", err
 	case e.FirstInvoice || status == Pending:
 		return "a first payment does not count as a failure in a row", nil
 	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
