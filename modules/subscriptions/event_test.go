@@ -234,9 +234,11 @@ func TestThirdFailureInARowSuspends(t *testing.T) {
 	b.apply(t, r.failed("in_2", 2, 2))
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, 2, column[int](t, b, id, "payment_failures"))
+	require.True(t, b.access(t))
 	result := b.apply(t, r.failed("in_2", 3, 3))
 	require.Equal(t, "suspended", *result.NewStatus)
 	require.Equal(t, 3, column[int](t, b, id, "payment_failures"))
+	require.False(t, b.access(t))
 	require.Equal(t, "active>suspended payment_failure webhook", b.history(t, id)[1])
 	refused(t, b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")), "CONFLICT", "")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions"
 	"marquee/platform/objectid"
 	sandboxa "marquee/platform/sandbox/gwa"
 	sandboxb "marquee/platform/sandbox/gwb"
@@ -209,6 +210,26 @@ func TestPixOfGatewayBPaidJustBeforeItIsDropped(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 	require.Len(t, b.history(t, id), 2)
+}
+
+// TestPastDueThatDoesNotSuspend as the gateway tells it: two events a failed attempt,
+// and access until the third.
+func TestPastDueThatDoesNotSuspend(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *subscriptions.Config) { c.PastDueOnlyCounts = true })
+	id := b.paidGWB(t)
+	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": paymentstest.TokenDeclined})
+	require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
+	for failures := 1; ; failures++ {
+		b.settle(t)
+		require.Equal(t, failures, column[int](t, b, id, "payment_failures"))
+		require.Equal(t, failures < 3, b.access(t))
+		if failures == 3 {
+			break
+		}
+		require.NoError(t, b.gateways.Sandbox.GWB.RetryInvoice(b.text(t, "SELECT DISTINCT gateway_payment_id FROM payments.failed_attempts")))
+	}
+	require.Equal(t, "suspended", b.status(t, id))
 }
 
 // TestBothShapesOfGatewayB: an account may send its events in the form of before
