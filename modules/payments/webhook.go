@@ -41,9 +41,9 @@ type delivery struct {
 	at    time.Time
 }
 
-// receive logs an authenticated event and applies it, in one transaction. The
-// error is a failure of the database alone; whatever goes wrong in applying is
-// queued.
+// receive logs an authenticated event and applies it, in one transaction; whatever
+// goes wrong in applying is queued in a second one. The error is a failure of the
+// database alone.
 func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, proof string, at time.Time) (Answer, error) {
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
@@ -67,8 +67,23 @@ func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, pro
 		answer.Result, err = s.receiveTx(ctx, tx, d)
 		return err
 	})
+	if failed := (*applyError)(nil); errors.As(err, &failed) {
+		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
+			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", failed.cause))
+		err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+			answer.Result, err = s.queueTx(ctx, tx, d)
+			return err
+		})
+	}
 	return answer, err
 }
+
+// applyError is a failure of the appliers, who may have left the transaction in any
+// state: it is rolled back, and the event queued in another.
+type applyError struct{ cause error }
+
+func (e *applyError) Error() string { return e.cause.Error() }
+func (e *applyError) Unwrap() error { return e.cause }
 
 // logFinal logs a delivery without an event behind it.
 func (s *Service) logFinal(ctx context.Context, d delivery, r Result) error {
@@ -91,37 +106,60 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 // receiveTx applies the first delivery of an event and logs it; the others, also
 // those that come at the same time, are logged with its result.
 func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
-	claimed, err := s.db.ProcessedEventReceive(ctx, tx, paymentsdb.ProcessedEventReceiveParams{
-		Gateway: string(d.event.Gateway), EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
-	})
+	mine, err := s.claimTx(ctx, tx, d)
 	if err != nil {
-		return Result{}, fmt.Errorf("claim event: %w", err)
+		return Result{}, err
 	}
-	if claimed == 0 {
+	if !mine {
 		return s.repeatTx(ctx, tx, d)
 	}
-	result, applyErr := s.applyTx(ctx, tx, d.event)
-	state, follow := stateDone, func() error { return nil }
-	switch {
-	case applyErr != nil:
-		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
-			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", applyErr))
-		result, state = Result{Status: ResultQueued}, stateQueued
-		follow = func() error { return s.insertRetryTx(ctx, tx, d.event) }
-	case result.Unclaimed:
+	result, err := s.applyTx(ctx, tx, d.event)
+	if err != nil {
+		return Result{}, &applyError{cause: err}
+	}
+	state := stateDone
+	if result.Unclaimed {
 		// The row may have been committed since it was looked for, and its call of
 		// ReplayWaitingTx have found nothing: one more look after this commit closes the gap.
 		result, state = unclaimed(result), stateWaiting
-		follow = func() error { return s.insertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()) }
-	}
-	if err := follow(); err != nil {
-		return Result{}, err
+		if err := s.insertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()); err != nil {
+			return Result{}, err
+		}
 	}
 	if err := s.receivedTx(ctx, tx, d, state, result); err != nil {
 		return Result{}, err
 	}
 	faultpoint.Hit("webhook.applied")
 	return result, nil
+}
+
+// queueTx logs the delivery of an event whose applying failed, and has a job try
+// again. Another delivery may have applied it meanwhile, which is as good.
+func (s *Service) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
+	mine, err := s.claimTx(ctx, tx, d)
+	if err != nil {
+		return Result{}, err
+	}
+	if !mine {
+		return s.repeatTx(ctx, tx, d)
+	}
+	if err := s.insertRetryTx(ctx, tx, d.event); err != nil {
+		return Result{}, err
+	}
+	result := Result{Status: ResultQueued}
+	return result, s.receivedTx(ctx, tx, d, stateQueued, result)
+}
+
+// claimTx reports whether the caller is the one who applies the event. It waits
+// while another transaction is at it.
+func (s *Service) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, error) {
+	claimed, err := s.db.ProcessedEventReceive(ctx, tx, paymentsdb.ProcessedEventReceiveParams{
+		Gateway: string(d.event.Gateway), EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
+	})
+	if err != nil {
+		return false, fmt.Errorf("claim event: %w", err)
+	}
+	return claimed == 1, nil
 }
 
 // receivedTx logs the delivery that was applied, and gives its event the result.
@@ -159,31 +197,28 @@ func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, 
 	return result, nil
 }
 
-// applyTx asks the appliers under a savepoint, so that a failure, also a panic,
-// leaves the log and the transaction as they are.
+// applyTx asks the appliers. After an error, also a panic, the transaction has to
+// be rolled back.
 func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Result, err error) {
 	if e.Kind == NothingForUs {
 		return Result{Status: ResultIgnored, Reason: "no consequence"}, nil
 	}
-	err = pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
-			}
-		}()
-		result = Result{Status: ResultIgnored, Unclaimed: true}
-		if e.Known, err = s.knownPayment(ctx, savepoint, e); err != nil {
-			return err
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
 		}
-		for _, a := range s.appliers {
-			result, err = a.ApplyEventTx(ctx, savepoint, e)
-			if err != nil || !result.Unclaimed {
-				return err
-			}
+	}()
+	if e.Known, err = s.knownPayment(ctx, tx, e); err != nil {
+		return Result{}, err
+	}
+	result = Result{Status: ResultIgnored, Unclaimed: true}
+	for _, a := range s.appliers {
+		result, err = a.ApplyEventTx(ctx, tx, e)
+		if err != nil || !result.Unclaimed {
+			return result, err
 		}
-		return nil
-	})
-	return result, err
+	}
+	return result, nil
 }
 
 // unclaimed words the result of an event whose subject nobody knows.

@@ -16,6 +16,9 @@ const maxNumber = 64
 // storable turns a body into JSON that jsonb takes: the value itself, at most
 // limit bytes, else its text as a JSON string of at most limit bytes.
 func storable(body []byte, limit int) json.RawMessage {
+	if len(body) <= limit && plain(body) {
+		return bytes.TrimSpace(body)
+	}
 	if len(body) <= limit && len(body) > 0 && httpapi.CheckJSON(body) == nil {
 		if raw, ok := normalised(body); ok {
 			return raw
@@ -24,6 +27,48 @@ func storable(body []byte, limit int) json.RawMessage {
 	text := strings.ToValidUTF8(string(body[:min(len(body), limit)]), "\uFFFD")
 	raw, _ := json.Marshal(strings.ReplaceAll(text, "\x00", "\uFFFD")) // a valid string always marshals
 	return raw
+}
+
+// shallow is how deep a body may be nested to be stored as it stands.
+const shallow = 16
+
+// plain reports whether jsonb takes the body as it stands and nothing in it has to
+// be hidden: one JSON value, without escapes of characters that Postgres may
+// refuse, without exponents. Most events are; reading the others anew costs ten
+// times as much.
+func plain(body []byte) bool {
+	if !json.Valid(body) || !utf8.Valid(body) || bytes.Contains(body, []byte(`\u`)) {
+		return false
+	}
+	for key := range hiddenKeys {
+		if bytes.Contains(body, []byte(key)) {
+			return false
+		}
+	}
+	depth, number, inString, escaped := 0, 0, false, false
+	for _, c := range body {
+		switch {
+		case inString:
+			inString = escaped || c != '"'
+			escaped = !escaped && c == '\\'
+		case c == '"':
+			inString, number = true, 0
+		case c == '{', c == '[':
+			depth++
+		case c == '}', c == ']':
+			depth, number = depth-1, 0
+		case '0' <= c && c <= '9', c == '.', c == '-', c == '+':
+			number++
+		case number > 0 && (c == 'e' || c == 'E'):
+			return false
+		default:
+			number = 0
+		}
+		if depth > shallow || number > maxNumber {
+			return false
+		}
+	}
+	return true
 }
 
 // normalised writes the value anew, which mends lone surrogates; it refuses

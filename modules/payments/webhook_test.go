@@ -158,7 +158,7 @@ func TestFailureIsQueuedAndRetried(t *testing.T) {
 			first := b.deliver("gwa", body)
 			require.Equal(t, http.StatusOK, first.status)
 			require.Equal(t, payments.ResultQueued, first.body.Result.Status)
-			require.Equal(t, 0, b.count("SELECT count(*) FROM public.effects"), "rolled back to the savepoint")
+			require.Equal(t, 0, b.count("SELECT count(*) FROM public.effects"), "nothing of what failed stays")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND processed_at IS NULL AND result->>'status' = 'queued'"))
 			require.Equal(t, first.raw, b.deliver("gwa", body).raw, "a repetition tells the same")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_event_retry'"))

@@ -103,7 +103,8 @@ func readInvoiceFailed(object json.RawMessage, e *payments.Event) error {
 // the invoice.
 func readInvoice(object json.RawMessage, e *payments.Event) error {
 	var i invoiceObject
-	if err := json.Unmarshal(object, &i); err != nil {
+	// What came out of the event is valid JSON: it is not checked once more.
+	if len(object) == 0 || i.UnmarshalJSON(object) != nil {
 		return errNoObject
 	}
 	fillInvoice(&i, e)

@@ -28,7 +28,8 @@ type ref struct{ ID string }
 // reference.
 func (r *ref) UnmarshalJSON(raw []byte) error {
 	*r = ref{}
-	if json.Unmarshal(raw, &r.ID) == nil {
+	if !isObject(raw) {
+		_ = json.Unmarshal(raw, &r.ID)
 		return nil
 	}
 	var o struct {
@@ -39,6 +40,8 @@ func (r *ref) UnmarshalJSON(raw []byte) error {
 	}
 	return nil
 }
+
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // metadata keeps the entries that are texts.
 type metadata map[string]string
@@ -162,13 +165,13 @@ func (r *intentRef) UnmarshalJSON(raw []byte) error {
 
 // UnmarshalJSON takes an expanded invoice, or an id alone.
 func (i *invoiceObject) UnmarshalJSON(raw []byte) error {
-	type plain invoiceObject
-	var r ref
-	_ = r.UnmarshalJSON(raw)
-	if len(raw) > 0 && raw[0] != '{' {
+	if !isObject(raw) {
+		var r ref
+		_ = r.UnmarshalJSON(raw)
 		*i = invoiceObject{ID: r.ID}
 		return nil
 	}
+	type plain invoiceObject
 	return json.Unmarshal(raw, (*plain)(i))
 }
 
