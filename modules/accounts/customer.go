@@ -58,6 +58,25 @@ func (s *Service) CustomerByID(ctx context.Context, db postgres.DB, id objectid.
 	return customerOf(u, err)
 }
 
+// CustomersByID reads customers; who is not there, or deleted, is not in the map.
+func (s *Service) CustomersByID(ctx context.Context, db postgres.DB, ids []objectid.ID) (map[objectid.ID]Customer, error) {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	users, err := s.q.UserListCustomers(ctx, db, texts)
+	if err != nil {
+		return nil, fmt.Errorf("read customers: %w", err)
+	}
+	all := make(map[objectid.ID]Customer, len(users))
+	for _, u := range users {
+		if all[u.ID], err = customerOf(u, nil); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // LockCustomerTx reads a customer and locks the row, so that what he starts
 // twice at once happens one after the other; 404 as CustomerByID.
 func (s *Service) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (Customer, error) {

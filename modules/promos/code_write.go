@@ -2,6 +2,7 @@ package promos
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -118,14 +119,8 @@ func (s *Service) checkReferences(ctx context.Context, tx pgx.Tx, records []*col
 		if err := s.checkEvent(ctx, tx, rec); err != nil {
 			return err
 		}
-		for _, customer := range distinct(rec, "target_customer_ids") {
-			_, err := s.accounts.CustomerByID(ctx, tx, objectid.ID(customer))
-			if fault.Is(err, fault.Missing) {
-				return rec.Invalid("target_customer_ids", "holds an unknown customer: "+customer)
-			}
-			if err != nil {
-				return err
-			}
+		if err := s.checkTargets(ctx, tx, rec); err != nil {
+			return err
 		}
 		if err := s.checkChildren(ctx, tx, rec); err != nil {
 			return err
@@ -146,6 +141,23 @@ func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *collection.Rec
 	}
 	if _, known := ends[objectid.ID(id)]; !known {
 		return rec.Invalid("event_id", "has to be a known event")
+	}
+	return nil
+}
+
+func (s *Service) checkTargets(ctx context.Context, tx pgx.Tx, rec *collection.Record) error {
+	targets := idsOf(distinct(rec, "target_customer_ids"))
+	if len(targets) == 0 {
+		return nil
+	}
+	known, err := s.accounts.CustomersByID(ctx, tx, targets)
+	if err != nil {
+		return err
+	}
+	for _, id := range targets {
+		if _, ok := known[id]; !ok {
+			return rec.Invalid("target_customer_ids", "holds an unknown customer: "+id.String())
+		}
 	}
 	return nil
 }
@@ -190,23 +202,20 @@ func (s *Service) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
 	if c.CodeType != TypeTicket || len(c.TargetCustomerIds) == 0 {
 		return nil
 	}
-	had, err := s.db.RedemptionListOfCode(ctx, tx, promosdb.RedemptionListOfCodeParams{PromoCodeID: c.ID, CustomerIds: c.TargetCustomerIds})
+	given, err := s.db.RedemptionInsertTargets(ctx, tx, promosdb.RedemptionInsertTargetsParams{
+		PromoCodeID: c.ID, Code: c.Code, CodeType: c.CodeType, Now: s.clock.Now(), CustomerIds: c.TargetCustomerIds,
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("record targets: %w", err)
 	}
-	for _, customer := range c.TargetCustomerIds {
-		if slices.Contains(had, objectid.ID(customer)) {
-			continue
-		}
-		r := redemption{code: c, customerID: objectid.ID(customer), origin: originTarget, tickets: 1}
-		if admin := httpapi.CallerOf(ctx).ID; admin != "" {
-			r.actorID = &admin
-		}
-		if err := s.recordTx(ctx, tx, r); err != nil {
-			return err
-		}
+	if len(given) == 0 {
+		return nil
 	}
-	return nil
+	var actor *objectid.ID
+	if admin := httpapi.CallerOf(ctx).ID; admin != "" {
+		actor = &admin
+	}
+	return s.issueTx(ctx, tx, c, given, actor)
 }
 
 // keepTargetsTx has the targets of all codes known to tickets before the first
@@ -217,9 +226,7 @@ func (s *Service) keepTargetsTx(ctx context.Context, tx pgx.Tx, codes []code) er
 		if c.CodeType != TypeTicket {
 			continue
 		}
-		for _, id := range c.TargetCustomerIds {
-			targets = append(targets, objectid.ID(id))
-		}
+		targets = append(targets, idsOf(c.TargetCustomerIds)...)
 	}
 	if len(targets) == 0 {
 		return nil
@@ -234,6 +241,14 @@ func idText(id *objectid.ID) string {
 		return ""
 	}
 	return id.String()
+}
+
+func idsOf(texts []string) []objectid.ID {
+	all := make([]objectid.ID, len(texts))
+	for i, text := range texts {
+		all[i] = objectid.ID(text)
+	}
+	return all
 }
 
 func texts(ids []objectid.ID) []string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,9 +20,8 @@ import (
 // constraintOnce lets a customer redeem a code once.
 const constraintOnce = "redemptions_once_a_customer"
 
-// Where redemptions come from.
+// Where redemptions come from; those of targets, given at creation, are "target".
 const (
-	originTarget       = "target"       // a ticket given at creation
 	originRedeem       = "redeem"       // by the customer
 	originBundle       = "bundle"       // with a code that holds it
 	originSubscription = "subscription" // with a subscription
@@ -33,7 +33,6 @@ type redemption struct {
 	customerID objectid.ID
 	origin     string
 	tickets    int
-	actorID    *objectid.ID
 }
 
 // redeem redeems a code for a customer, with what its bundle holds, and returns
@@ -86,20 +85,17 @@ func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, r redemption) error {
 	if r.tickets == 0 || r.code.EventID == nil {
 		return nil
 	}
-	return s.issueTx(ctx, tx, r)
+	return s.issueTx(ctx, tx, r.code, slices.Repeat([]objectid.ID{r.customerID}, r.tickets), nil)
 }
 
-func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, r redemption) error {
-	customers := make([]objectid.ID, r.tickets)
-	for i := range customers {
-		customers[i] = r.customerID
-	}
+// issueTx issues a ticket of the code to each of the customers.
+func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, c code, customers []objectid.ID, actor *objectid.ID) error {
 	in := tickets.Issue{
-		EventID: *r.code.EventID, CustomerIDs: customers, Title: r.code.Title, ImageID: r.code.ImageID,
-		PromoCodeID: &r.code.ID, PromoCode: r.code.Code, ActorID: r.actorID, Reason: "promo_code",
+		EventID: *c.EventID, CustomerIDs: customers, Title: c.Title, ImageID: c.ImageID,
+		PromoCodeID: &c.ID, PromoCode: c.Code, ActorID: actor, Reason: "promo_code",
 	}
-	if r.code.Description != nil {
-		in.Description = *r.code.Description
+	if c.Description != nil {
+		in.Description = *c.Description
 	}
 	_, err := s.tickets.IssueTx(ctx, tx, in)
 	return err

@@ -140,16 +140,14 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 // for one who is not there. Customers are locked before events, so who issues to
 // several customers, one IssueTx after the other, calls it for all of them first.
 func (s *Service) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.ID) error {
-	known := map[objectid.ID]accounts.Customer{}
+	known, err := s.accounts.CustomersByID(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
-		if _, ok := known[id]; ok {
-			continue
+		if _, ok := known[id]; !ok {
+			return fault.NotFound("Customer")
 		}
-		c, err := s.accounts.CustomerByID(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		known[id] = c
 	}
 	return s.keepNamesTx(ctx, tx, known)
 }

@@ -21,6 +21,9 @@ VALUES (@id, @user_type, @username, @email, @password_hash, @is_root, @type_user
     sqlc.narg('email_verified_at'), sqlc.narg('promo_code_used'), sqlc.narg('promo_code_id'), @created_at, @created_at)
 RETURNING *;
 
+-- name: UserListCustomers :many
+SELECT * FROM accounts.users WHERE id = ANY(@ids::text[]) AND user_type = 'customer' AND deleted_at IS NULL;
+
 -- UserLockCustomer lets rows that refer to the customer be inserted meanwhile.
 -- name: UserLockCustomer :one
 SELECT * FROM accounts.users WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE;

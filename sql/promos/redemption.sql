@@ -18,8 +18,12 @@ WHERE redemptions.paid_at IS NULL AND (redemptions.subscription_id IS NULL OR re
 INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, tickets, redeemed_at, created_at)
 VALUES (@promo_code_id, @customer_id, @code, @code_type, @origin, @tickets, @now::timestamptz, @now);
 
--- name: RedemptionListOfCode :many
-SELECT customer_id FROM promos.redemptions WHERE promo_code_id = @promo_code_id AND redeemed_at IS NOT NULL AND customer_id = ANY(@customer_ids::text[]);
+-- name: RedemptionInsertTargets :many
+-- Those targets who have redeemed the code already are left out.
+INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, tickets, redeemed_at, created_at)
+SELECT @promo_code_id, id, @code, @code_type, 'target', 1, @now::timestamptz, @now FROM unnest(@customer_ids::text[]) AS id ORDER BY id
+ON CONFLICT (promo_code_id, customer_id) DO NOTHING
+RETURNING customer_id;
 
 -- name: RedemptionListOfCustomer :many
 SELECT * FROM promos.redemptions WHERE customer_id = @customer_id ORDER BY created_at, id;

@@ -265,6 +265,65 @@ func (q *Queries) UserInsert(ctx context.Context, db DBTX, arg UserInsertParams)
 	return i, err
 }
 
+const userListCustomers = `-- name: UserListCustomers :many
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = ANY($1::text[]) AND user_type = 'customer' AND deleted_at IS NULL
+`
+
+func (q *Queries) UserListCustomers(ctx context.Context, db DBTX, ids []string) ([]User, error) {
+	rows, err := db.Query(ctx, userListCustomers, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []User{}
+	for rows.Next() {
+		var i User
+		if err := rows.Scan(
+			&i.ID,
+			&i.UserType,
+			&i.Username,
+			&i.Email,
+			&i.PasswordHash,
+			&i.PasswordResetRequired,
+			&i.Enable,
+			&i.IsRoot,
+			&i.TypeUser,
+			&i.Name,
+			&i.FullName,
+			&i.TaxID,
+			&i.Phone,
+			&i.Nationality,
+			&i.Address,
+			&i.MyList,
+			&i.AvatarID,
+			&i.Language,
+			&i.EmailVerified,
+			&i.EmailVerifiedAt,
+			&i.CurrentSubscriptionID,
+			&i.TrialUsedAt,
+			&i.PromoCodeUsed,
+			&i.PromoCodeID,
+			&i.GwaCustomerID,
+			&i.GwbCustomerID,
+			&i.TokensValidAfter,
+			&i.DeletedAt,
+			&i.DocumentCreatedByID,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.KeptTokenID,
+			&i.KeptTokenSince,
+			&i.VerifyLater,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const userLockCustomer = `-- name: UserLockCustomer :one
 SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
 `

@@ -127,17 +127,30 @@ func (q *Queries) RedemptionInsert(ctx context.Context, db DBTX, arg RedemptionI
 	return err
 }
 
-const redemptionListOfCode = `-- name: RedemptionListOfCode :many
-SELECT customer_id FROM promos.redemptions WHERE promo_code_id = $1 AND redeemed_at IS NOT NULL AND customer_id = ANY($2::text[])
+const redemptionInsertTargets = `-- name: RedemptionInsertTargets :many
+INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, tickets, redeemed_at, created_at)
+SELECT $1, id, $2, $3, 'target', 1, $4::timestamptz, $4 FROM unnest($5::text[]) AS id ORDER BY id
+ON CONFLICT (promo_code_id, customer_id) DO NOTHING
+RETURNING customer_id
 `
 
-type RedemptionListOfCodeParams struct {
+type RedemptionInsertTargetsParams struct {
 	PromoCodeID objectid.ID
+	Code        string
+	CodeType    string
+	Now         time.Time
 	CustomerIds []string
 }
 
-func (q *Queries) RedemptionListOfCode(ctx context.Context, db DBTX, arg RedemptionListOfCodeParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, redemptionListOfCode, arg.PromoCodeID, arg.CustomerIds)
+// Those targets who have redeemed the code already are left out.
+func (q *Queries) RedemptionInsertTargets(ctx context.Context, db DBTX, arg RedemptionInsertTargetsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, redemptionInsertTargets,
+		arg.PromoCodeID,
+		arg.Code,
+		arg.CodeType,
+		arg.Now,
+		arg.CustomerIds,
+	)
 	if err != nil {
 		return nil, err
 	}
