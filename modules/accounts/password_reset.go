@@ -27,15 +27,15 @@ func (s *Service) requestReset(ctx context.Context, email string) error {
 // requestCode is what every route does that mails a code to whoever owns an
 // address.
 func (s *Service) requestCode(ctx context.Context, purpose, email string, job func(userID objectid.ID) river.JobArgs) error {
-	u, err := s.q.UserByLogin(ctx, s.pool, email)
-	if err != nil && !postgres.IsNoRows(err) {
-		return fmt.Errorf("read user: %w", err)
+	owner, err := s.q.LoginOwner(ctx, s.pool, email)
+	if err != nil {
+		return fmt.Errorf("find the owner of an address: %w", err)
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.claimCodeTurnTx(ctx, tx, purpose, email); err != nil {
 			return err
 		}
-		if _, err := s.jobs.InsertTx(ctx, tx, job(u.ID), nil); err != nil {
+		if _, err := s.jobs.InsertTx(ctx, tx, job(objectid.ID(owner)), nil); err != nil {
 			return fmt.Errorf("queue code: %w", err)
 		}
 		return nil

@@ -1,3 +1,9 @@
+-- LoginOwner returns the id of the user whose username or e-mail it is, whatever its
+-- case, or an empty text. It gives one short row either way, and reads no user: what
+-- it costs does not tell whether there is one.
+-- name: LoginOwner :one
+SELECT coalesce((SELECT l.user_id::text FROM accounts.logins l WHERE l.login = accounts.fold(@login)), '')::text AS user_id;
+
 -- UserByLogin finds the user whose username or e-mail it is, whatever its case.
 -- name: UserByLogin :one
 SELECT u.* FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id

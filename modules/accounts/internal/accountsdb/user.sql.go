@@ -13,6 +13,20 @@ import (
 	"marquee/platform/objectid"
 )
 
+const loginOwner = `-- name: LoginOwner :one
+SELECT coalesce((SELECT l.user_id::text FROM accounts.logins l WHERE l.login = accounts.fold($1)), '')::text AS user_id
+`
+
+// LoginOwner returns the id of the user whose username or e-mail it is, whatever its
+// case, or an empty text. It gives one short row either way, and reads no user: what
+// it costs does not tell whether there is one.
+func (q *Queries) LoginOwner(ctx context.Context, db DBTX, login string) (string, error) {
+	row := db.QueryRow(ctx, loginOwner, login)
+	var user_id string
+	err := row.Scan(&user_id)
+	return user_id, err
+}
+
 const userByLogin = `-- name: UserByLogin :one
 SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
 WHERE l.login = accounts.fold($1)
