@@ -33,6 +33,7 @@ type exportBundle struct {
 	svc   *finance.Service
 	users *accounts.Service
 	clock *clock.Fake
+	api   *httpapi.API
 	anon  *apitest.Client
 	admin *apitest.Client
 	who   accounts.User // behind admin
@@ -59,6 +60,7 @@ func setupExports(t testing.TB, set ...func(*finance.Deps)) *exportBundle {
 	b.svc = finance.New(deps)
 	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://marquee.test", Auth: b.users, Log: log, Trail: b.users})
 	b.svc.Routes(api)
+	b.api = api
 	b.anon = apitest.New(t, api)
 	b.who = accountstest.Admin(t, b.db)
 	b.token = accountstest.Token(t, b.db, b.who.Username)

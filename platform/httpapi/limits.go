@@ -7,11 +7,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,12 +144,26 @@ func (a *API) timeout(next http.Handler) http.Handler {
 // hold it.
 func refuseNUL(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.RawQuery, "%00") || strings.ContainsRune(r.URL.Path, 0) {
-			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt("holds the character U+0000", "query")))
-			return
+		const holds = "holds the character U+0000"
+		switch {
+		case strings.ContainsRune(r.URL.Path, 0):
+			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt(holds, "path")))
+		case strings.Contains(r.URL.RawQuery, "%00"):
+			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt(holds, atNUL(r.URL.Query())...)))
+		default:
+			next.ServeHTTP(w, r)
 		}
-		next.ServeHTTP(w, r)
 	})
+}
+
+// atNUL is where in the query U+0000 stands: the parameter, when its name is whole.
+func atNUL(query url.Values) []any {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !strings.ContainsRune(name, 0) && slices.ContainsFunc(query[name], func(v string) bool { return strings.ContainsRune(v, 0) }) {
+			return []any{"query", name}
+		}
+	}
+	return []any{"query"}
 }
 
 func securityHeaders(next http.Handler) http.Handler {
