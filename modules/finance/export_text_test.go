@@ -1,0 +1,98 @@
+package finance_test
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/xuri/excelize/v2"
+
+	"marquee/modules/accounts"
+	"marquee/modules/accounts/accountstest"
+	"marquee/platform/objectid"
+)
+
+// TestExportsOfHostileTexts: what people write reaches no spreadsheet as a formula,
+// and no other program changed.
+func TestExportsOfHostileTexts(t *testing.T) {
+	t.Parallel()
+	b := setupExports(t)
+	given := []string{"=1+1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "=HYPERLINK(\"http://x\")", "O'Neill - a name", "-12.50"}
+	for range given {
+		accountstest.Customer(t, b.db, func(u *accounts.NewUser) { u.Phone = "+5511912345678" })
+	}
+	_, err := b.db.Exec(t.Context(), `UPDATE accounts.users u SET full_name = ($1::text[])[k.n]
+		FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM accounts.users WHERE user_type = 'customer') k WHERE k.id = u.id`, given)
+	require.NoError(t, err)
+
+	of := func(s sheets) (names, phones []string) {
+		for _, row := range s["customers"] {
+			names, phones = append(names, row["full_name"]), append(phones, row["phone"])
+		}
+		return names, phones
+	}
+	dialled := []string{}
+	for range given {
+		dialled = append(dialled, "+5511912345678")
+	}
+	for format, want := range map[string][]string{
+		"csv":  {"'=1+1", "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "'\t=1", "'\r=1", "'=HYPERLINK(\"http://x\")", "O'Neill - a name", "-12.50"},
+		"json": given, "xlsx": given, // a cell of type text is no formula
+	} {
+		names, phones := of(b.opened("/admin/customers/export?bom=0", format))
+		require.Equal(t, want, names, format)
+		require.Equal(t, dialled, phones, format)
+	}
+	book, err := excelize.OpenReader(bytes.NewReader(b.admin.Get("/admin/customers/export").Expect(http.StatusOK).Body))
+	require.NoError(t, err)
+	for row := range given {
+		for _, column := range []int{4, 6} { // full_name, phone
+			cell, err := excelize.CoordinatesToCellName(column, row+2)
+			require.NoError(t, err)
+			formula, err := book.GetCellFormula("customers", cell)
+			require.NoError(t, err)
+			require.Empty(t, formula)
+			kind, err := book.GetCellType("customers", cell)
+			require.NoError(t, err)
+			require.Equal(t, excelize.CellTypeInlineString, kind, "also a telephone number")
+		}
+	}
+}
+
+// TestExportsWithAByteOrderMark: it stands before each csv when asked for, also in
+// the file that a job writes.
+func TestExportsWithAByteOrderMark(t *testing.T) {
+	t.Parallel()
+	b := setupExports(t)
+	heading := func(file []byte) string { return csvFiles(t, file)["customers.csv"][0][0] }
+	require.Equal(t, "_id", heading(b.admin.Get("/admin/customers/export?format=csv").Expect(http.StatusOK).Body))
+	require.Equal(t, "\ufeff_id", heading(b.admin.Get("/admin/customers/export?format=csv&bom=1").Expect(http.StatusOK).Body))
+	id := b.ask("/admin/customers/export?format=csv&bom=true&async=1")
+	require.NoError(t, b.svc.RunExport(t.Context(), objectid.ID(id)))
+	require.Equal(t, "\ufeff_id", heading(b.admin.Get("/admin/exports/"+id+"/file").Expect(http.StatusOK).Body))
+}
+
+// TestAnExportTellsHowFarItIs in percent of its rows, and 100 when the file is
+// whole alone.
+func TestAnExportTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	b := setupExports(t)
+	b.customers(3)
+	id := b.ask(asyncCustomers)
+	for _, step := range []struct {
+		status  string
+		written int
+		total   any
+		percent float64
+	}{{"queued", 0, nil, 0}, {"running", 0, nil, 0}, {"running", 0, 400, 0}, {"running", 100, 400, 25}, {"running", 399, 400, 99}, {"running", 400, 400, 99}, {"running", 0, 0, 0}} {
+		_, err := b.db.Exec(t.Context(), `UPDATE finance.exports SET status = $1, rows_written = $2, rows_total = $3,
+			attempt = 1, started_at = $4, lease_until = CASE $1 WHEN 'running' THEN $4::timestamptz END`, step.status, step.written, step.total, noon)
+		require.NoError(t, err)
+		state := b.read("/admin/exports/" + id)
+		require.Equal(t, step.status, state["status"])
+		require.InDelta(t, step.percent, state["percent"], 0)
+		require.Nil(t, state["download_url"])
+		b.admin.Get("/admin/exports/" + id + "/file").Expect(http.StatusConflict)
+	}
+}
