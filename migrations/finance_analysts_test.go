@@ -90,7 +90,7 @@ func TestAnalystRolesAreMadeOnce(t *testing.T) {
 	statement := rolesOf(t, name)
 	var all sync.WaitGroup
 	start := make(chan struct{})
-	for range 4 {
+	for range 3 {
 		conn, _ := connected(t)
 		all.Go(func() {
 			<-start
