@@ -28,6 +28,12 @@
 // The adapters gwa and gwb are built by the composition root alone; other
 // modules see the interface Gateway.
 //
+// A webhook is one transaction: claim the event by its key, apply it, log the
+// delivery with the result. When applying fails all of it is rolled back, and a
+// second transaction claims, logs and queues. The log has a partition a month and
+// loses old ones; the keys in processed_events stay for good, so that what has been
+// applied is never applied again.
+//
 // Timestamps: received_at and processed_at of a log are ours, event_at and
 // settled_at the gateway's.
 package payments
