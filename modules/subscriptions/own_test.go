@@ -225,6 +225,7 @@ func TestGatewayBCancelsAtPeriodEnd(t *testing.T) {
 		require.Equal(t, "active>cancelled customer_cancelled "+source, b.history(t, id)[2], "whichever came first")
 		require.Len(t, b.history(t, id), 3)
 		require.Empty(t, b.current(t))
+		b.clock.Advance(-month)
 		b.newcomer(t)
 	}
 }

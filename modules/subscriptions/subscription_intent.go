@@ -267,7 +267,10 @@ func conflictWith(live row) error {
 		if live.PaymentMethod == string(payments.MethodPix) {
 			return fault.Conflict("A PIX payment of yours is still open: GET /customers/me/pix-qr shows its code.")
 		}
-		return fault.Conflict("A payment of yours is still being confirmed. Try again in a few minutes.")
+		if live.IntentOpen {
+			return fault.Conflict("A payment of yours is still being confirmed. Try again in a few minutes.")
+		}
+		return fault.Conflict("A payment of yours is still being confirmed. If it does not go through, change the card, or cancel the subscription.")
 	}
 }
 
