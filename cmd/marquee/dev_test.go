@@ -149,6 +149,12 @@ func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 		}
 		require.Equal(t, "PASSWORD_RESET_REQUIRED", a["error"].(map[string]any)["code"])
 	}
+	create := exec.Command(build(t, ""), "user", "create", "--migrated", "--username", "imported", "--email", "imported@example.com", "--phone", "+5511987654321")
+	create.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATABASE_URL=" + m.DatabaseURL}
+	out, err := create.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	imported := expect(t, 401, http.MethodPost, m.URL+"/api/v1/token", "", url.Values{"username": {"imported"}, "password": {"whatever it was"}})
+	require.Equal(t, "PASSWORD_RESET_REQUIRED", imported["error"].(map[string]any)["code"])
 	var controls []map[string]any
 	status, raw = call(t, http.MethodGet, strings.TrimSuffix(m.Sandbox.GWA, "/v3")+"/_sandbox", "", nil)
 	require.Equal(t, 200, status)
