@@ -45,6 +45,6 @@ type overdueCustomer struct {
 // getOverdue answers GET /admin/finance/overdue; a page beyond the end is empty.
 func (h handlers) getOverdue(ctx context.Context, in *overdueInput) (*document, error) {
 	return h.document(ctx, "Overdue", func(tx pgx.Tx) ([]byte, error) {
-		return h.db.OverdueReport(ctx, tx, financedb.OverdueReportParams{Size: in.Limit, Start: in.Page * in.Limit})
+		return h.db.OverdueReport(ctx, tx, financedb.OverdueReportParams{Size: int64(in.Limit), Start: int64(in.Page) * int64(in.Limit)})
 	})
 }

@@ -195,7 +195,7 @@ func TestCheckFindsWhatNoTriggerSaw(t *testing.T) {
 		}
 		return nil
 	}))
-	check(6) // gross and payments of the day; active, MRR, overdue and the amount at risk now
+	check(7) // gross and payments of the day; active, MRR, overdue and the amount at risk now; since when it is due
 	require.NoError(t, s.Rebuild(t.Context()))
 	check(0)
 	requireNoDifference(t, db, financetest.Now)
