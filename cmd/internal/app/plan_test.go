@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/cmd/internal/app/scale"
+	"marquee/modules/accounts"
+	"marquee/modules/subscriptions"
+	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
+	"marquee/platform/telemetry"
+	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
+	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
+)
+
+// statement is what a request asked of the database.
+type statement struct {
+	sql  string
+	args []any
+}
+
+// statements hears what the pools run.
+type statements struct {
+	mu   sync.Mutex
+	seen []statement
+}
+
+func (s *statements) hear(sql string, args []any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, statement{sql, args})
+}
+
+// take returns the reading ones since the last call.
+func (s *statements) take() []statement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.seen
+	s.seen = nil
+	return slices.DeleteFunc(all, func(st statement) bool {
+		_, text, found := strings.Cut(st.sql, "\n")
+		if !found || !strings.HasPrefix(st.sql, "--") {
+			text = st.sql
+		}
+		word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+		return !slices.Contains([]string{"SELECT", "WITH"}, strings.ToUpper(strings.TrimSpace(word)))
+	})
+}
+
+// The methods of pgx.QueryTracer and pgx.BatchTracer.
+func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	s.hear(data.SQL, data.Args)
+	return ctx
+}
+func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (*statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+func (s *statements) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+	s.hear(data.SQL, data.Args)
+}
+func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// pool is one of the platform's, heard.
+func (s *statements) pool(t *testing.T, database string) *pgxpool.Pool {
+	t.Helper()
+	plain, err := postgres.NewPool(t.Context(), database, postgres.Options{MaxConns: 2})
+	require.NoError(t, err)
+	cfg := plain.Config()
+	plain.Close()
+	cfg.ConnConfig.Tracer = s
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	return pool
+}
+
+// grows are the tables that grow without end: none is read whole where an index
+// serves.
+var grows = []string{
+	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions", "payments.payments", "payments.failed_attempts",
+	"payments.refunds", "payments.disputes", "payments.webhook_logs", "payments.processed_events", "tickets.orders", "tickets.tickets",
+	"tickets.transitions", "tickets.customers", "finance.customer_access", "finance.access_ends",
+}
+
+// planNode is a node of EXPLAIN (FORMAT JSON, VERBOSE).
+type planNode struct {
+	Type   string     `json:"Node Type"`
+	Schema string     `json:"Schema"`
+	On     string     `json:"Relation Name"`
+	Plans  []planNode `json:"Plans"`
+}
+
+// scans lists the growing tables that a plan reads whole.
+func (p planNode) scans() (found []string) {
+	table := p.Schema + "." + p.On
+	if p.Type == "Seq Scan" && slices.ContainsFunc(grows, func(g string) bool { return table == g || strings.HasPrefix(table, g+"_") }) {
+		found = append(found, table)
+	}
+	for _, below := range p.Plans {
+		found = append(found, below.scans()...)
+	}
+	return found
+}
+
+// explain plans a statement anew. Over few rows a scan is always the cheapest:
+// there the planner is kept from it, and it stays where no index serves at all.
+func explain(t *testing.T, conn *pgx.Conn, st statement) []string {
+	t.Helper()
+	var raw []byte
+	require.NoError(t, pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		if !soak.On() {
+			if _, err := tx.Exec(t.Context(), "SET LOCAL enable_seqscan = off"); err != nil {
+				return err
+			}
+		}
+		args := append([]any{pgx.QueryExecModeExec}, slices.DeleteFunc(slices.Clone(st.args), func(a any) bool {
+			_, mode := a.(pgx.QueryExecMode)
+			_, formats := a.(pgx.QueryResultFormats)
+			return mode || formats
+		})...)
+		return tx.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON, VERBOSE) "+st.sql, args...).Scan(&raw)
+	}), st.sql)
+	var plans []struct{ Plan planNode }
+	require.NoError(t, json.Unmarshal(raw, &plans))
+	return plans[0].Plan.scans()
+}
+
+// TestPlansSoak asks the routes that dashboards and lists live on over HTTP, and
+// plans every statement that they run: no table that grows is read whole, but
+// where the answer is about all of it.
+func TestPlansSoak(t *testing.T) {
+	t.Parallel()
+	database, heard := pgtest.URL(t), &statements{}
+	cfg := complete()
+	cfg.DatabaseURL, cfg.NoThrottle, cfg.MailFrom, cfg.SMTPURL = database, true, "Marquee <no-reply@example.com>", "smtp://127.0.0.1:1"
+	a := &App{cfg: cfg, log: leaktest.Logger(t), pool: heard.pool(t, database), reads: heard.pool(t, database)}
+	t.Cleanup(a.Close)
+	a.metrics = telemetry.NewRegistry(a.pool)
+	require.NoError(t, a.build(false))
+	now := time.Now()
+	require.NoError(t, subscriptions.SeedPlans(t.Context(), a.pool, now))
+	require.NoError(t, scale.Fill(t.Context(), a.pool, scale.Options{Subscriptions: soak.Rounds(1_000, 100_000), Now: now}))
+	_, admin := person(t, a, apitest.New(t, a.api), accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Root: true})
+	conn, err := pgx.Connect(t.Context(), database)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	var subscription, customer, event, gateway string
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT s.id, s.customer_id, (SELECT id FROM tickets.events LIMIT 1), s.gateway
+		FROM subscriptions.subscriptions s WHERE s.status = 'active' AND s.last_payment_at IS NOT NULL AND s.gateway = 'gwb' LIMIT 1`).Scan(&subscription, &customer, &event, &gateway))
+	list := func(query string) string { return "?" + url.Values{"query": {query}}.Encode() }
+	heard.take()
+
+	for _, tc := range []struct {
+		path  string
+		whole []string // tables that the answer is about as a whole
+	}{
+		{"/admin/finance/overview", nil},
+		{"/admin/finance/revenue", nil},
+		{"/admin/finance/revenue?period=daily", nil},
+		{"/admin/finance/churn?months=24", nil},
+		{"/admin/finance/overdue", nil},
+		{"/admin/finance/overdue?page=3", nil},
+		{"/admin/customers/360?email=subscriber7@example.com", nil},
+		{"/admin/customers/360?_id=" + customer, nil},
+		{"/admin/customers/tenure", []string{"finance.customer_access"}},
+		{"/admin/subscriptions/dashboard", []string{"subscriptions.subscriptions"}},
+		{"/admin/subscriptions/insights", []string{"finance.customer_access", "subscriptions.subscriptions"}},
+		{"/admin/events-dashboard/events", nil},
+		{"/admin/events-dashboard/events/" + event, nil},
+		{"/admin/events-dashboard/overview", []string{"tickets.orders", "tickets.tickets"}},
+		{"/admin/events-dashboard/orders", []string{"tickets.orders"}},
+		{"/subscriptions" + list(`{"customer_id":"`+customer+`"}`), nil},
+		{"/subscriptions" + list(`{"status":"suspended","gateway":"gwb"}`), nil},
+		{"/subscriptions/" + subscription + "/payments", nil},
+		{"/subscriptions/" + subscription + "/refunds", nil},
+		{"/customers?_id=" + customer, nil},
+		{"/tickets" + list(`{"customer_id":"`+customer+`"}`), nil},
+		{"/tickets" + list(`{"event_id":"`+event+`"}`), nil},
+		{"/webhook-logs" + list(`{"gateway":"gwb","event_id":"evt_scale_41"}`), nil},
+		{"/webhook-logs" + list(`{"received_at":{"$gte":"`+now.Add(-time.Hour).UTC().Format(time.RFC3339)+`"}}`), nil},
+	} {
+		admin.Get(tc.path).Expect(200)
+		ran := heard.take()
+		require.NotEmpty(t, ran, tc.path)
+		for _, st := range ran {
+			for _, table := range explain(t, conn, st) {
+				require.Contains(t, tc.whole, table, "%s reads %s whole:\n%s", tc.path, table, st.sql)
+			}
+		}
+	}
+}
