@@ -155,7 +155,8 @@ END
 $$;
 -- +goose StatementEnd
 
-SELECT finance.rebuild();
+INSERT INTO finance.dues (subscription_id, next_billing_date, otherwise_on)
+SELECT c.subscription_id, c.next_billing_date, c.otherwise_on FROM finance.due_scan c;
 SELECT finance.grant_analysts();
 
 COMMENT ON VIEW finance.due_scan IS 'Since when each overdue subscription is due, from the ledgers: slow, for checks. finance.overdue tells it of what is kept.';
