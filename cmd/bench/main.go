@@ -26,6 +26,7 @@ func main() {
 	flag.StringVar(&o.binary, "binary", "bin/marquee", "the marquee binary")
 	flag.IntVar(&o.subscriptions, "subscriptions", 1_000_000, "subscriptions of the benchmark finance")
 	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
+	flag.StringVar(&o.data, "finance-data", "", "data directory of the benchmark finance, filled at first and kept for the next run; a temporary one when empty")
 	seconds := flag.Int("seconds", 3, "length of each run")
 	only := flag.String("only", "", "names of the benchmarks to run, with commas between them; all when empty")
 	flag.Parse()
@@ -45,6 +46,7 @@ func main() {
 type options struct {
 	binary        string
 	subscriptions int
+	data          string
 	videos        string
 	length        time.Duration // of each run
 	only          []string

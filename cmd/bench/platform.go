@@ -21,6 +21,7 @@ import (
 type platform struct {
 	command *exec.Cmd
 	dir     string
+	kept    bool // the directory stays
 	http    *http.Client
 	URL     string `json:"url"`
 	// DatabaseURL is the platform's database, with all rights.
@@ -43,6 +44,11 @@ func start(ctx context.Context, binary string) (*platform, error) {
 	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the Postgres account has to reach its folder in it
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
+	return startIn(ctx, binary, dir)
+}
+
+// startIn runs it on a data directory that may be there already.
+func startIn(ctx context.Context, binary, dir string) (*platform, error) {
 	p := &platform{dir: dir, http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	p.command = exec.CommandContext(ctx, binary, "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0", "--data-dir", dir)
 	p.command.Env = append(os.Environ(), "LOG_LEVEL=error")
@@ -69,7 +75,9 @@ func start(ctx context.Context, binary string) (*platform, error) {
 func (p *platform) stop() {
 	_ = p.command.Process.Signal(syscall.SIGINT)
 	_ = p.command.Wait()
-	_ = os.RemoveAll(p.dir)
+	if !p.kept {
+		_ = os.RemoveAll(p.dir)
+	}
 }
 
 // login returns an access token of a seeded user.
