@@ -155,6 +155,9 @@ END
 $$;
 -- +goose StatementEnd
 
+-- Both sort whole ledgers; there is one of them at a time.
+ALTER FUNCTION finance.rollup_differences() SET work_mem = '128MB';
+ALTER FUNCTION finance.rebuild() SET work_mem = '128MB';
 INSERT INTO finance.dues (subscription_id, next_billing_date, otherwise_on)
 SELECT c.subscription_id, c.next_billing_date, c.otherwise_on FROM finance.due_scan c;
 SELECT finance.grant_analysts();
