@@ -12,13 +12,17 @@ import (
 const overdueReport = `-- name: OverdueReport :one
 WITH clock AS MATERIALIZED (
     SELECT c.now, c.today, c.report_tz FROM finance.clock c
+), past AS MATERIALIZED (
+    SELECT (d.next_billing_date AT TIME ZONE (SELECT report_tz FROM clock))::date AS day FROM finance.dues d
+    WHERE d.next_billing_date < (SELECT now FROM clock) ORDER BY d.next_billing_date LIMIT $1::bigint + $2::bigint
 ), due AS MATERIALIZED (
     SELECT x.day FROM (
-        (SELECT (d.next_billing_date AT TIME ZONE (SELECT report_tz FROM clock))::date AS day FROM finance.dues d
-         WHERE d.next_billing_date < (SELECT now FROM clock) ORDER BY d.next_billing_date LIMIT $1::bigint + $2::bigint)
+        SELECT past.day FROM past
         UNION ALL
         (SELECT d.otherwise_on FROM finance.dues d
-         WHERE d.next_billing_date IS NULL OR d.next_billing_date >= (SELECT now FROM clock) ORDER BY d.otherwise_on LIMIT $1::bigint + $2::bigint)
+         WHERE d.otherwise_on <= (SELECT CASE WHEN count(*) < $1::bigint + $2::bigint THEN 'infinity'::date ELSE max(past.day) END FROM past)
+           AND (d.next_billing_date >= (SELECT now FROM clock)) IS NOT FALSE
+         ORDER BY d.otherwise_on LIMIT $1::bigint + $2::bigint)
     ) x ORDER BY x.day LIMIT $1::bigint + $2::bigint
 ), last AS MATERIALIZED (
     -- Those that are not due yet stand together, at 0 days.
@@ -30,7 +34,7 @@ WITH clock AS MATERIALIZED (
           AND d.next_billing_date < (SELECT (last.day + 1)::timestamp AT TIME ZONE clock.report_tz FROM last CROSS JOIN clock)
         UNION ALL
         SELECT d.subscription_id, d.otherwise_on FROM finance.dues d
-        WHERE (d.next_billing_date IS NULL OR d.next_billing_date >= (SELECT now FROM clock)) AND d.otherwise_on <= (SELECT day FROM last)
+        WHERE d.otherwise_on <= (SELECT day FROM last) AND (d.next_billing_date >= (SELECT now FROM clock)) IS NOT FALSE
     ) p
     ORDER BY least(p.day, (SELECT today FROM clock)), p.subscription_id LIMIT $2::bigint OFFSET $1::bigint
 )
