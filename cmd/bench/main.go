@@ -61,6 +61,7 @@ var benchmarks = []struct {
 	{"tokens", benchTokens},
 	{"files", benchFiles},
 	{"webhooks", benchWebhooks},
+	{"purchases", benchPurchases},
 	{"finance", benchFinance},
 }
 

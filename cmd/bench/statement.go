@@ -25,7 +25,6 @@ type statement struct {
 	by      string // what calls it
 	url     string
 	payload string
-	pgbench string // "" where none is found
 }
 
 const keepEvent = `INSERT INTO bench.events (event_id, payload, received_at) VALUES ('evt_' || %s, %s, now()) ON CONFLICT DO NOTHING`
@@ -35,11 +34,15 @@ func newStatement(ctx context.Context, url string, conn *pgx.Conn, payload strin
 	if err != nil {
 		return statement{}, fmt.Errorf("table for the statement: %w", err)
 	}
-	s := statement{by: "a loop in Go", url: url, payload: payload, pgbench: findPgbench()}
-	if s.pgbench != "" {
-		s.by = "pgbench"
+	return statement{by: whoCalls(), url: url, payload: payload}, nil
+}
+
+// whoCalls says what runStatement will use.
+func whoCalls() string {
+	if findPgbench() != "" {
+		return "pgbench"
 	}
-	return s, nil
+	return "a loop in Go"
 }
 
 // findPgbench looks where Postgres' programs are, newest first.
@@ -55,26 +58,42 @@ func findPgbench() string {
 	return found[len(found)-1]
 }
 
-// run tells how many statements a second so many clients get through.
+// run tells how many statements a second so many clients get through. One in five
+// repeats an event.
 func (s statement) run(ctx context.Context, clients int, length time.Duration) (float64, error) {
-	if s.pgbench == "" {
-		return s.loop(ctx, clients, length)
+	// pgbench takes a colon before a letter for a variable.
+	payload := strings.ReplaceAll(strings.ReplaceAll(s.payload, "'", "''"), `":`, `": `)
+	script := "\\set n case when random(1, 5) = 1 then 0 else random(1, 1000000000000) end\n" + fmt.Sprintf(keepEvent, ":n", "'"+payload+"'") + ";\n"
+	return runStatement(ctx, s.url, script, fmt.Sprintf(keepEvent, "$1::bigint", "$2"), func(n int64) []any {
+		if n%repeatEvery == 0 {
+			n = 0
+		}
+		return []any{n, s.payload}
+	}, clients, length)
+}
+
+// runStatement tells how many statements a second so many clients get through: by
+// a script of pgbench, or, where there is none, by the same SQL with arguments in a
+// loop in Go.
+func runStatement(ctx context.Context, url, script, sql string, args func(n int64) []any, clients int, length time.Duration) (float64, error) {
+	if program := findPgbench(); program != "" {
+		return runScript(ctx, program, url, script, clients, length)
 	}
+	return loop(ctx, url, sql, args, clients, length)
+}
+
+func runScript(ctx context.Context, program, url, text string, clients int, length time.Duration) (float64, error) {
 	script, err := os.CreateTemp("", "marquee-bench-*.sql")
 	if err != nil {
 		return 0, fmt.Errorf("script of pgbench: %w", err)
 	}
 	defer os.Remove(script.Name())
-	// One in five repeats an event. pgbench takes a colon before a letter for a variable.
-	payload := strings.ReplaceAll(strings.ReplaceAll(s.payload, "'", "''"), `":`, `": `)
-	text := "\\set n case when random(1, 5) = 1 then 0 else random(1, 1000000000000) end\n" +
-		fmt.Sprintf(keepEvent, ":n", "'"+payload+"'") + ";\n"
 	_, err = script.WriteString(text)
 	if err = errors.Join(err, script.Close()); err != nil {
 		return 0, fmt.Errorf("script of pgbench: %w", err)
 	}
-	out, err := exec.CommandContext(ctx, s.pgbench, "--no-vacuum", "--protocol=prepared", "--file="+script.Name(), "--client="+strconv.Itoa(clients), //nolint:gosec // the machine's own
-		"--jobs="+strconv.Itoa(min(clients, 2)), "--time="+strconv.Itoa(max(1, int(length.Seconds()))), s.url).CombinedOutput()
+	out, err := exec.CommandContext(ctx, program, "--no-vacuum", "--protocol=prepared", "--file="+script.Name(), "--client="+strconv.Itoa(clients), //nolint:gosec // the machine's own
+		"--jobs="+strconv.Itoa(min(clients, 2)), "--time="+strconv.Itoa(max(1, int(length.Seconds()))), url).CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("pgbench: %w\n%s", err, out)
 	}
@@ -85,9 +104,8 @@ func (s statement) run(ctx context.Context, clients int, length time.Duration) (
 	return strconv.ParseFloat(string(found[1]), 64)
 }
 
-// loop is the same without pgbench.
-func (s statement) loop(ctx context.Context, clients int, length time.Duration) (float64, error) {
-	cfg, err := pgxpool.ParseConfig(s.url)
+func loop(ctx context.Context, url, sql string, args func(n int64) []any, clients int, length time.Duration) (float64, error) {
+	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return 0, fmt.Errorf("statement: %w", err)
 	}
@@ -104,11 +122,7 @@ func (s statement) loop(ctx context.Context, clients int, length time.Duration) 
 	for range clients {
 		group.Go(func() error {
 			for time.Since(began) < length {
-				n := next.Add(1)
-				if n%repeatEvery == 0 {
-					n = 0
-				}
-				if _, err := pool.Exec(ctx, fmt.Sprintf(keepEvent, "$1::bigint", "$2"), n, s.payload); err != nil {
+				if _, err := pool.Exec(ctx, sql, args(next.Add(1))...); err != nil {
 					return fmt.Errorf("statement: %w", err)
 				}
 				done.Add(1)

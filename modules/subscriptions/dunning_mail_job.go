@@ -88,7 +88,7 @@ func (s *Service) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 		return false, fmt.Errorf("read plan: %w", err)
 	}
 	message, err := s.templates.Render(mailPaymentFailed, customer.Language, customer.Email, dunningMail{
-		Plan: plan.Name, Total: money.Cents(m.AmountCents).String(), Reminder: m.Day > 0,
+		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
 		Suspended: Status(sub.Status) == Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
 	})
 	if err != nil {

@@ -84,7 +84,7 @@ func TestFailedPaymentIsMailedOnItsDays(t *testing.T) {
 			require.Equal(t, []string{first, later, later}, b.subjects())
 			m := b.mails.Mails()[0]
 			require.Equal(t, b.customer.Email, m.To)
-			require.Contains(t, m.Text, "R$ 49.90")
+			require.Contains(t, m.Text, "R$ 49,90")
 			require.Contains(t, m.HTML, "<strong>"+plan+"</strong>")
 			if kind == "gwa automatic PIX" {
 				require.Contains(t, m.Text, "novo código PIX")

@@ -137,6 +137,8 @@ func TestCheckoutRefusesBuyers(t *testing.T) {
 	}
 	require.Equal(t, "buyer.tax_id", b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", "52998224724")).Expect(422).Field())
 	require.Equal(t, 0, b.count("SELECT count(*) FROM accounts.users WHERE email = 'guest@example.com'"))
+	const withLetters = "12ABC34501DE35" // a right CNPJ where the setting allows letters
+	require.Equal(t, "buyer.tax_id", b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", withLetters)).Expect(422).Field())
 	b.nobody.Post("/store/purchase/checkout/gwb/pix", guest(pix(event, 1), "guest@example.com", guestCNPJ)).Expect(200)
 	require.Equal(t, 1, b.issued(event))
 }

@@ -101,7 +101,7 @@ func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {
 			require.Equal(t, 1, b.issued(event))
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND status = 'done' AND amount_cents = 24100", order(m)["_id"]))
 			b.eventually("the buyer is told", func() bool { return len(b.mails.to(b.customer.Email, "devolvido")) == 1 })
-			require.Contains(t, b.mails.to(b.customer.Email, "devolvido")[0].Text, "R$ 241.00")
+			require.Contains(t, b.mails.to(b.customer.Email, "devolvido")[0].Text, "R$ 241,00")
 			b.settle()
 			require.NoError(t, b.service.Sweep(t.Context()))
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1", order(m)["_id"]), "once")

@@ -42,10 +42,12 @@ func (s *Service) mailLaterTx(ctx context.Context, tx pgx.Tx, orderID objectid.I
 
 // orderMail is what the templates show.
 type orderMail struct {
+	Name     string // of the buyer; may be empty
 	Event    string
 	Date     string // in REPORT_TZ
 	Location string
 	Total    string // reais
+	Free     bool   // nothing was to be paid
 	Tickets  []mailTicket
 }
 
@@ -75,7 +77,10 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 	if err != nil {
 		return fmt.Errorf("read event: %w", err)
 	}
-	data := orderMail{Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.cfg.Zone)), Location: e.Location, Total: money.Cents(o.TotalCents).String()}
+	data := orderMail{
+		Name: buyer.FullName, Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.cfg.Zone)), Location: e.Location,
+		Total: money.Cents(o.TotalCents).In(buyer.Language), Free: o.TotalCents == 0,
+	}
 	var pictures []mail.Inline
 	if args.Template == mailConfirmation {
 		if data.Tickets, pictures, err = s.drawTickets(ctx, o); err != nil || len(data.Tickets) == 0 {

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type Caught struct {
 	To      string    `json:"to"`
 	Subject string    `json:"subject"`
 	Text    string    `json:"text"`
-	HTML    string    `json:"html"`
+	HTML    string    `json:"html"` // with its pictures in it
 	At      time.Time `json:"at"`
 }
 
@@ -161,8 +162,29 @@ func (s *session) Data(r io.Reader) error {
 			caught.Text = string(content)
 		}
 	}
+	if caught.HTML, err = showPictures(caught.HTML, msg.GetEmbeds()); err != nil {
+		return err
+	}
 	s.catcher.keep(caught)
 	return nil
+}
+
+// showPictures puts the pictures that the HTML refers to into it, as a mail
+// reader shows them.
+func showPictures(html string, pictures []*gomail.File) (string, error) {
+	for _, p := range pictures {
+		var content bytes.Buffer
+		if _, err := p.Writer(&content); err != nil {
+			return "", fmt.Errorf("parse mail: %w", err)
+		}
+		id := strings.Trim(p.Header.Get(gomail.HeaderContentID.String()), "<>")
+		if id == "" {
+			continue
+		}
+		uri := "data:" + http.DetectContentType(content.Bytes()) + ";base64," + base64.StdEncoding.EncodeToString(content.Bytes())
+		html = strings.ReplaceAll(html, `"cid:`+id+`"`, `"`+uri+`"`)
+	}
+	return html, nil
 }
 
 // decodeHeader turns an encoded-word header into plain text.

@@ -26,7 +26,7 @@ func TestSentMailIsCaught(t *testing.T) {
 	defer cancel()
 	err = sender.Send(ctx, mail.Message{
 		To: "ana@example.com", Subject: "Seu código é válido", Text: "Olá, Ana: 123456", HTML: "<p>Olá, <b>Ana</b></p><img src=\"cid:qr1\">",
-		Inline: []mail.Inline{{ID: "qr1", Name: "qr1.png", ContentType: "image/png", Data: []byte("png")}},
+		Inline: []mail.Inline{{ID: "qr1", Name: "qr1.png", ContentType: "image/png", Data: []byte("\x89PNG\r\n\x1a\npicture")}},
 	})
 	require.NoError(t, err)
 
@@ -39,6 +39,7 @@ func TestSentMailIsCaught(t *testing.T) {
 	require.Equal(t, "Seu código é válido", mails[0].Subject)
 	require.Contains(t, mails[0].Text, "Olá, Ana: 123456")
 	require.Contains(t, mails[0].HTML, "<b>Ana</b>")
+	require.Contains(t, mails[0].HTML, `<img src="data:image/png;base64,`)
 	require.WithinDuration(t, time.Now(), mails[0].At, time.Minute)
 
 	page := httptest.NewRecorder()

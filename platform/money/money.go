@@ -26,6 +26,24 @@ func (c Cents) String() string {
 	return fmt.Sprintf("%s%d.%02d", sign, n/100, n%100)
 }
 
+// In returns the amount as people write it in a language: "1.234,50" in
+// Portuguese, "1,234.50" in English (en).
+func (c Cents) In(language string) string {
+	thousands, decimal := ".", ","
+	if language == "en" {
+		thousands, decimal = ",", "."
+	}
+	whole, cents, _ := strings.Cut(c.String(), ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + thousands + whole[i:]
+	}
+	return sign + whole + decimal + cents
+}
+
 // Reais is an amount held in cents and shown in JSON as decimal reais with two
 // places, such as 49.90.
 type Reais int64

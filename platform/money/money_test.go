@@ -25,6 +25,15 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestCentsAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	for cents, want := range map[money.Cents][2]string{
+		0: {"0,00", "0.00"}, 5: {"0,05", "0.05"}, 24100: {"241,00", "241.00"}, 123456: {"1.234,56", "1,234.56"}, -123456789: {"-1.234.567,89", "-1,234,567.89"},
+	} {
+		require.Equal(t, want, [2]string{cents.In("pt"), cents.In("en")})
+	}
+}
+
 func TestReaisJSON(t *testing.T) {
 	t.Parallel()
 	out, err := json.Marshal(map[string]any{"a": money.Reais(4990), "b": money.Cents(4990), "c": money.Reais(-5)})

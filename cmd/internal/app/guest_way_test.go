@@ -1,0 +1,106 @@
+package app
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/png"
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/paymentstest"
+)
+
+// TestAGuestsWayToTheDoor: he sees the event with its image, buys two tickets for
+// a company whose CNPJ has letters, reads the codes in the answer and in the mail
+// as a phone's camera does, and the door takes them.
+func TestAGuestsWayToTheDoor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *Config) { c.TaxIDAlphanumeric = true })
+	event := w.made("/events", object{
+		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "ticket_value": 60, "is_sale_box_office": true, "location": "Cine Ipiranga",
+	})["_id"].(string)
+	w.setImage(event)
+	shown := w.nobody.Get("/store/events/" + event).Expect(200).Map()
+	image := w.nobody.Get(strings.TrimPrefix(shown["image_url"].(string), "https://api.example.com")).Expect(200)
+	require.Contains(t, image.Header.Get("Content-Type"), "image/")
+
+	buyer := object{"full_name": "Cine Clube Ltda", "email": "clube@example.com", "tax_id": "12ABC34501DE35"}
+	body := object{"event_id": event, "quantity": 2, "payment_method_id": paymentstest.TokenApproved, "buyer": buyer}
+	bought := w.nobody.Post("/store/purchase/checkout/gwb/card", body).Expect(200).Map()
+	var answered []string
+	for _, ticket := range bought["tickets"].([]any) {
+		answered = append(answered, decode(t, ticket.(object)["qr_data_uri"].(string)))
+	}
+	require.Len(t, answered, 2)
+	mailed := w.ticketCodes("clube@example.com")
+	require.Equal(t, answered, mailed)
+	require.NotEqual(t, answered[0], answered[1])
+	for i, code := range []string{answered[0], mailed[1]} {
+		used := firstDoc(w.admin.Post("/tickets/consume-qr", object{"qr_payload": code, "event_id": event}).Expect(200))
+		require.Equal(t, bought["order"].(object)["ticket_ids"].([]any)[i], used["_id"])
+		require.Equal(t, "consumed", used["status"])
+	}
+
+	buyer["tax_id"], buyer["email"] = "12ABC34501DE36", "other@example.com"
+	require.Equal(t, "buyer.tax_id", w.nobody.Post("/store/purchase/checkout/gwb/card", body).Expect(422).Field())
+}
+
+// setImage uploads an image for the event and shows it.
+func (w *world) setImage(event string) {
+	w.t.Helper()
+	var picture, form bytes.Buffer
+	require.NoError(w.t, png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 64, 48))))
+	parts := multipart.NewWriter(&form)
+	part, err := parts.CreateFormFile("file", "poster.png")
+	require.NoError(w.t, err)
+	_, err = part.Write(picture.Bytes())
+	require.NoError(w.t, err)
+	require.NoError(w.t, parts.Close())
+	a := w.admin.Send(http.MethodPost, "/upload-file/archive-records/"+event, parts.FormDataContentType(), form.Bytes())
+	require.Less(w.t, a.Status, 300, "%s", a.Body)
+	ids := regexp.MustCompile(`"(?:file_id|_id)":\s*"([0-9a-f]{24})"`).FindAllSubmatch(a.Body, -1)
+	require.NotEmpty(w.t, ids, "%s", a.Body)
+	w.admin.Put("/events", []object{{"_id": event, "image_id": string(ids[len(ids)-1][1])}}).Expect(200)
+}
+
+var pictures = regexp.MustCompile(`src="(data:image/png;base64,[^"]+)"`)
+
+// ticketCodes waits for the mail with the tickets and reads their codes.
+func (w *world) ticketCodes(address string) (codes []string) {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool {
+		for _, m := range w.mails.Mails() {
+			if m.To == address && strings.HasPrefix(m.Subject, "Seus ingressos") {
+				for _, found := range pictures.FindAllStringSubmatch(m.HTML, -1) {
+					codes = append(codes, decode(w.t, found[1]))
+				}
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 20*time.Millisecond, "the tickets are mailed")
+	return codes
+}
+
+// decode reads the QR code in a data: URI as a scanner does.
+func decode(t *testing.T, uri string) string {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(uri, "data:image/png;base64,"))
+	require.NoError(t, err)
+	picture, err := png.Decode(bytes.NewReader(raw))
+	require.NoError(t, err)
+	bitmap, err := gozxing.NewBinaryBitmapFromImage(picture)
+	require.NoError(t, err)
+	read, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	require.NoError(t, err)
+	return read.GetText()
+}

@@ -1,0 +1,46 @@
+package tickets
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/mail"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/testutil/golden"
+	"marquee/web"
+)
+
+// TestMailsAsPeopleReadThem pins each mail of the module in both languages, as
+// HTML and as text.
+func TestMailsAsPeopleReadThem(t *testing.T) {
+	t.Parallel()
+	templates, err := mail.ParseTemplates(web.Mail())
+	require.NoError(t, err)
+	keys := newCodeKeys([]byte("0123456789abcdef0123456789abcdef"), nil)
+	var shown []mailTicket
+	for n, id := range []objectid.ID{"66f0a1b2c3d4e5f607182a01", "66f0a1b2c3d4e5f607182a02"} {
+		shown = append(shown, mailTicket{Number: n + 1, CID: "ticket" + id.String(), Code: keys.sign(codeContent{TicketID: id, EventID: "66f0a1b2c3d4e5f607182e01"})})
+	}
+	for _, language := range []string{"pt", "en"} {
+		date := dateIn(language, time.Date(2026, time.December, 1, 19, 30, 0, 0, time.UTC))
+		paid := orderMail{
+			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date, Location: "Cine Ipiranga, São Paulo", Total: money.Cents(124100).In(language), Tickets: shown,
+		}
+		free := orderMail{Event: "Palestra", Date: date, Free: true, Tickets: shown[:1]}
+		for name, c := range map[string]struct {
+			template string
+			data     orderMail
+		}{
+			"confirmation": {mailConfirmation, paid}, "confirmation-free": {mailConfirmation, free}, "refund": {mailRefund, paid},
+		} {
+			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
+			require.NoError(t, err)
+			path := "testdata/mail/" + name + "." + language
+			golden.Equal(t, path+".html", m.HTML)
+			golden.Equal(t, path+".txt", "Subject: "+m.Subject+"\n\n"+m.Text)
+		}
+	}
+}
