@@ -141,6 +141,7 @@ func TestDoorsWithoutNetwork(t *testing.T) {
 	b.admin.Put("/tickets/"+double.String()+"/consume", nil).Expect(200)
 	b.admin.Delete("/tickets?_id="+void.String(), nil).Expect(200)
 
+	b.me.Post("/store/purchase/gwb/pix", pix(event, 1)).Expect(200) // may yet be paid: not revoked
 	b.me.Get("/events/" + event.String() + "/checkin-bundle").Expect(403)
 	b.admin.Get("/events/" + objectid.New().String() + "/checkin-bundle").Expect(404)
 	m := b.admin.Get("/events/" + event.String() + "/checkin-bundle").Expect(200).Map()

@@ -69,8 +69,11 @@ SELECT id FROM tickets.tickets WHERE customer_id = @customer_id ORDER BY id;
 SELECT id, order_id FROM tickets.tickets WHERE order_id = ANY(@order_ids::text[]) ORDER BY id;
 
 -- name: TicketListRevoked :many
--- Ids whose codes are void although the signature is right.
+-- Ids whose codes are void although the signature is right. A ticket that was never
+-- good has no code that anybody could show, and may yet be paid while the door is
+-- without network.
 SELECT id::text AS id FROM tickets.tickets t WHERE t.event_id = @event_id AND t.status IN ('pending', 'expired')
+    AND EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'available')
 UNION ALL
 SELECT ticket_id::text FROM tickets.transitions h WHERE h.event_id = @event_id AND h.to_status = 'deleted' AND h.from_status <> 'pending'
 ORDER BY id;

@@ -399,12 +399,15 @@ func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objec
 
 const ticketListRevoked = `-- name: TicketListRevoked :many
 SELECT id::text AS id FROM tickets.tickets t WHERE t.event_id = $1 AND t.status IN ('pending', 'expired')
+    AND EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'available')
 UNION ALL
 SELECT ticket_id::text FROM tickets.transitions h WHERE h.event_id = $1 AND h.to_status = 'deleted' AND h.from_status <> 'pending'
 ORDER BY id
 `
 
-// Ids whose codes are void although the signature is right.
+// Ids whose codes are void although the signature is right. A ticket that was never
+// good has no code that anybody could show, and may yet be paid while the door is
+// without network.
 func (q *Queries) TicketListRevoked(ctx context.Context, db DBTX, eventID objectid.ID) ([]string, error) {
 	rows, err := db.Query(ctx, ticketListRevoked, eventID)
 	if err != nil {
