@@ -5,7 +5,8 @@
 //
 // W1 is a page of 10 with the exact total, W2 filtered lists, W3 one video by
 // its id. W4 is logins, and what W1 keeps beside them; files are up- and downloads.
-// W5 is webhooks of gateway B, beside one durable statement by pgbench.
+// W5 is webhooks of gateway B, beside one durable statement by pgbench. W6 is
+// purchases of tickets, with a check that no seat is sold twice.
 // CPU is that of the server and its Postgres together.
 package main
 
