@@ -24,7 +24,8 @@ import (
 // customers and as guests, by promo code and from an admin's hand, at an event
 // with far fewer seats. Holds run out while their payments arrive. In the end
 // every seat is taken once, was never taken twice at any moment, nobody got an
-// error of ours, and every charge at the gateways is seated or refunded.
+// error of ours, and every charge at the gateways is seated or refunded. Then a
+// promo code and a sale race for one last seat.
 func TestSelloutSoak(t *testing.T) {
 	t.Parallel()
 	s := newSellout(t, soak.Rounds(75, 500), soak.Rounds(15, 100))
@@ -33,6 +34,7 @@ func TestSelloutSoak(t *testing.T) {
 		require.Empty(t, s.run(), "round %d", round)
 		t.Logf("round %d: %v, %d samples, answers %v, charges %v", round, time.Since(began).Round(time.Millisecond), s.samples, s.answers, s.charges)
 	}
+	s.raceForTheLastSeat(soak.Rounds(6, 200))
 	pgtest.Sound(t, s.w.app.pool, time.Now())
 }
 
@@ -43,6 +45,7 @@ func TestSelloutWithoutTheGuard(t *testing.T) {
 	s := newSellout(t, 25, 10)
 	s.removeGuard()
 	require.Contains(t, strings.Join(s.run(), "; "), "seats are taken, of 10")
+	s.giveTheLastSeatTwice()
 }
 
 // sellout is the platform with as many customers as are to buy.

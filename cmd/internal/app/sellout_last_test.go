@@ -4,40 +4,38 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
-	"marquee/testutil/soak"
 )
 
-// TestTheLastSeatSoak: a promo code and a sale at one seat, at the same instant.
-// One of them gets it; when it is the code, no money has moved.
-func TestTheLastSeatSoak(t *testing.T) {
-	t.Parallel()
-	s := newSellout(t, 3, 1)
+// raceForTheLastSeat lets a promo code and a sale at one seat, at the same
+// instant, round after round. One of them gets it; when it is the code, no money
+// has moved.
+func (s *sellout) raceForTheLastSeat(rounds int) {
+	t := s.w.t
+	s.seats = 1
 	won := map[string]int{}
-	for round := range soak.Rounds(6, 200) {
+	for round := range rounds {
 		won[s.lastSeat(round)]++
 		s.settled()
 		s.check()
 		require.Empty(t, s.problems, "round %d", round)
 	}
 	require.Zero(t, won["both"]+won["nobody"], "%v", won)
-	t.Log(won)
+	t.Logf("the last seat: %v", won)
 }
 
-// TestTheLastSeatWithoutTheGuard: with the condition taken away, both get it.
-func TestTheLastSeatWithoutTheGuard(t *testing.T) {
-	t.Parallel()
-	s := newSellout(t, 3, 1)
-	s.removeGuard()
-	require.Eventually(t, func() bool { return s.lastSeat(1) == "both" }, time.Minute, time.Millisecond, "a sale first, then a code")
+// giveTheLastSeatTwice: with the condition taken away, a sale first and a code
+// after it both get it.
+func (s *sellout) giveTheLastSeatTwice() {
+	s.seats = 1
+	require.Eventually(s.w.t, func() bool { return s.lastSeat(1) == "both" }, time.Minute, time.Millisecond)
 	s.settled()
 	s.check()
-	require.Contains(t, strings.Join(s.problems, "; "), "in the end 2 seats are taken, of 1")
+	require.Contains(s.w.t, strings.Join(s.problems, "; "), "in the end 2 seats are taken, of 1")
 }
 
 // lastSeat opens an event with one seat and tells who got it.
