@@ -10,5 +10,5 @@
 // process dies: at any commit, or at any answer of a gateway.
 //
 // A history that breaks something is shrunk and printed as Go; it is then put
-// into regression_test.go. `make soak` runs 2,000.
+// into regression_test.go. `make soak` runs 2,000. docs/testing.md says how to repeat one.
 package histories
