@@ -8,10 +8,12 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 )
 
 // process is the running platform as far as a step is concerned: it may die at a
@@ -62,14 +64,18 @@ func dying(ctx context.Context) (dead bool) {
 		return false
 	}
 	p.mu.Lock()
-	ends := p.died && !p.gone && p.main == goroutine()
+	if !p.died {
+		p.mu.Unlock()
+		return false
+	}
+	besides := p.main != goroutine()
+	ends := !besides && !p.gone
 	p.gone = p.gone || ends
-	dead = p.died && p.main != goroutine()
 	p.mu.Unlock()
 	if ends {
 		runtime.Goexit()
 	}
-	return dead
+	return besides
 }
 
 // goroutine is the number of the one that runs.
@@ -193,4 +199,33 @@ func (c *connections) taken() string {
 		all += h.stack + "\n"
 	}
 	return all
+}
+
+// The guard against locked pools notices what it is there for.
+func TestSecondConnectionAndKeptOneAreNoticed(t *testing.T) {
+	t.Parallel()
+	watched := &connections{held: map[*pgx.Conn]loan{}}
+	db := tracedPool(t, watched)
+	ask := func(ctx context.Context, q interface {
+		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	}) {
+		var n int
+		require.NoError(t, q.QueryRow(ctx, "SELECT 1").Scan(&n))
+	}
+	one := &process{}
+	one.run(t.Context(), func(ctx context.Context) {
+		ask(ctx, db)
+		require.NoError(t, pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error { ask(ctx, tx); return nil }))
+	})
+	require.Empty(t, one.deadlock)
+	two := &process{}
+	two.run(t.Context(), func(ctx context.Context) {
+		require.NoError(t, pgx.BeginFunc(ctx, db, func(pgx.Tx) error { ask(ctx, db); return nil }))
+	})
+	require.Contains(t, two.deadlock, "TestSecondConnectionAndKeptOneAreNoticed")
+	require.Empty(t, watched.taken())
+	kept, err := db.Acquire(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, watched.taken(), "TestSecondConnectionAndKeptOneAreNoticed")
+	kept.Release()
 }
