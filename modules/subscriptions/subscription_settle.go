@@ -74,7 +74,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 		s.learnRemote(r, a.remote)
 		learnPix(r, a.pix)
 		learnAuthorization(r, a.auth)
-		if a.remote != nil && s.chargesFirstMonth(*r) {
+		if a.remote != nil && firstSight && s.chargesFirstMonth(*r) {
 			due := s.firstDue(*r).UTC()
 			r.NextBillingDate = &due // its answer already tells the charge after the first
 		}

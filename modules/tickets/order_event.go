@@ -163,9 +163,11 @@ func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, o *order, e paym
 	return "", s.returnedTx(ctx, tx, o)
 }
 
-// returnedTx looks whether all money of the order is back.
+// returnedTx looks whether all money of the order is back, and stays there.
 func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
-	if _, ok := Next(State(o.State), MoneyReturned); !ok {
+	_, returns := Next(State(o.State), MoneyReturned)
+	_, bounces := Next(State(o.State), RefundBounced)
+	if !returns && !bounces {
 		return nil
 	}
 	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForOrder, o.ID)
@@ -180,7 +182,11 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err != nil {
 		return fmt.Errorf("read refunds: %w", err)
 	}
-	if sum == 0 || int64(back) < sum {
+	whole := sum > 0 && int64(back) >= sum
+	switch {
+	case bounces && sum > 0 && !whole:
+		return s.refundAgainTx(ctx, tx, o)
+	case !returns || !whole:
 		return nil
 	}
 	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
@@ -197,6 +203,18 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 		return err
 	}
 	return s.mailLaterTx(ctx, tx, o.ID, mailRefund)
+}
+
+// refundAgainTx: the tickets are void, so that the money has to go back all the
+// same. As long as it does not, the order stays among those whose refund is due.
+func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error {
+	err := s.moveTx(ctx, tx, o, RefundBounced, func(o *order) {
+		o.PaymentStatus = settledStatus(payments.GatewayName(text(o.Gateway)))
+	})
+	if err != nil || o.GatewayPaymentID == nil {
+		return err
+	}
+	return s.refundLaterTx(ctx, tx, *o, *o.GatewayPaymentID)
 }
 
 // applyDisputeTx changes nothing: the ledger has the dispute, and what becomes of

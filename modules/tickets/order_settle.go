@@ -43,6 +43,14 @@ func endStatus(gateway payments.GatewayName) string {
 	return statusOverdue
 }
 
+// settledStatus is its word for one whose money has come.
+func settledStatus(gateway payments.GatewayName) string {
+	if gateway == payments.GWB {
+		return statusSucceeded
+	}
+	return statusReceived
+}
+
 func refundedStatus(gateway payments.GatewayName) string {
 	if gateway == payments.GWB {
 		return statusReturned

@@ -10,7 +10,7 @@ const (
 	Reserved  State = "reserved"   // places are held, the money is open
 	Paid      State = "paid"       // the tickets are good
 	Released  State = "released"   // unpaid, the places are given back
-	RefundDue State = "refund_due" // money came and there was no place any more
+	RefundDue State = "refund_due" // money came and there was no place any more, or came back from its refund
 	Refunded  State = "refunded"
 )
 
@@ -28,10 +28,11 @@ const (
 	PaymentTooLate Action = "payment_too_late" // the money counts and there is none
 	GiveBack       Action = "give_back"        // declined, nothing made, or not paid in time
 	MoneyReturned  Action = "money_returned"   // refunded in full
+	RefundBounced  Action = "refund_bounced"   // a refund failed after it was believed done: the buyer has neither tickets nor money
 )
 
 // Actions are all actions, in the order of the table.
-var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned}
+var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned, RefundBounced}
 
 // transitions is the one table of permitted moves.
 var transitions = map[Action]map[State]State{
@@ -41,6 +42,7 @@ var transitions = map[Action]map[State]State{
 	PaymentTooLate: {Reserved: RefundDue, Released: RefundDue},
 	GiveBack:       {Reserved: Released},
 	MoneyReturned:  {Paid: Refunded, RefundDue: Refunded},
+	RefundBounced:  {Refunded: RefundDue},
 }
 
 // Next answers where an action takes an order; ok is false when its state holds

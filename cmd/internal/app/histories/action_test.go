@@ -136,6 +136,7 @@ func (h *history) moveTo(at time.Time) {
 func (h *history) rest() {
 	h.note("rest at %s", h.now().Format(time.DateTime))
 	h.process, h.step, h.trouble = &process{}, step{}, 0
+	h.decideRefunds()
 	h.travel(inOrder)
 	h.pass(step{}, 6*time.Hour)
 	h.sweep()
@@ -145,6 +146,21 @@ func (h *history) rest() {
 	h.travel(inOrder)
 	h.sweepTickets()
 	h.pass(step{}, 6*time.Hour)
+}
+
+// decideRefunds has the gateways end the refunds that they take their time for:
+// one that is under way for weeks is a matter for people.
+func (h *history) decideRefunds() {
+	for _, p := range h.paymentsA(func(p object) bool { return str(p, "status") == "REFUND_IN_PROGRESS" }) {
+		_, err := h.gateways.a.EndRefund(str(p, "id"), true)
+		h.noteError("refund", err)
+	}
+	for _, r := range h.gateways.list(h.t, payments.GWB, "/v1/refunds") {
+		if str(r, "status") == "pending" {
+			h.noteError("refund", h.gateways.b.FinishRefund(str(r, "id"), true))
+		}
+	}
+	h.gateways.collect()
 }
 
 // subscription is what the steps need to know of a row.

@@ -64,18 +64,26 @@ func dying(ctx context.Context) (dead bool) {
 		return false
 	}
 	p.mu.Lock()
-	if !p.died {
-		p.mu.Unlock()
-		return false
-	}
-	besides := p.main != goroutine()
-	ends := !besides && !p.gone
+	ends := p.died && !p.gone && p.main == goroutine()
 	p.gone = p.gone || ends
+	dead = p.died && !p.gone
 	p.mu.Unlock()
 	if ends {
 		runtime.Goexit()
 	}
-	return besides
+	return dead
+}
+
+// dead tells what may not end here whether the process is. A goroutine of it that
+// is being ended may roll back.
+func dead(ctx context.Context) bool {
+	p := processOf(ctx)
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.died && !p.gone
 }
 
 // goroutine is the number of the one that runs.
@@ -129,8 +137,8 @@ type commitKey struct{}
 
 func (*connections) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	if q.SQL != "commit" {
-		if dying(ctx) {
-			return cancelled(ctx)
+		if dead(ctx) {
+			return cancelled(ctx) // the pool gives back what ends in an error, but not what never ends
 		}
 		return ctx
 	}

@@ -55,6 +55,16 @@ var found = []struct {
 		{Do: "month", Mail: "later"},
 		{Do: "gwa automatic"},
 	}}},
+	{"the date of the next charge stays when a login reads what a promo code began", story{Steps: []step{
+		{Do: "gwa card", Who: 1, Pick: 2},
+		{Do: "month", Pick: 10},
+		{Do: "sync", Who: 1, Pick: 5},
+	}}},
+	{"a refund of tickets that fails after it was believed done is made again", story{Steps: []step{
+		{Do: "gwb ticket"},
+		{Do: "gateway refunds", Who: 1},
+		{Do: "refund fails", Pick: 1},
+	}}},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},
