@@ -236,6 +236,7 @@ func TestEveryStateIsReachedAndLeftByTheTable(t *testing.T) {
 		"paid money_returned refunded",
 		"released payment_seated paid", "released payment_too_late refund_due",
 		"refund_due money_returned refunded",
+		"refunded refund_bounced refund_due",
 	}, moves)
 }
 
