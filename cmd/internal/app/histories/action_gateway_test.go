@@ -75,6 +75,7 @@ var gatewayActions = []action{
 	{"dispute lost", 2, func(h *history, s step) { h.decide(s, false) }},
 	{"payment deleted", 1, func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool { return str(p, "status") == "PENDING" || str(p, "status") == "OVERDUE" }), s.Pick); ok {
+			h.touched[str(p, "subscription")] = true // a month given away
 			h.panel(payments.GWA, http.MethodDelete, "/v3/payments/"+str(p, "id"), nil)
 		}
 	}},

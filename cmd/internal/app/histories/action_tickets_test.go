@@ -14,7 +14,7 @@ import (
 // soon gone, so that money also comes too late.
 var ticketActions = []action{
 	{"gwb ticket", 2, func(h *history, s step) {
-		h.own(s, http.MethodPost, "/store/purchase/gwb/card", order(s, object{"payment_method_id": token(s.Pick)}))
+		h.own(s, http.MethodPost, "/store/purchase/gwb/card", order(s, object{"payment_method_id": token(s.Pick % 11)})) // not the card that never takes a refund
 	}},
 	{"gwa ticket", 2, func(h *history, s step) {
 		h.own(s, http.MethodPost, "/store/purchase/gwa/card", order(s, object{"credit_card": card(s.Pick), "credit_card_holder_info": holder()}))
