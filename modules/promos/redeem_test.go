@@ -1,6 +1,7 @@
 package promos_test
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -151,4 +152,31 @@ func TestBundleIsRedeemedWhole(t *testing.T) {
 	_, other := b.another()
 	other.Put("/customers/me/redeem-promo-code?code=CHILD2", nil).Expect(200)
 	require.Nil(t, other.Put("/customers/me/redeem-promo-code?code=OUTER2", nil).Expect(200).Map()["tickets"], "what he has is passed over")
+}
+
+// A bundle holds the event of its first child while it redeems the others; who
+// redeems one of those beside it must not wait for that event with the child in hand.
+func TestABundleAndItsChildrenAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event := b.event(nil)
+	for round := range 5 {
+		var children []any
+		texts := []string{fmt.Sprintf("BNDL%dX", round)}
+		for i := range 4 {
+			text := fmt.Sprintf("CHLD%d%d", round, i)
+			texts = append(texts, text)
+			children = append(children, b.code(doc{"code": text, "code_type": "ticket", "event_id": event})["_id"])
+		}
+		b.code(doc{"code": texts[0], "code_type": "promo", "children_code_ids": children})
+		statuses := make(chan int, len(texts))
+		for _, text := range texts {
+			go func() { statuses <- redeemer{b.me}.code(text) }()
+		}
+		for range texts {
+			require.Contains(t, []int{http.StatusOK, http.StatusConflict}, <-statuses)
+		}
+		require.Equal(t, len(texts), b.count(`SELECT count(*) FROM promos.redemptions WHERE code = ANY ($1)`, texts))
+	}
+	require.Equal(t, 20, b.count(`SELECT count(*) FROM tickets.tickets`))
 }
