@@ -71,7 +71,14 @@ func (w *syncWorker) Work(ctx context.Context, job *river.Job[SyncSubscriptionAr
 	if w.s.above.Sync == nil {
 		return nil
 	}
-	return w.s.above.Sync.SyncSubscription(ctx, job.Args.CustomerID)
+	err := w.s.above.Sync.SyncSubscription(ctx, job.Args.CustomerID)
+	if job.Attempt < job.MaxAttempts {
+		return err
+	}
+	// A gateway may rest for hours. Its webhooks and the next login tell the same,
+	// so that nobody has to look at a job that was given up.
+	w.s.logSync(ctx, job.Args.CustomerID, err)
+	return nil
 }
 
 // syncAtLogin brings the subscription up to date (specification, Rules for login

@@ -13,10 +13,15 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/platform/objectid"
 )
 
 // maxTries bounds the tries of one call, all with the same idempotency key.
 const maxTries = 3
+
+// errBroken is an answer with 5xx. The gateway keeps it for the call's idempotency
+// key, and gives it again for a day (section 2).
+var errBroken = errors.New("the gateway failed")
 
 // read makes a call that changes nothing.
 func read[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (T, error) {
@@ -35,6 +40,21 @@ func write[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (
 		return out, translated(err, uncertain)
 	}
 	return out, nil
+}
+
+// remake makes something that moves no money and is looked for first, by its own
+// key. When the gateway has failed it is looked for once more and made with
+// another key, since the first would bring the failure again for a day. In the
+// worst case it is there twice, which does no harm.
+func remake[T any](key string, find func() (made T, ok bool, err error), make func(key string) (T, error)) (T, error) {
+	made, err := make(key)
+	if !errors.Is(err, errBroken) {
+		return made, err
+	}
+	if found, ok, again := find(); again != nil || ok {
+		return found, again
+	}
+	return make(key + "-" + objectid.New().String())
 }
 
 // attempt repeats a call while that may help and time is left. Uncertain tells
@@ -110,6 +130,8 @@ func translated(err error, uncertain bool) error {
 		return &payments.Declined{Code: declineCode(se), Message: se.Msg}
 	case se.HTTPStatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %s (request %s)", payments.ErrGatewayMissing, code, se.RequestID)
+	case uncertain && se.HTTPStatusCode >= http.StatusInternalServerError:
+		return fmt.Errorf("%w: %w: status %d, %s (request %s)", payments.ErrOutcomeUnknown, errBroken, se.HTTPStatusCode, code, se.RequestID)
 	case uncertain:
 		return fmt.Errorf("%w: status %d, %s (request %s)", payments.ErrOutcomeUnknown, se.HTTPStatusCode, code, se.RequestID)
 	case se.HTTPStatusCode == http.StatusBadRequest:

@@ -21,7 +21,10 @@ func (g *Gateway) EnsureCustomer(ctx context.Context, p payments.Payer) (string,
 		return id, err
 	}
 	key := "cust-" + p.CustomerID.String()
-	id, err = g.createCustomer(ctx, p, key)
+	id, err = remake(key, func() (string, bool, error) {
+		id, err := g.findCustomer(ctx, p)
+		return id, id != "", err
+	}, func(key string) (string, error) { return g.createCustomer(ctx, p, key) })
 	if isCode(err, stripe.ErrorCode(stripe.ErrorTypeIdempotency)) {
 		// The payer's name or address changed since a call of which no answer came.
 		sum := sha256.Sum256([]byte(p.Name + "\x00" + p.Email + "\x00" + p.Phone))

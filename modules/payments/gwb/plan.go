@@ -28,7 +28,10 @@ func (g *Gateway) SyncPlan(ctx context.Context, p payments.PlanTerms) (payments.
 	}
 	switch {
 	case price == nil:
-		price, err = g.createPrice(ctx, product, p, interval)
+		price, err = remake(fmt.Sprintf("price-%s-%d-%s", p.PlanID, int64(p.Amount), interval), func() (*stripe.Price, bool, error) {
+			found, err := g.findPrice(ctx, product, p, interval)
+			return found, found != nil, err
+		}, func(key string) (*stripe.Price, error) { return g.createPrice(ctx, product, p, interval, key) })
 	case !price.Active:
 		err = g.setActive(ctx, price.ID, true)
 	}
@@ -57,17 +60,25 @@ func (g *Gateway) ensureProduct(ctx context.Context, p payments.PlanTerms) (stri
 	if !errors.Is(err, payments.ErrGatewayMissing) {
 		return "", err
 	}
-	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Product, error) {
+	return remake("product-"+p.PlanID, func() (string, bool, error) { return id, false, nil }, func(key string) (string, error) {
+		return id, g.createProduct(ctx, id, p, key)
+	})
+}
+
+// createProduct makes the product under the id; that it is there already is fine:
+// somebody else has made it meanwhile, or a call whose answer was lost.
+func (g *Gateway) createProduct(ctx context.Context, id string, p payments.PlanTerms, key string) error {
+	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Product, error) {
 		params := &stripe.ProductCreateParams{
 			ID: stripe.String(id), Name: stripe.String(p.Name), Metadata: map[string]string{"plan_id": p.PlanID},
 		}
-		params.SetIdempotencyKey("product-" + p.PlanID)
+		params.SetIdempotencyKey(key)
 		return g.api.V1Products.Create(ctx, params)
 	})
 	if isCode(err, stripe.ErrorCodeResourceAlreadyExists) {
-		return id, nil // somebody else made it meanwhile
+		return nil
 	}
-	return id, err
+	return err
 }
 
 func (g *Gateway) renameProduct(ctx context.Context, product *stripe.Product, name string) error {
@@ -104,14 +115,14 @@ func (g *Gateway) findPrice(ctx context.Context, product string, p payments.Plan
 	})
 }
 
-func (g *Gateway) createPrice(ctx context.Context, product string, p payments.PlanTerms, interval string) (*stripe.Price, error) {
+func (g *Gateway) createPrice(ctx context.Context, product string, p payments.PlanTerms, interval, key string) (*stripe.Price, error) {
 	return write(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceCreateParams{
 			Product: stripe.String(product), Currency: stripe.String(currency), UnitAmount: stripe.Int64(int64(p.Amount)),
 			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String(interval), IntervalCount: stripe.Int64(1)},
 			LookupKey: stripe.String(p.PlanID + "-" + interval), TransferLookupKey: stripe.Bool(true),
 		}
-		params.SetIdempotencyKey(fmt.Sprintf("price-%s-%d-%s", p.PlanID, int64(p.Amount), interval))
+		params.SetIdempotencyKey(key)
 		return g.api.V1Prices.Create(ctx, params)
 	})
 }

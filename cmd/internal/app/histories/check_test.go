@@ -178,7 +178,8 @@ func (h *history) checkRest() {
 }
 
 const liveSQL = `SELECT gwa_subscription_id, gwb_subscription_id, gwa_pix_auth_id, pix_payment_id FROM subscriptions.subscriptions
-	WHERE status IN ('active', 'pending', 'suspended')`
+	WHERE status IN ('active', 'pending', 'suspended')
+	UNION ALL SELECT gateway_payment_id, NULL, NULL, NULL FROM tickets.orders WHERE state = 'reserved'`
 
 // checkRunning: nothing runs or can be paid at a gateway for what has ended here.
 func (h *history) checkRunning() {

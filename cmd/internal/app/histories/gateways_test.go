@@ -121,6 +121,9 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if dying(r.Context()) {
 		return nil, syscall.ECONNRESET
 	}
+	if h.calls != nil {
+		return h.calls.roundTrip(h, x, r)
+	}
 	acts := r.Method != http.MethodGet
 	trouble := ""
 	if acts {

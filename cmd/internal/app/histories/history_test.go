@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -54,8 +55,10 @@ type history struct {
 	pixMode  string // of PIX subscriptions: manual or recurring
 	process  *process
 	step     step
-	trouble  int  // calls that the step's trouble still has to meet
-	nested   bool // others act while a gateway is called
+	trouble  int    // calls that the step's trouble still has to meet
+	nested   bool   // others act while a gateway is called
+	calls    *calls // watches and troubles single calls (faults_test.go)
+	key      string // Idempotency-Key of requests
 	trace    []string
 	touched  map[string]bool // ids whose dates somebody set by hand or hurried
 }
@@ -68,6 +71,7 @@ func (w *world) begin(t tester, start int) *history {
 	h := &history{world: w, t: t, months: 1, pixMode: "manual", process: &process{}, touched: map[string]bool{}}
 	h.gateways = newGateways(t, at)
 	w.current = h
+	w.adapters[payments.GWA].Adapter, w.adapters[payments.GWB].Adapter = w.newGWA(), w.newGWB()
 	for range people {
 		w.people++
 		h.persons = append(h.persons, w.newPerson(t, w.people))
@@ -214,6 +218,7 @@ func (h *history) deliver(d *delivery) {
 // answer is the platform's; status 0: the process died.
 type answer struct {
 	status int
+	header http.Header
 	body   []byte
 }
 
@@ -246,9 +251,12 @@ func (w *world) send(ctx context.Context, method, path, token string, body any) 
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	if w.current != nil && w.current.key != "" {
+		r.Header.Set("Idempotency-Key", w.current.key)
+	}
 	recorder := httptest.NewRecorder()
 	w.api.ServeHTTP(recorder, r)
-	return answer{recorder.Code, recorder.Body.Bytes()}
+	return answer{recorder.Code, recorder.Header(), recorder.Body.Bytes()}
 }
 
 // request calls the platform in the step's process. An answer that nobody is to

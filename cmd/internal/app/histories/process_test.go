@@ -20,8 +20,9 @@ import (
 // point. Points are the beginning and the end of each commit and each answer of a
 // gateway, counted from 1.
 type process struct {
-	dieAt int // 0: never
-	main  int // the goroutine that serves the request or works the job
+	dieAt   int  // 0: never
+	main    int  // the goroutine that serves the request or works the job
+	patient bool // calls of gateways may take as long as they do in production
 
 	mu       sync.Mutex
 	passed   int
@@ -86,6 +87,16 @@ func dead(ctx context.Context) bool {
 	return p.died && !p.gone
 }
 
+// die ends the process of the context now.
+func die(ctx context.Context) {
+	if p := processOf(ctx); p != nil {
+		p.mu.Lock()
+		p.died = true
+		p.mu.Unlock()
+		dying(ctx)
+	}
+}
+
 // goroutine is the number of the one that runs.
 func goroutine() int {
 	var buf [64]byte
@@ -100,7 +111,11 @@ const hangs = 30 * time.Second
 // run does one thing that the platform does, a request or a job, in the process;
 // ended is false when the process died of it.
 func (p *process) run(ctx context.Context, do func(ctx context.Context)) (ended bool) {
-	ctx, cancel := context.WithTimeout(ctx, hangs)
+	limit := hangs
+	if p.patient {
+		limit = 20 * hangs
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if p.died { // and was started anew
 		p.dieAt, p.died, p.gone = 0, false, false

@@ -29,6 +29,7 @@ import (
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/modules/tickets"
 	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
@@ -43,6 +44,7 @@ const (
 	gwbSecret = "whsec_sandboxwebhooksecretofgatewayb01"
 	gwaKey    = "$aact_hmlg_sandbox"
 	gwbKey    = "sk_test_sandbox"
+	masterKey = "0123456789abcdef0123456789abcdef"
 )
 
 // world is the composed platform on one database. Histories run on it one after
@@ -58,6 +60,9 @@ type world struct {
 	tickets       *tickets.Service
 	finance       *finance.Service
 	connections   *connections
+	adapters      map[payments.GatewayName]*adapter
+	zone          *time.Location
+	routes        *httpapi.API
 	api           http.Handler
 	admin         string // token
 	people        int    // made so far
@@ -80,32 +85,27 @@ func newWorld(t *testing.T) *world {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	client, err := jobs.New(w.db, jobs.Options{Log: log})
 	require.NoError(t, err)
-	zone, err := time.LoadLocation("America/Sao_Paulo")
+	w.zone, err = time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
 	templates, err := mail.ParseTemplates(web.Mail())
 	require.NoError(t, err)
 	archive := files.New(files.Deps{Pool: w.db, Clock: w})
 	w.accounts = newAccounts(t, w, client, archive, templates)
-	w.payments = payments.New(payments.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, GWBPublishableKey: "pk_test", Adapters: []payments.Adapter{
-		gwa.New(gwa.Config{
-			URL: "http://gwa/v3", APIKey: gwaKey, WebhookTokens: []string{gwaToken}, Zone: zone, Clock: w,
-			RetryWait: time.Nanosecond, Transport: wire{w, payments.GWA},
-		}),
-		gwb.New(gwb.Config{
-			URL: "http://gwb", SecretKey: gwbKey, WebhookSecrets: []string{gwbSecret}, Clock: w,
-			RetryWait: time.Nanosecond, Transport: wire{w, payments.GWB},
-		}),
-	}})
+	w.adapters = map[payments.GatewayName]*adapter{payments.GWA: {w.newGWA()}, payments.GWB: {w.newGWB()}}
+	w.payments = payments.New(payments.Deps{
+		Pool: w.db, Jobs: client, Clock: w, Log: log, GWBPublishableKey: "pk_test",
+		Adapters: []payments.Adapter{w.adapters[payments.GWA], w.adapters[payments.GWB]},
+	})
 	w.tickets = tickets.New(tickets.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Files: archive, Mail: nobody{}, Templates: templates,
-		Config: tickets.Config{FileKey: []byte("0123456789abcdef0123456789abcdef"), Zone: zone, DeclinesPerAddress: 1 << 30, DeclinesPerCard: 1 << 30, DeclinesPerBuyer: 1 << 30},
+		Config: tickets.Config{FileKey: []byte(masterKey), Zone: w.zone, DeclinesPerAddress: 1 << 30, DeclinesPerCard: 1 << 30, DeclinesPerBuyer: 1 << 30},
 	})
 	codes := promos.New(promos.Deps{Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive, Tickets: w.tickets})
 	w.subscriptions = subscriptions.New(subscriptions.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Settings: pix{w}, Promos: promoCodes{codes},
-		Mail: nobody{}, Templates: templates, Config: subscriptions.Config{Zone: zone},
+		Mail: nobody{}, Templates: templates, Config: subscriptions.Config{Zone: w.zone},
 	})
-	w.finance = finance.New(finance.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, Zone: zone})
+	w.finance = finance.New(finance.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, Zone: w.zone})
 	require.NoError(t, w.finance.UseReportZone(t.Context()))
 	w.accounts.Connect(accounts.Above{
 		Sync: w.subscriptions, Billing: []accounts.Billing{w.subscriptions, w.tickets}, Purchases: []accounts.Purchases{w.subscriptions, w.tickets},
@@ -114,13 +114,33 @@ func newWorld(t *testing.T) *world {
 	for _, add := range []func(*river.Workers){archive.Workers, w.accounts.Workers, w.payments.Workers, w.tickets.Workers, w.subscriptions.Workers} {
 		add(w.workers)
 	}
-	api := httpapi.New(httpapi.Config{Auth: w.accounts, Log: log, PublicURL: "https://api.example.com", NoThrottle: true})
+	w.routes = httpapi.New(httpapi.Config{
+		Auth: w.accounts, Log: log, PublicURL: "https://api.example.com", NoThrottle: true, Idempotency: idempotency.New(w.db, w, []byte(masterKey)),
+	})
 	for _, add := range []func(*httpapi.API){w.accounts.Routes, w.payments.Routes, w.tickets.Routes, codes.Routes, w.subscriptions.Routes} {
-		add(api)
+		add(w.routes)
 	}
-	w.api = api.Handler()
+	w.api = w.routes.Handler()
 	w.furnish(t)
 	return w
+}
+
+// adapter stands for a gateway's adapter, which is made anew for each history: it
+// remembers until when the gateway asked it to rest.
+type adapter struct{ payments.Adapter }
+
+func (w *world) newGWA() payments.Adapter {
+	return gwa.New(gwa.Config{
+		URL: "http://gwa/v3", APIKey: gwaKey, WebhookTokens: []string{gwaToken}, Zone: w.zone, Clock: w,
+		RetryWait: time.Nanosecond, Transport: wire{w, payments.GWA},
+	})
+}
+
+func (w *world) newGWB() payments.Adapter {
+	return gwb.New(gwb.Config{
+		URL: "http://gwb", SecretKey: gwbKey, WebhookSecrets: []string{gwbSecret}, Clock: w,
+		RetryWait: time.Nanosecond, Transport: wire{w, payments.GWB},
+	})
 }
 
 // tracedPool is a pool at whose commits the process may die.
@@ -209,9 +229,13 @@ func (*world) stage(ctx context.Context, db postgres.DB, at time.Time) error {
 // login returns an access token. It asks no gateway: the sync is a step of its own.
 func (w *world) login(t tester, username string) string {
 	t.Helper()
-	answer := w.send(context.Background(), http.MethodPost, "/token", "", url.Values{"username": {username}, "password": {accountstest.Password}})
+	answer := w.send(context.Background(), http.MethodPost, "/token", "", loginForm(username))
 	require.Equal(t, http.StatusOK, answer.status, "%s", answer.body)
 	return answer.text(t, "access_token")
+}
+
+func loginForm(username string) url.Values {
+	return url.Values{"username": {username}, "password": {accountstest.Password}}
 }
 
 // newPerson makes a customer; n tells customers apart.
@@ -244,7 +268,7 @@ const fullSQL = `SELECT format('DELETE FROM %I.%I;', n.nspname, c.relname) FROM 
 	WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND (n.nspname IN ('payments', 'tickets') OR n.nspname = 'finance' AND c.relname <> 'settings'
 		OR n.nspname = 'subscriptions' AND c.relname <> 'plans'
 		OR n.nspname = 'accounts' AND c.relname NOT IN ('users', 'users_type')
-		OR n.nspname || '.' || c.relname IN ('jobs.river_job', 'promos.redemptions'))`
+		OR n.nspname || '.' || c.relname IN ('jobs.river_job', 'promos.redemptions', 'platform.idempotency_keys'))`
 
 // clean empties what histories fill. Triggers keep histories and ledgers from
 // being changed, by anybody but the owner of a test's database.

@@ -1,0 +1,197 @@
+package histories_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// customerDeeds are what customers do.
+var customerDeeds = []deed{
+	{name: "gwb_subscribe", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+	{name: "gwb_subscribe", what: "declined", key: true, good: []int{201}, do: own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")), done: noneLive},
+	{name: "gwb_subscribe", what: "to authenticate", key: true, good: []int{201}, again: []int{409},
+		do: own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))},
+	{name: "gwb_subscribe", what: "in place of one that was not authenticated", key: true, good: []int{201}, again: []int{409},
+		given: before(own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))),
+		do:    own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+	{name: "gwb_subscribe_pix", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode},
+	{name: "gwb_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
+		given: a(before(own(http.MethodPost, "/gwb/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
+		do:    own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode},
+	{name: "gwa_subscribe", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
+	{name: "gwa_subscribe", what: "declined", key: true, good: []int{400}, also: []int{201}, again: []int{400}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(3, "")), done: noneLive},
+	{name: "gwa_subscribe", what: "with a discount", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), done: oneLive("active")},
+	{name: "gwa_subscribe", what: "first month free", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeFree)), done: oneLive("active")},
+	{name: "gwa_subscribe_pix", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
+	{name: "gwa_subscribe_pix", what: "with a discount", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody(codeTen)), done: oneCode},
+	{name: "gwa_subscribe_pix", what: "automatic by the setting", key: true, good: []int{201}, again: []int{409}, given: func(h *history) { h.mode = "recurring" },
+		do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
+	{name: "gwa_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
+		given: a(before(own(http.MethodPost, "/gwa/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
+		do:    own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
+	{name: "gwa_subscribe_pix_automatic", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
+	{name: "gwa_subscribe_pix_automatic", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
+		given: a(before(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody(""))), sleep(25*time.Hour)),
+		do:    own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
+	{name: "my_pix_qr_get", what: "gwa", good: []int{200}, also: []int{404}, given: a(pixA, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode},
+	{name: "my_pix_qr_get", what: "gwa automatic", good: []int{200}, given: a(automatic, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode},
+	{name: "my_pix_qr_get", what: "gwb", good: []int{200}, given: a(pixB, forgetCode), do: own(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode},
+	{name: "gwb_subscription_get", good: []int{200}, given: a(before(own(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))), authenticated),
+		do: own(http.MethodGet, "/gwb/subscription", nil), done: oneLive("active")},
+	{name: "gwb_subscription_card", good: []int{200}, given: cardB, do: own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}), done: oneLive("active")},
+	{name: "gwb_subscription_card", what: "with an open invoice", good: []int{200}, given: a(cardB, failedRenewal),
+		do: own(http.MethodPut, "/gwb/subscription/payment-method", object{"payment_method_id": visa}), done: oneLive("active")},
+	{name: "gwa_subscription_card", good: []int{200}, given: cardA,
+		do: own(http.MethodPut, "/gwa/subscription/credit-card", object{"credit_card": card(0), "credit_card_holder_info": holder()}), done: oneLive("active")},
+	{name: "my_subscription_cancel", what: "gwa card", good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
+	{name: "my_subscription_cancel", what: "gwb card", good: []int{200}, again: []int{404}, given: cardB, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
+	{name: "my_subscription_cancel", what: "gwa PIX", good: []int{200}, again: []int{404}, given: pixA, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
+	{name: "my_subscription_cancel", what: "gwb PIX", good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
+	{name: "my_subscription_cancel", what: "automatic PIX unpaid", good: []int{200}, again: []int{404}, given: automatic, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
+	{name: "my_subscription_cancel", what: "automatic PIX", good: []int{200}, again: []int{404}, given: a(automatic, paid), do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
+	{name: "gwa_subscription_cancel", good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodDelete, "/gwa/subscription", nil), done: noneLive},
+	{name: "gwb_subscription_cancel", good: []int{200}, given: cardB, do: own(http.MethodDelete, "/gwb/subscription", nil), done: endsWithPeriod},
+	{name: "my_subscription_renew", what: "gwa card", key: true, good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
+	{name: "my_subscription_renew", what: "gwb card", key: true, good: []int{200}, again: []int{404}, given: cardB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+	{name: "my_subscription_renew", what: "gwa PIX", key: true, good: []int{200}, again: []int{404}, given: pixA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
+	{name: "my_subscription_renew", what: "gwb PIX", key: true, good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+	{name: "token_create", what: "gwa card", good: []int{200}, given: cardA, do: logIn},
+	{name: "token_create", what: "gwb card", good: []int{200}, given: cardB, do: logIn},
+	{name: "token_create", what: "gwa PIX", good: []int{200}, given: pixA, do: logIn},
+	{name: "token_create", what: "gwb PIX", good: []int{200}, given: pixB, do: logIn},
+}
+
+const visa = "pm_card_visa"
+
+// own makes a request of the first customer.
+func own(method, path string, body any) func(h *history) answer {
+	return func(h *history) answer { return h.request(method, path, h.persons[0].token, body) }
+}
+
+// before makes a request part of what comes before.
+func before(do func(h *history) answer) func(h *history) {
+	return func(h *history) {
+		if got := do(h); got.status >= http.StatusBadRequest || got.status == 0 {
+			h.fail("what comes before does not work", "%d %s", got.status, got.body)
+		}
+		h.travel(inOrder)
+		h.pass(step{}, time.Minute)
+	}
+}
+
+// a puts things that come before one after the other.
+func a(all ...func(h *history)) func(h *history) {
+	return func(h *history) {
+		for _, one := range all {
+			one(h)
+		}
+	}
+}
+
+var (
+	cardA     = before(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")))
+	cardB     = before(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)))
+	pixA      = before(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")))
+	pixB      = before(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")))
+	automatic = before(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")))
+)
+
+func tokenBody(token string) object { return object{"plan_id": planPlus, "payment_method_id": token} }
+
+func cardBody(n int, code string) object {
+	body := object{"plan_id": planPlus, "credit_card": card(n), "credit_card_holder_info": holder()}
+	if code != "" {
+		body["promo_code"] = code
+	}
+	return body
+}
+
+func pixBody(code string) object {
+	body := object{"plan_id": planPlus}
+	if code != "" {
+		body["promo_code"] = code
+	}
+	return body
+}
+
+func renewBody() object {
+	return object{"payment_method_id": visa, "credit_card": card(0), "credit_card_holder_info": holder()}
+}
+
+// sleep lets time pass in which no job is worked and no webhook comes.
+func sleep(span time.Duration) func(h *history) {
+	return func(h *history) { h.moveTo(h.now().Add(span)) }
+}
+
+func pass(span time.Duration) func(h *history) {
+	return func(h *history) { h.pass(step{}, span) }
+}
+
+// forgetCode makes the code of a PIX one that the gateway's first answer did not
+// bring.
+func forgetCode(h *history) {
+	h.exec(`UPDATE subscriptions.subscriptions SET pix_payload = NULL, pix_image = NULL, pix_expires_at = NULL`)
+}
+
+func (h *history) exec(query string) {
+	if _, err := h.db.Exec(context.Background(), query); err != nil {
+		h.fail("the database refuses", "%v", err)
+	}
+}
+
+// authenticated has the payer's bank be content; the platform does not hear of it
+// yet.
+func authenticated(h *history) {
+	actionsByName["authentication done"].act(h, step{})
+}
+
+// paid has what waits for a payer be paid.
+func paid(h *history) {
+	actionsByName["pix paid"].act(h, step{})
+	h.gateways.collect()
+	h.travel(inOrder)
+}
+
+func failedRenewal(h *history) {
+	h.renewal(step{}, "pm_card_chargeCustomerFail")
+	h.gateways.collect()
+	h.travel(inOrder)
+}
+
+func logIn(h *history) answer {
+	var got answer
+	h.process.run(context.Background(), func(ctx context.Context) {
+		got = h.send(ctx, http.MethodPost, "/token", "", loginForm(h.persons[0].name))
+	})
+	h.note("POST /token: %d", got.status)
+	return got
+}
+
+// live are the states of the first customer's live subscriptions.
+func (h *history) live() (states []string) {
+	for _, sub := range h.all() {
+		if sub.CustomerID == h.persons[0].id && slices.Contains([]string{"active", "pending", "suspended"}, sub.Status) {
+			states = append(states, sub.Status)
+		}
+	}
+	return states
+}
+
+func oneLive(state string) func(h *history) bool {
+	return func(h *history) bool { return slices.Equal(h.live(), []string{state}) }
+}
+
+func noneLive(h *history) bool { return len(h.live()) == 0 }
+
+// oneCode: there is one PIX to be paid, and its code can be shown.
+func oneCode(h *history) bool {
+	return slices.Equal(h.live(), []string{"pending"}) && own(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
+}
+
+func endsWithPeriod(h *history) bool {
+	var n int
+	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND cancel_at_period_end AND expires_at IS NOT NULL`).Scan(&n)
+	return err == nil && n == 1
+}

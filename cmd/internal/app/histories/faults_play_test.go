@@ -1,0 +1,160 @@
+package histories_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// longestAnswer is when the server hangs up on a client (App.Serve, WriteTimeout):
+// an answer has to be there before.
+const longestAnswer = 120 * time.Second
+
+// longestJob is when River ends a job of the gateways' queue.
+const longestJob = 2 * time.Minute
+
+// trial is a deed with one of its calls troubled, or without trouble.
+type trial struct {
+	deed
+	fault   fault
+	at      int
+	lasting bool
+}
+
+func (x trial) String() string {
+	if x.at == 0 {
+		return x.deed.String()
+	}
+	lasting := ""
+	if x.lasting {
+		lasting = ", and from then on"
+	}
+	return fmt.Sprintf("%s: %s at call %d%s", x.deed, x.fault, x.at, lasting)
+}
+
+// outcome is what became of a trial.
+type outcome struct {
+	problem problem
+	trace   []string
+	made    []string // calls, in order
+	status  int      // of the answer; 0: none
+}
+
+// tryOut plays a trial on a clean slate: the deed under its fault, everything that
+// follows until nothing moves any more, the same request again, and what must hold
+// after each of them.
+func (w *world) tryOut(t tester, x trial) (out outcome) {
+	t.Helper()
+	h := w.begin(t, 0)
+	defer func() {
+		require.NoError(t, h.gateways.close())
+		out.trace = h.trace
+		if p := recover(); p != nil {
+			known, is := p.(problem)
+			if !is {
+				panic(p)
+			}
+			out.problem = known
+		}
+	}()
+	h.calls = &calls{over: true}
+	if x.given != nil {
+		x.given(h)
+	}
+	if x.deed.key {
+		h.key = "one-and-only"
+	}
+	h.note("%s", x)
+	out.status, out.made = h.carryOut(x)
+	h.checkStep()
+	h.travel(inOrder)
+	h.checkStep()
+	if x.fault == tooMany { // until the window of gateway A's quota has passed
+		h.pass(step{}, 13*time.Hour)
+	}
+	if x.rests > 0 {
+		h.pass(step{}, x.rests)
+	}
+	h.rest()
+	h.checkRest()
+	if out.status != 0 || x.kills() {
+		h.askAgain(x, out.status)
+	}
+	if x.done != nil && !x.done(h) {
+		h.fail("the effect is not there once", "%s", x)
+	}
+	return out
+}
+
+func (x trial) kills() bool { return x.at > 0 && x.fault.kills() && len(x.good) > 0 }
+
+// carryOut does the deed under the trial's fault and judges the answer.
+func (h *history) carryOut(x trial) (int, []string) {
+	h.calls = &calls{fault: x.fault, at: x.at, lasting: x.lasting}
+	h.process = &process{}
+	a := x.do(h)
+	h.calls.mu.Lock()
+	h.calls.over = true
+	h.calls.mu.Unlock()
+	h.process = &process{}
+	limit := longestAnswer
+	if len(x.good) == 0 {
+		limit = longestJob * time.Duration(max(1, x.jobs))
+	}
+	switch {
+	case h.calls.endless != "":
+		h.fail("a call without a deadline", "%s", h.calls.endless)
+	case h.calls.waited >= limit:
+		h.fail("an answer takes too long", "%s of waiting", h.calls.waited.Round(time.Second))
+	case x.at > len(h.calls.made):
+		h.fail("a call that is made no more", "call %d of %v", x.at, h.calls.made)
+	}
+	h.judge(x, a)
+	return a.status, h.calls.made
+}
+
+// judge compares the answer of a request with what the specification allows.
+func (h *history) judge(x trial, a answer) {
+	switch {
+	case len(x.good) == 0, a.status == 0 && x.fault.kills(): // a job; nobody is there to be answered
+	case x.at == 0 && a.status != x.good[0]:
+		h.fail("not the usual answer", "%d %s", a.status, a.body)
+	case slices.Contains(x.good, a.status), slices.Contains(x.also, a.status):
+	case x.at == 0 || a.status != http.StatusServiceUnavailable:
+		h.fail("not the answer to a fault", "%d %s", a.status, a.body)
+	case a.header.Get("Retry-After") == "":
+		h.fail("503 without Retry-After", "%s", a.body)
+	}
+}
+
+// askAgain repeats the request when all is over: it is done now, or was done
+// before. Where the first came to nothing and its key only brings the first answer
+// again, as an outcome that was not known, the next wish has a key of its own.
+func (h *history) askAgain(x trial, first int) {
+	h.note("again")
+	h.calls = &calls{over: true}
+	a := x.do(h)
+	kept := a.header.Get("Idempotent-Replayed") != "" && a.status == first
+	if !kept && !slices.Contains(x.good, a.status) && !slices.Contains(x.again, a.status) {
+		h.fail("not the answer to a repetition", "%d %s", a.status, a.body)
+	}
+	h.pass(step{}, time.Hour)
+	if x.done != nil && !x.done(h) {
+		h.note("anew")
+		h.key = ""
+		do := x.do
+		if x.anew != nil {
+			do = x.anew
+		}
+		if a := do(h); !slices.Contains(x.good, a.status) && a.status != http.StatusCreated {
+			h.fail("not the answer to a new wish", "%d %s", a.status, a.body)
+		}
+		h.pass(step{}, time.Hour)
+	}
+	h.sound(soundAtRest)
+	h.checkMoney()
+	h.checkRunning()
+}
