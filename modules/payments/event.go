@@ -136,3 +136,11 @@ type Result struct {
 type Applier interface {
 	ApplyEventTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error)
 }
+
+// RefundFollower is an Applier that keeps something which follows from the ledger
+// of refunds.
+type RefundFollower interface {
+	// FollowRefund is called when it is known what became of a refund that was asked
+	// for here, whether or not an event tells of it. It must be safe to repeat.
+	FollowRefund(ctx context.Context, r Refund) error
+}

@@ -250,13 +250,16 @@ const refundGrace = 2 * time.Minute
 // it.
 func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 	row, err := s.db.RefundFind(ctx, s.deps.Pool, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.Status != string(RefundRequested) {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	refund := refundOf(row)
+	if refund.Status != RefundRequested { // who asked may have died before he followed it
+		return s.followRefund(ctx, refund)
+	}
 	payment, err := s.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
 	if err != nil {
 		return err
@@ -279,6 +282,19 @@ func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 		}
 		return s.wishRefused(ctx, refund, err)
 	}
-	_, err = s.settleWish(ctx, refund, remote, nil)
-	return err
+	if refund, err = s.settleWish(ctx, refund, remote, nil); err != nil {
+		return err
+	}
+	return s.followRefund(ctx, refund)
+}
+
+func (s *Service) followRefund(ctx context.Context, r Refund) error {
+	for _, a := range s.appliers {
+		if follower, ok := a.(RefundFollower); ok {
+			if err := follower.FollowRefund(ctx, r); err != nil {
+				return fmt.Errorf("follow refund %s: %w", r.ID, err)
+			}
+		}
+	}
+	return nil
 }

@@ -96,3 +96,13 @@ func (s *Service) totalRefunds(ctx context.Context, customerID, id objectid.ID) 
 	})
 	return sub, err
 }
+
+// FollowRefund keeps the total of a subscription when the recovery of a refund has
+// settled it, of which no event may ever tell (payments.RefundFollower).
+func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
+	if r.Purpose != payments.ForSubscription {
+		return nil
+	}
+	_, err := s.totalRefunds(ctx, r.CustomerID, r.LocalID)
+	return err
+}

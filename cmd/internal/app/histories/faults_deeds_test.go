@@ -26,7 +26,7 @@ var customerDeeds = []deed{
 	{name: "gwa_subscribe", what: "first month free", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeFree)), done: oneLive("active")},
 	{name: "gwa_subscribe_pix", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
 	{name: "gwa_subscribe_pix", what: "with a discount", key: true, good: []int{201}, again: []int{409}, do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody(codeTen)), done: oneCode},
-	{name: "gwa_subscribe_pix", what: "automatic by the setting", key: true, good: []int{201}, again: []int{409}, given: func(h *history) { h.mode = "recurring" },
+	{name: "gwa_subscribe_pix", what: "automatic by the setting", key: true, good: []int{201}, again: []int{409}, given: func(h *history) { h.pixMode = "recurring" },
 		do: own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
 	{name: "gwa_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
 		given: a(before(own(http.MethodPost, "/gwa/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),

@@ -44,9 +44,10 @@ func (f fault) kills() bool { return f == crashBefore || f == crashAfter }
 // and troubles one of them.
 type calls struct {
 	fault   fault
-	at      int  // the call that the fault meets, from 1; 0: none
-	lasting bool // it meets all later ones too: the gateway has gone
-	over    bool // what comes now is not watched any more
+	at      int    // the call that the fault meets, from 1; 0: none
+	lasting bool   // it meets all later ones too: the gateway has gone
+	named   string // instead of at: it meets all calls of this name
+	over    bool   // what comes now is not watched any more
 
 	mu      sync.Mutex
 	made    []string
@@ -63,7 +64,21 @@ func (c *calls) hits(name string) bool {
 	}
 	c.made = append(c.made, name)
 	n := len(c.made)
-	return c.at > 0 && (n == c.at || c.lasting && n > c.at)
+	return c.at > 0 && (n == c.at || c.lasting && n > c.at) || c.named != "" && strings.HasSuffix(name, c.named)
+}
+
+// inTime is asked after each job and each request: a client or River would have
+// lost its patience.
+func (c *calls) inTime(h *history, limit time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.endless != "" {
+		h.fail("a call without a deadline", "%s", c.endless)
+	}
+	if c.waited >= limit {
+		h.fail("it takes too long", "%s of waiting", c.waited.Round(time.Second))
+	}
+	c.waited = 0
 }
 
 // anID is a part of a path that names one object.
@@ -174,9 +189,9 @@ type deed struct {
 	again []int                   // further statuses of the repetition, when all is over
 	done  func(h *history) bool   // the effect is there, once; asked at the very end
 	anew  func(h *history) answer // what is asked for when the deed came to nothing; nil: the same
+	after func(h *history)        // what comes after, before all comes to rest
 	rests time.Duration           // how long it may take until all is well
 	key   bool                    // the request carries an Idempotency-Key
-	jobs  int                     // how many jobs the deed is, when it is no request
 }
 
 func (d deed) String() string {

@@ -1,0 +1,131 @@
+package histories_test
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// jobDeeds are what jobs and webhooks do by themselves.
+var jobDeeds = []deed{
+	{name: "subscriptions_recover", what: "gwa card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"), do: during(10 * time.Minute), done: oneLive("active")},
+	{name: "subscriptions_recover", what: "gwa discounted card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"), do: during(10 * time.Minute), done: oneLive("active")},
+	{name: "subscriptions_recover", what: "gwa PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"), do: during(10 * time.Minute), done: oneCode},
+	{name: "subscriptions_recover", what: "gwa automatic PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"), do: during(10 * time.Minute), done: oneCode},
+	{name: "subscriptions_recover", what: "gwb card", given: a(lost(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf), do: during(10 * time.Minute), done: oneLive("active")},
+	{name: "subscriptions_recover", what: "gwb PIX", given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"), do: during(10 * time.Minute), done: oneCode},
+	{name: "subscriptions_drop_pix", what: "gwa", given: pixA, do: during(25 * time.Hour), done: noneLive},
+	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
+	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
+	{name: "subscriptions_debit", given: a(automatic, paid, pass(20*24*time.Hour)), do: during(10 * 24 * time.Hour), rests: 5 * 24 * time.Hour, done: oneLive("active")},
+	{name: "subscriptions_end_at_gateway", what: "gwa", given: a(cardA, notEnded("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
+	{name: "subscriptions_end_at_gateway", what: "gwb", given: a(cardB, notEnded("DELETE /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
+	{name: "subscriptions_plan_move", what: "gwa", given: a(newPlan, cardA, lost(movePlan, "PUT /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
+	{name: "subscriptions_plan_move", what: "gwb", given: a(newPlan, cardB, lost(movePlan, "POST /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
+	{name: "subscriptions_reconcile", given: unheardOf, do: reconcileAll, done: oneLive("active")},
+	{name: "payments_refund_recover", what: "gwa", given: a(cardA, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v3/payments/{id}/refund"), deaf), do: during(time.Hour), done: givenBack(4990)},
+	{name: "payments_refund_recover", what: "gwb", rests: 26 * time.Hour, given: a(cardB, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v1/refunds"), deaf), do: during(time.Hour), done: givenBack(4990)},
+	{name: "payments_event_retry", what: "a refund of an unknown intent", given: a(cardB, refundedAtPanel), do: during(time.Hour)},
+	{name: "accounts_erase_customer", what: "gwa", given: a(cardA, erase), do: during(2 * time.Hour), done: noneLive},
+	{name: "accounts_erase_customer", what: "gwb", given: a(cardB, erase), do: during(2 * time.Hour), done: noneLive},
+	{name: "accounts_erase_customer", what: "gwa PIX", given: a(pixA, erase), do: during(2 * time.Hour), done: noneLive},
+	{name: "accounts_sync_subscription", given: a(cardA, slowLogin), do: during(time.Hour), done: oneLive("active")},
+	{name: "tickets_sweep", what: "recovery, gwa card", given: a(lost(own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()})), "POST /v3/payments"), deaf), do: sweepTickets, after: sweepAll, done: seated("paid")},
+	{name: "tickets_sweep", what: "recovery, gwb card", given: a(lost(own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), "POST /v1/payment_intents"), deaf), do: sweepTickets, after: sweepAll, done: seated("paid")},
+	{name: "tickets_sweep", what: "recovery, gwa PIX", given: a(lost(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)), "POST /v3/payments")), do: sweepTickets, after: sweepAll, done: noTickets},
+	{name: "tickets_sweep", what: "recovery, gwb PIX", given: a(lost(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)), "POST /v1/payment_intents")), do: sweepTickets, after: sweepAll, done: noTickets},
+	{name: "tickets_sweep", what: "unpaid, gwa", given: a(before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)))), do: sweepTickets, after: sweepAll, done: noTickets},
+	{name: "tickets_refund", what: "gwa", given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
+	{name: "tickets_refund", what: "gwb", rests: 26 * time.Hour, given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
+}
+
+// during lets the platform work for some time.
+func during(span time.Duration) func(h *history) answer {
+	return func(h *history) answer {
+		h.pass(step{}, span)
+		return answer{}
+	}
+}
+
+// lost does something of which the answer of the gateway's call never comes.
+func lost(do func(h *history) answer, call string) func(h *history) {
+	return func(h *history) { h.troubled(do, resetAfter, call) }
+}
+
+// troubled does something while a call fails, and lets neither jobs nor webhooks
+// follow.
+func (h *history) troubled(do func(h *history) answer, f fault, call string) {
+	h.calls = &calls{fault: f, named: call}
+	do(h)
+	h.calls = &calls{over: true}
+}
+
+// notEnded cancels here while the gateway does not hear of it.
+func notEnded(call string) func(h *history) {
+	return func(h *history) {
+		h.troubled(own(http.MethodDelete, "/customers/me/subscription", nil), timeoutBefore, call)
+	}
+}
+
+func slowLogin(h *history) { h.troubled(logIn, timeoutBefore, "GET /v3/subscriptions/{id}") }
+
+func erase(h *history) {
+	own(http.MethodDelete, "/customers/me", nil)(h)
+	h.persons[0].gone = true
+}
+
+// unheardOf has both customers subscribe, and no webhook of it ever arrive.
+func unheardOf(h *history) {
+	own(http.MethodPost, "/gwa/subscribe", cardBody(0, ""))(h)
+	h.request(http.MethodPost, "/gwb/subscribe", h.persons[1].token, tokenBody(visa))
+	h.moveTo(h.now().Add(time.Hour))
+	deaf(h)
+}
+
+// deaf has the webhooks that are on their way never arrive.
+func deaf(h *history) {
+	h.gateways.collect()
+	for _, d := range h.gateways.inbox {
+		d.taken = true
+	}
+}
+
+func reconcileAll(h *history) answer {
+	h.reconcile(48 * time.Hour)
+	h.workJobs(h.t, h.process)
+	return answer{}
+}
+
+// refundedAtPanel gives a payment back at gateway B, which tells its payment
+// intent; the ledger knows its invoice.
+func refundedAtPanel(h *history) {
+	h.exec(`UPDATE payments.payments SET payment_intent_id = NULL`)
+	h.refundAtPanel(step{Who: 1})
+}
+
+// sweepTickets is half an hour and more of the ticket store's periodic job.
+func sweepTickets(h *history) answer {
+	for range 8 {
+		h.pass(step{}, 5*time.Minute)
+		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sweep", h.tickets.Sweep(ctx)) })
+		if h.calls != nil {
+			h.calls.inTime(h, longestJob)
+		}
+		h.workJobs(h.t, h.process)
+	}
+	return answer{}
+}
+
+func sweepAll(h *history) { sweepTickets(h) }
+
+// onSaleNow makes the event one that is over in half an hour.
+func onSaleNow(h *history) {
+	_, err := h.db.Exec(context.Background(), `UPDATE tickets.events SET event_date = $1`, h.now().Add(-150*time.Minute))
+	h.noteError("event", err)
+}
+
+// paidLate pays a code in time; the platform hears of it when the event is over.
+func paidLate(h *history) {
+	actionsByName["pix paid"].act(h, step{})
+	h.moveTo(h.now().Add(45 * time.Minute))
+}

@@ -1,0 +1,57 @@
+package histories_test
+
+import (
+	"context"
+	"net/http"
+)
+
+// ticketDeeds are purchases.
+var ticketDeeds = []deed{
+	{name: "store_purchase_gwa_card", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()})), done: seated("paid")},
+	{name: "store_purchase_gwa_card", what: "declined", key: true, good: []int{400}, also: []int{200}, again: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(3), "credit_card_holder_info": holder()})), done: noTickets},
+	{name: "store_purchase_gwa_pix", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))},
+	{name: "store_purchase_gwb_card", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa})), done: seated("paid")},
+	{name: "store_purchase_gwb_card", what: "declined", key: true, good: []int{400}, also: []int{200}, again: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": "pm_card_visa_chargeDeclined"})), done: noTickets},
+	{name: "store_purchase_gwb_pix", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))},
+	{name: "store_checkout_gwa_card", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwa/card", object{"credit_card": card(0), "credit_card_holder_info": holder()}), done: seated("paid")},
+	{name: "store_checkout_gwa_pix", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwa/pix", object{})},
+	{name: "store_checkout_gwb_card", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwb/card", object{"payment_method_id": visa}), done: seated("paid")},
+	{name: "store_checkout_gwb_pix", key: true, good: []int{200}, after: sweepAll, do: guest("/store/purchase/checkout/gwb/pix", object{})},
+}
+
+func ticketsBy(how object) object {
+	body := object{"event_id": eventID, "quantity": 2}
+	for field, value := range how {
+		body[field] = value
+	}
+	return body
+}
+
+func guest(path string, how object) func(h *history) answer {
+	body := ticketsBy(how)
+	body["buyer"] = object{"full_name": "Rita Lima", "email": "rita@example.com", "tax_id": "52998224725", "phone": "+5511987654321"}
+	return func(h *history) answer { return h.request(http.MethodPost, path, "", body) }
+}
+
+// orders counts those that hold places, or have been paid for.
+func (h *history) orders(state string) (n int) {
+	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM tickets.orders WHERE state = $1`, state).Scan(&n)
+	if err != nil {
+		h.fail("the database refuses", "%v", err)
+	}
+	return n
+}
+
+func seated(state string) func(h *history) bool {
+	return func(h *history) bool { return h.orders(state) == 1 && h.issued() == 2 }
+}
+
+func noTickets(h *history) bool { return h.issued() == 0 && h.orders("paid") == 0 }
+
+func (h *history) issued() (n int) {
+	err := h.db.QueryRow(context.Background(), `SELECT tickets_issued FROM tickets.events`).Scan(&n)
+	if err != nil {
+		h.fail("the database refuses", "%v", err)
+	}
+	return n
+}

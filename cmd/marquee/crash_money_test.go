@@ -1,0 +1,232 @@
+package main_test
+
+import (
+	"context"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/soak"
+)
+
+// exec changes the database as time would.
+func (o *outside) exec(query string, args ...any) {
+	o.t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, o.database)
+	require.NoError(o.t, err)
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, query, args...)
+	require.NoError(o.t, err)
+}
+
+// hurry has a job worked that waits for a later time.
+func (o *outside) hurry(kind string) {
+	o.t.Helper()
+	o.exec(`UPDATE jobs.river_job SET state = 'available', scheduled_at = now() WHERE kind = $1 AND state IN ('scheduled', 'retryable')`, kind)
+}
+
+// periodic has a periodic job run now.
+func (o *outside) periodic(kind string) {
+	o.t.Helper()
+	o.exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, '{}', 1, 'gateway', 'available', 1, now())`, kind)
+}
+
+// subscribed has the customer be subscribed at gateway B.
+func (o *outside) subscribed(token string) {
+	o.t.Helper()
+	expect(o.t, 201, http.MethodPost, o.api("/gwb/subscribe"), token, map[string]any{"plan_id": "plus", "payment_method_id": "pm_card_visa"})
+	eventually(o.t, "the payment did not reach the ledger", func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
+}
+
+// dies makes a request of which the serving process dies.
+func (o *outside) dies(p *process, method, path, token string, body any) {
+	o.t.Helper()
+	_, raw, err := tryCall(method, o.api(path), token, body)
+	require.Error(o.t, err, "the process was to die before it answers: %s", raw)
+	<-p.exited
+}
+
+// sound waits until every event is taken, and checks.
+func (o *outside) sound() {
+	o.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(o.t, o.sandbox.Settle(ctx))
+	requireSound(o.t, o.database)
+}
+
+// killings are the steps of everything that moves money but a plain subscription
+// (TestKilledAtEachStepSoak), each with a process that is killed there, and what is
+// true once others have taken over.
+var killings = map[string]func(o *outside, step string){
+	"subscribe.after_first_month": killedBetweenTwoPayments,
+	"plan_move.after_call":        killedMovingPlans,
+	"debit.after_call":            killedOrderingADebit,
+	"refund.committed":            killedRefunding,
+	"refund.answered":             killedRefunding,
+	"purchase.reserved":           killedSelling,
+	"purchase.after_call":         killedSelling,
+	"purchase.before_commit":      killedSelling,
+}
+
+// inTest are the killings of every run; the histories' faults show what the others
+// do within one process.
+var inTest = []string{"plan_move.after_call", "debit.after_call"}
+
+// TestKilledAtMoneySoak kills a process at each of the steps.
+func TestKilledAtMoneySoak(t *testing.T) {
+	t.Parallel()
+	for step, play := range killings {
+		if !soak.On() && !slices.Contains(inTest, step) {
+			continue
+		}
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			o := newOutside(t)
+			play(o, step)
+			o.sound()
+		})
+	}
+}
+
+// killedBetweenTwoPayments: the first month is paid with a discount, and the
+// recurrence behind it is made by the recovery, with the same card.
+func killedBetweenTwoPayments(o *outside, step string) {
+	o.exec(`INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents) VALUES ('TENOFF', 'Less', 'promo', 1990)`)
+	p := o.serve(step)
+	o.dies(p, http.MethodPost, "/gwa/subscribe", o.login(), map[string]any{
+		"plan_id": "plus", "promo_code": "TENOFF", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
+	})
+	o.serve("")
+	o.start("work", "")
+	eventually(o.t, "the recurrence was not made", func() bool {
+		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND gwa_subscription_id IS NOT NULL`) == 1
+	})
+	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/subscriptions"), 1)
+	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=CONFIRMED"), 1)
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.payments WHERE amount_cents = 1990`))
+}
+
+// killedMovingPlans: the gateway charges the new price, and the subscription is on
+// the new plan.
+func killedMovingPlans(o *outside, step string) {
+	p := o.serve(step)
+	o.subscribed(o.login())
+	root := o.loginAs("root")
+	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
+	o.dies(p, http.MethodPut, "/subscriptions", root, []any{map[string]any{"_id": sub["_id"], "plan_id": "premium"}})
+	require.Equal(o.t, 0, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE plan_id = 'premium'`))
+	o.serve("")
+	o.start("work", "")
+	eventually(o.t, "the plan was not moved", func() bool {
+		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE plan_id = 'premium' AND price_cents = 4990`) == 1
+	})
+	remote := o.gateway(o.sandbox.GWBURL() + "/v1/subscriptions/" + sub["gwb_subscription_id"].(string))
+	item := remote["items"].(map[string]any)["data"].([]any)[0].(map[string]any)
+	require.EqualValues(o.t, 4990, item["price"].(map[string]any)["unit_amount"])
+}
+
+// killedOrderingADebit: the debit that was ordered is found, and none ordered twice.
+func killedOrderingADebit(o *outside, step string) {
+	o.serve("")
+	token := o.login()
+	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix-automatico"), token, map[string]any{"plan_id": "plus"})
+	o.payPix(token)
+	eventually(o.t, "the authorization did not become active", func() bool {
+		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`) == 1
+	})
+	o.exec(`UPDATE subscriptions.subscriptions SET next_billing_date = now() + interval '4 days'`)
+	ordered := func() (n int) {
+		for _, p := range o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING") {
+			if p.(map[string]any)["pixAutomaticAuthorizationId"] != nil {
+				n++
+			}
+		}
+		return n
+	}
+	<-o.start("work", step).exited // its first sweep orders what is due
+	require.Equal(o.t, 1, ordered())
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NULL`))
+	o.exec(`UPDATE subscriptions.debits SET register_date = register_date - interval '3 minutes'`)
+	o.start("work", "")
+	eventually(o.t, "the debit was not found", func() bool {
+		o.periodic("subscriptions_sweep") // the dead process still leads those that make periodic jobs
+		return o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL`) == 1
+	})
+	require.Equal(o.t, 1, ordered())
+}
+
+// killedRefunding: the money is given back once.
+func killedRefunding(o *outside, step string) {
+	p := o.serve(step)
+	o.subscribed(o.login())
+	root := o.loginAs("root")
+	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
+	o.dies(p, http.MethodPost, "/subscriptions/"+sub["_id"].(string)+"/refund", root, map[string]any{"reason": "as promised"})
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'requested'`))
+	o.serve("")
+	o.start("work", "")
+	o.hurry("payments_refund_recover")
+	eventually(o.t, "the refund was not made", func() bool {
+		return o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990`) == 1 &&
+			o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE total_refunded_cents = 2990`) == 1
+	})
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds`))
+	require.Len(o.t, o.listed(o.sandbox.GWBURL()+"/v1/refunds"), 1)
+}
+
+const premiere = "6b9165ace14cd389dd380001"
+
+// killedSelling: the tickets are paid and there, or nothing was charged and their
+// places are free.
+func killedSelling(o *outside, step string) {
+	o.exec(`INSERT INTO tickets.events (id, title, event_date, location, capacity, ticket_value_cents, is_sale_box_office)
+		VALUES ($1, 'Premiere', now() + interval '1 month', 'Cine Ipiranga', 2, 12050, true)`, premiere)
+	p := o.serve(step)
+	o.dies(p, http.MethodPost, "/store/purchase/gwb/card", o.login(), map[string]any{"event_id": premiere, "quantity": 2, "payment_method_id": "pm_card_visa"})
+	require.Equal(o.t, 2, o.count(`SELECT tickets_issued FROM tickets.events`))
+	o.serve("")
+	o.start("work", "")
+	charges, orders, issued := 1, "paid", 2
+	if step == "purchase.reserved" {
+		charges, orders, issued = 0, "released", 0
+	}
+	eventually(o.t, "the order did not end", func() bool {
+		o.periodic("tickets_sweep")
+		return o.count(`SELECT count(*) FROM tickets.orders WHERE state = '`+orders+`'`) == 1
+	})
+	require.Len(o.t, o.listed(o.sandbox.GWBURL()+"/v1/charges"), charges)
+	require.Equal(o.t, charges, o.count(`SELECT count(*) FROM payments.payments WHERE amount_cents = 24100`))
+	require.Equal(o.t, issued, o.count(`SELECT tickets_issued FROM tickets.events`))
+}
+
+// TestEveryFaultPointKills: each place that is named in the code is one at which a
+// test kills.
+func TestEveryFaultPointKills(t *testing.T) {
+	t.Parallel()
+	hit := regexp.MustCompile(`faultpoint\.Hit\("([^"]+)"\)`)
+	var named []string
+	require.NoError(t, filepath.WalkDir("../../modules", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, m := range hit.FindAllStringSubmatch(string(source), -1) {
+			named = append(named, m[1])
+		}
+		return err
+	}))
+	require.NotEmpty(t, named)
+	for _, name := range named {
+		require.True(t, killings[name] != nil || slices.Contains(steps, name), "no test kills at %s", name)
+	}
+}
