@@ -86,16 +86,6 @@ func trials(d deed, made []string) (all []trial) {
 // deeds are all of them.
 func deeds() []deed { return slices.Concat(customerDeeds, adminDeeds, ticketDeeds, jobDeeds) }
 
-// quietRoutes ask no gateway. A route that does belongs into the deeds.
-var quietRoutes = []string{
-	"x",
-}
-
-// quietJobs ask no gateway, or do what another kind of job does.
-var quietJobs = []string{
-	"x",
-}
-
 // TestEveryRouteAndJobIsADeedOrQuiet: whoever adds a route or a job says whether it
 // asks a gateway, and thereby has its calls troubled.
 func TestEveryRouteAndJobIsADeedOrQuiet(t *testing.T) {
