@@ -49,6 +49,7 @@ func (h *history) sweepTickets() {
 		h.process.many = true
 		h.noteError("ticket sweep", h.tickets.Sweep(ctx))
 	})
+	h.inTime(longestJob)
 	h.process.many = false
 }
 
@@ -69,5 +70,6 @@ func (h *history) eachOrder(query string, do func(context.Context, objectid.ID) 
 	require.NoError(h.t, err)
 	for _, id := range ids {
 		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("order", do(ctx, id)) })
+		h.inTime(longestJob)
 	}
 }

@@ -57,10 +57,10 @@ var customerDeeds = []deed{
 	{name: "my_subscription_renew", what: "gwb card", key: true, good: []int{200}, again: []int{404}, given: cardB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
 	{name: "my_subscription_renew", what: "gwa PIX", key: true, good: []int{200}, again: []int{404}, given: pixA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
 	{name: "my_subscription_renew", what: "gwb PIX", key: true, good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
-	{name: "token_post", what: "gwa card", good: []int{200}, given: cardA, do: logIn},
-	{name: "token_post", what: "gwb card", good: []int{200}, given: cardB, do: logIn},
-	{name: "token_post", what: "gwa PIX", good: []int{200}, given: pixA, do: logIn},
-	{name: "token_post", what: "gwb PIX", good: []int{200}, given: pixB, do: logIn},
+	{name: "token_post", beside: true, what: "gwa card", good: []int{200}, given: cardA, do: logIn},
+	{name: "token_post", beside: true, what: "gwb card", good: []int{200}, given: cardB, do: logIn},
+	{name: "token_post", beside: true, what: "gwa PIX", good: []int{200}, given: pixA, do: logIn},
+	{name: "token_post", beside: true, what: "gwb PIX", good: []int{200}, given: pixB, do: logIn},
 }
 
 const visa = "pm_card_visa"

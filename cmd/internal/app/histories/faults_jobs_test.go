@@ -10,10 +10,10 @@ import (
 var jobDeeds = []deed{
 	{name: "subscriptions_recover", what: "gwa card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"), do: during(10 * time.Minute), done: oneLive("active")},
 	{name: "subscriptions_recover", what: "gwa discounted card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"), do: during(10 * time.Minute), done: oneLive("active")},
-	{name: "subscriptions_recover", what: "gwa PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"), do: during(10 * time.Minute), done: oneCode},
-	{name: "subscriptions_recover", what: "gwa automatic PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"), do: during(10 * time.Minute), done: oneCode},
+	{name: "subscriptions_recover", what: "gwa PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"), do: during(10 * time.Minute), lapses: true, done: oneCode},
+	{name: "subscriptions_recover", what: "gwa automatic PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"), do: during(10 * time.Minute), lapses: true, done: oneCode},
 	{name: "subscriptions_recover", what: "gwb card", given: a(lost(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf), do: during(10 * time.Minute), done: oneLive("active")},
-	{name: "subscriptions_recover", what: "gwb PIX", given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"), do: during(10 * time.Minute), done: oneCode},
+	{name: "subscriptions_recover", what: "gwb PIX", given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"), do: during(10 * time.Minute), lapses: true, done: oneCode},
 	{name: "subscriptions_drop_pix", what: "gwa", given: pixA, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
@@ -92,6 +92,7 @@ func deaf(h *history) {
 
 func reconcileAll(h *history) answer {
 	h.reconcile(48 * time.Hour)
+	h.inTime(longestReconcile)
 	h.workJobs(h.t, h.process)
 	return answer{}
 }
@@ -108,9 +109,7 @@ func sweepTickets(h *history) answer {
 	for range 8 {
 		h.pass(step{}, 5*time.Minute)
 		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sweep", h.tickets.Sweep(ctx)) })
-		if h.calls != nil {
-			h.calls.inTime(h, longestJob)
-		}
+		h.inTime(longestJob)
 		h.workJobs(h.t, h.process)
 	}
 	return answer{}

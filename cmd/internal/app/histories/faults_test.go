@@ -69,7 +69,11 @@ func (c *calls) hits(name string) bool {
 
 // inTime is asked after each job and each request: a client or River would have
 // lost its patience.
-func (c *calls) inTime(h *history, limit time.Duration) {
+func (h *history) inTime(limit time.Duration) {
+	c := h.calls
+	if c == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.endless != "" {
@@ -180,18 +184,20 @@ func (*stalled) Close() error { return nil }
 // deed is something that the platform does and for which it asks a gateway: a
 // request, or the jobs of some time.
 type deed struct {
-	name  string           // operation id, or kind of the job
-	what  string           // tells the deeds of one name apart
-	given func(h *history) // what comes before
-	do    func(h *history) answer
-	good  []int                   // statuses when all goes well; the first is the usual one
-	also  []int                   // further statuses under a fault, beside 503
-	again []int                   // further statuses of the repetition, when all is over
-	done  func(h *history) bool   // the effect is there, once; asked at the very end
-	anew  func(h *history) answer // what is asked for when the deed came to nothing; nil: the same
-	after func(h *history)        // what comes after, before all comes to rest
-	rests time.Duration           // how long it may take until all is well
-	key   bool                    // the request carries an Idempotency-Key
+	name   string           // operation id, or kind of the job
+	what   string           // tells the deeds of one name apart
+	given  func(h *history) // what comes before
+	do     func(h *history) answer
+	good   []int                   // statuses when all goes well; the first is the usual one
+	also   []int                   // further statuses under a fault, beside 503
+	again  []int                   // further statuses of the repetition, when all is over
+	done   func(h *history) bool   // the effect is there, once; asked at the very end
+	anew   func(h *history) answer // what is asked for when the deed came to nothing; nil: the same
+	after  func(h *history)        // what comes after, before all comes to rest
+	beside bool                    // the calls are made beside the request, which a crash of the histories' processes cannot end cleanly
+	lapses bool                    // what is there runs out while gateway A rests
+	rests  time.Duration           // how long it may take until all is well
+	key    bool                    // the request carries an Idempotency-Key
 }
 
 func (d deed) String() string {
