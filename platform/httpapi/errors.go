@@ -180,12 +180,16 @@ func bodyOf(f *fault.Error) *ErrorBody {
 func (a *API) rendered(ctx context.Context, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
-		if errors.Is(err, context.DeadlineExceeded) {
+		level := slog.LevelError
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
 			f = &fault.Error{Kind: fault.Unavailable, Message: timeoutSentence}
-		} else {
+		case errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled):
+			f, level = &fault.Error{Kind: fault.Internal}, slog.LevelInfo // the client has hung up: nobody gets the answer
+		default:
 			f = &fault.Error{Kind: fault.Internal}
 		}
-		a.cfg.Log.ErrorContext(ctx, "request failed", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
+		a.cfg.Log.Log(ctx, level, "request failed", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
 	} else if cause := f.Unwrap(); cause != nil {
 		a.cfg.Log.WarnContext(ctx, "request refused", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
 	}
