@@ -26,6 +26,8 @@ const (
 	debitNotice = 2
 	// debitGrace is how long an order may be on its way before it is looked for.
 	debitGrace = 2 * time.Minute
+	// debitSilence is after what time the sweep takes up a debit whose own job is silent.
+	debitSilence = 15 * time.Minute
 )
 
 // errDebitUnderWay has the job look again when the order must have ended.
@@ -40,9 +42,12 @@ func (s *Service) Debit(ctx context.Context, id objectid.ID) error {
 	if err != nil || !s.debitDue(sub) {
 		return err
 	}
-	debit, isNew, err := s.intendDebit(ctx, sub)
+	debit, claimed, err := s.intendDebit(ctx, sub)
 	if err != nil || debit.GatewayPaymentID != nil || debit.SubscriptionID == "" {
 		return err
+	}
+	if !claimed {
+		return errDebitUnderWay
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
@@ -52,10 +57,7 @@ func (s *Service) Debit(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	if !isNew {
-		if s.clock.Now().Sub(debit.RegisterDate) < debitGrace {
-			return errDebitUnderWay
-		}
+	if isNew := debit.TriedAt.Equal(debit.RegisterDate); !isNew {
 		made, found, err := gateway.FindPixDebit(ctx, terms)
 		if err != nil {
 			return fmt.Errorf("find debit of %s: %w", id, err)
@@ -78,27 +80,26 @@ func (s *Service) debitDue(sub row) bool {
 	return ready && !s.debitAt(*sub.NextBillingDate).After(s.clock.Now())
 }
 
-// intendDebit commits the row of the cycle; the debit is empty when the
-// subscription has moved on since.
-func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
+// intendDebit commits the row of the cycle and claims it for one try; the debit is
+// empty when the subscription has moved on since.
+func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, claimed bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*sub.NextBillingDate) {
 			return err
 		}
-		cycle := s.dateOf(*locked.NextBillingDate)
-		n, err := s.db.InsertDebit(ctx, tx, subscriptionsdb.InsertDebitParams{
+		cycle, now := s.dateOf(*locked.NextBillingDate), s.clock.Now()
+		debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
 			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.dateOf(s.debitDueDate(*locked.NextBillingDate)),
-			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: s.clock.Now(),
+			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-debitGrace),
 		})
-		if err != nil {
-			return fmt.Errorf("insert debit: %w", err)
+		if claimed = err == nil; !errors.Is(err, pgx.ErrNoRows) {
+			return err
 		}
-		isNew = n == 1
 		debit, err = s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: cycle})
 		return err
 	})
-	return debit, isNew, err
+	return debit, claimed, err
 }
 
 // debitDueDate is the day of the cycle, or the earliest that the gateway takes
@@ -166,5 +167,5 @@ func (s *Service) dayOf(d pgtype.Date) time.Time {
 // dueDebitParams looks a little further than the lead, since weekends vary it.
 func (s *Service) dueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
 	horizon := businessDays(now, debitLead, s.cfg.Zone)
-	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String()}
+	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-debitSilence)}
 }

@@ -200,8 +200,7 @@ var races = map[string]race{
 			}
 			return ""
 		},
-		queries: [][2]string{{"ON CONFLICT ON CONSTRAINT debits_one_per_cycle DO NOTHING", ""}},
-		schema:  []string{"ALTER TABLE subscriptions.debits DROP CONSTRAINT debits_one_per_cycle"},
+		queries: [][2]string{{"WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <=", "WHERE '-infinity' <="}},
 	},
 }
 

@@ -39,14 +39,15 @@ INSERT INTO subscriptions.subscriptions (
 SELECT DISTINCT customer_id FROM subscriptions.subscriptions WHERE id = ANY(@ids::text[]) ORDER BY customer_id;
 
 -- name: ListDueDebits :many
--- Automatic PIX whose next cycle begins before the horizon and for which nobody
--- has begun a debit: what was begun, its own job repeats.
+-- Automatic PIX whose next cycle begins before the horizon and whose debit nobody
+-- has ordered or set about since the instant: first the debit's own job repeats.
 SELECT s.id FROM subscriptions.subscriptions s
 WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL AND s.next_billing_date <= @horizon
   AND NOT EXISTS (
     SELECT 1 FROM subscriptions.debits d
     WHERE d.subscription_id = s.id
-      AND d.cycle = (s.next_billing_date AT TIME ZONE @zone::text)::date)
+      AND d.cycle = (s.next_billing_date AT TIME ZONE @zone::text)::date
+      AND (d.gateway_payment_id IS NOT NULL OR d.tried_at > @since))
 ORDER BY s.next_billing_date LIMIT 500;
 
 -- name: ListDueExpirations :many

@@ -13,8 +13,50 @@ import (
 	"marquee/platform/objectid"
 )
 
+const claimDebit = `-- name: ClaimDebit :one
+INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, register_date, tried_at)
+VALUES ($1, $2, $3, $4, $5, $5)
+ON CONFLICT ON CONSTRAINT debits_one_per_cycle DO UPDATE SET tried_at = excluded.tried_at
+WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <= $6
+RETURNING subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at
+`
+
+type ClaimDebitParams struct {
+	SubscriptionID objectid.ID
+	Cycle          pgtype.Date
+	DueDate        pgtype.Date
+	AmountCents    int64
+	Now            time.Time
+	Before         time.Time
+}
+
+// Begins the debit of a cycle, or takes up one whose order nobody has set about
+// since the instant. No row means that it is ordered, or being ordered.
+func (q *Queries) ClaimDebit(ctx context.Context, db DBTX, arg ClaimDebitParams) (SubscriptionsDebit, error) {
+	row := db.QueryRow(ctx, claimDebit,
+		arg.SubscriptionID,
+		arg.Cycle,
+		arg.DueDate,
+		arg.AmountCents,
+		arg.Now,
+		arg.Before,
+	)
+	var i SubscriptionsDebit
+	err := row.Scan(
+		&i.SubscriptionID,
+		&i.Cycle,
+		&i.DueDate,
+		&i.AmountCents,
+		&i.GatewayPaymentID,
+		&i.RegisterDate,
+		&i.OrderedAt,
+		&i.TriedAt,
+	)
+	return i, err
+}
+
 const getDebit = `-- name: GetDebit :one
-SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at FROM subscriptions.debits WHERE subscription_id = $1 AND cycle = $2
+SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at FROM subscriptions.debits WHERE subscription_id = $1 AND cycle = $2
 `
 
 type GetDebitParams struct {
@@ -33,12 +75,13 @@ func (q *Queries) GetDebit(ctx context.Context, db DBTX, arg GetDebitParams) (Su
 		&i.GatewayPaymentID,
 		&i.RegisterDate,
 		&i.OrderedAt,
+		&i.TriedAt,
 	)
 	return i, err
 }
 
 const getDebitByPayment = `-- name: GetDebitByPayment :one
-SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at FROM subscriptions.debits WHERE gateway_payment_id = $1
+SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at FROM subscriptions.debits WHERE gateway_payment_id = $1
 `
 
 func (q *Queries) GetDebitByPayment(ctx context.Context, db DBTX, gatewayPaymentID *string) (SubscriptionsDebit, error) {
@@ -52,37 +95,9 @@ func (q *Queries) GetDebitByPayment(ctx context.Context, db DBTX, gatewayPayment
 		&i.GatewayPaymentID,
 		&i.RegisterDate,
 		&i.OrderedAt,
+		&i.TriedAt,
 	)
 	return i, err
-}
-
-const insertDebit = `-- name: InsertDebit :execrows
-INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, register_date)
-VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT ON CONSTRAINT debits_one_per_cycle DO NOTHING
-`
-
-type InsertDebitParams struct {
-	SubscriptionID objectid.ID
-	Cycle          pgtype.Date
-	DueDate        pgtype.Date
-	AmountCents    int64
-	Now            time.Time
-}
-
-// No row means that the cycle has its debit already.
-func (q *Queries) InsertDebit(ctx context.Context, db DBTX, arg InsertDebitParams) (int64, error) {
-	result, err := db.Exec(ctx, insertDebit,
-		arg.SubscriptionID,
-		arg.Cycle,
-		arg.DueDate,
-		arg.AmountCents,
-		arg.Now,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const setDebitOrdered = `-- name: SetDebitOrdered :exec

@@ -115,6 +115,8 @@ type SubscriptionsDebit struct {
 	RegisterDate     time.Time
 	// When the gateway took the order; null while its answer is not known.
 	OrderedAt *time.Time
+	// When somebody last set about ordering it: who comes soon after keeps off, since the gateway takes two orders of one cycle.
+	TriedAt time.Time
 }
 
 // Mails about failed payments, one a (payment, day), written in the transaction that recorded the failure.

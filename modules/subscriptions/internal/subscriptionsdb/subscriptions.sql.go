@@ -599,19 +599,21 @@ WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL 
   AND NOT EXISTS (
     SELECT 1 FROM subscriptions.debits d
     WHERE d.subscription_id = s.id
-      AND d.cycle = (s.next_billing_date AT TIME ZONE $2::text)::date)
+      AND d.cycle = (s.next_billing_date AT TIME ZONE $2::text)::date
+      AND (d.gateway_payment_id IS NOT NULL OR d.tried_at > $3))
 ORDER BY s.next_billing_date LIMIT 500
 `
 
 type ListDueDebitsParams struct {
 	Horizon *time.Time
 	Zone    string
+	Since   time.Time
 }
 
-// Automatic PIX whose next cycle begins before the horizon and for which nobody
-// has begun a debit: what was begun, its own job repeats.
+// Automatic PIX whose next cycle begins before the horizon and whose debit nobody
+// has ordered or set about since the instant: first the debit's own job repeats.
 func (q *Queries) ListDueDebits(ctx context.Context, db DBTX, arg ListDueDebitsParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueDebits, arg.Horizon, arg.Zone)
+	rows, err := db.Query(ctx, listDueDebits, arg.Horizon, arg.Zone, arg.Since)
 	if err != nil {
 		return nil, err
 	}
