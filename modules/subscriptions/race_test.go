@@ -147,7 +147,10 @@ var races = map[string]race{
 			var paid error
 			together(
 				func() { _, paid = b.gateways.Sandbox.GWA.PayPIX(code) },
-				func() { _ = b.service.DropPix(t.Context(), id) },
+				func() {
+					b.awaitLingering(t)
+					_ = b.service.DropPix(t.Context(), id)
+				},
 			)
 			b.settle(t)
 			switch status := b.status(t, id); {
@@ -175,7 +178,10 @@ var races = map[string]race{
 				func() {
 					b.deliverGWA(t, "evt_"+objectid.New().String(), "PAYMENT_RECEIVED", id, "pay_again"+id.String())
 				},
-				func() { _ = b.service.Expire(t.Context(), id) },
+				func() {
+					b.awaitLingering(t)
+					_ = b.service.Expire(t.Context(), id)
+				},
 			)
 			if status := b.status(t, id); status != "active" || !b.access(t) {
 				return "paid anew, and " + status
@@ -202,6 +208,16 @@ var races = map[string]race{
 		},
 		queries: [][2]string{{"WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <=", "WHERE '-infinity' <="}},
 	},
+}
+
+// awaitLingering returns when somebody lingers between reading and writing, or after
+// a moment; at once while the guards stand.
+func (b *bundle) awaitLingering(t *testing.T) {
+	for until := time.Now().Add(time.Second); b.broken && time.Now().Before(until); {
+		if b.count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'") > 0 {
+			return
+		}
+	}
 }
 
 var withoutRefundLock = [][2]string{{"pg_advisory_xact_lock(hashtextextended('payments.refunds/'", "public.no_lock_at_all(hashtextextended('payments.refunds/'"}}
