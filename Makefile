@@ -12,9 +12,9 @@ SOAKED := ./cmd/internal/app ./cmd/internal/app/histories ./cmd/marquee ./module
 run: build
 	@exec $(BINARY) dev $(ARGS)
 
-## test: every test, on a private Postgres of its own
+## test: every test, on a private Postgres of its own (make verify vets)
 test:
-	$(GO) test -timeout 15m ./...
+	$(GO) test -vet=off -timeout 15m ./...
 
 ## soak: the races, random histories and faults at full length, an hour or so
 soak:

@@ -45,7 +45,7 @@ INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cent
 VALUES ('ORDER', 'ANA', 'EVENT', 2, 1000, 2000, 'gwb', 'credit_card', 'succeeded', 'paid', now(), '2026-11-10', false, '2026-11-10', '2026-11-10');
 INSERT INTO tickets.customers (id, name, email) VALUES ('ANA', 'Ana', 'ana@example.com');
 INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason) SELECT 'EVENT', 'ANA', 'ORDER', 'Premiere', 'available', 'purchased' FROM generate_series(1, 2);
-INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at) VALUES ('SUB', '2026-11-10', '2026-11-10', 4990, 'pay_1', now(), now());
+INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, tried_at, ordered_at) VALUES ('SUB', '2026-11-10', '2026-11-10', 4990, 'pay_1', now(), now(), now());
 INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, subscription_id, created_at) VALUES (platform.new_object_id(), 'ANA', 'ABCDEF', 'promo', 'subscription', 'SUB', now())`)
 
 // plants break one invariant each, in more than one way where it has more than
