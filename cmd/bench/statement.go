@@ -87,7 +87,7 @@ func runScript(ctx context.Context, program, url, text string, clients int, leng
 	if err != nil {
 		return 0, fmt.Errorf("script of pgbench: %w", err)
 	}
-	defer os.Remove(script.Name())
+	defer func() { _ = os.Remove(script.Name()) }()
 	_, err = script.WriteString(text)
 	if err = errors.Join(err, script.Close()); err != nil {
 		return 0, fmt.Errorf("script of pgbench: %w", err)

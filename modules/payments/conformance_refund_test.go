@@ -294,7 +294,7 @@ func TestWhatHappenedSinceToOlderPayments(t *testing.T) {
 		_, err = g.Refund(t.Context(), g.refundTerms(back, 24000))
 		require.NoError(t, err)
 		require.NoError(t, g.dispute(doubted.ID))
-		settled, refunded, disputed = g.madeSince(t, since)
+		_, refunded, disputed = g.madeSince(t, since)
 		require.Contains(t, refunded, back.ID)
 		require.Contains(t, disputed, doubted.ID)
 		require.Equal(t, payments.DisputeOpen, disputed[doubted.ID].Dispute.State)

@@ -94,7 +94,7 @@ func TestWebhookLogPlansSoak(t *testing.T) {
 		}
 		began := time.Now()
 		require.NotEmpty(t, b.logList(want.query))
-		t.Log(fmt.Sprintf("%-70s %v, %d whole partitions, %d sorts", want.query, time.Since(began).Round(time.Millisecond), scans, sorts))
+		t.Logf("%-70s %v, %d whole partitions, %d sorts", want.query, time.Since(began).Round(time.Millisecond), scans, sorts)
 	}
 	began := time.Now()
 	require.Positive(t, b.stats("").Total)

@@ -45,9 +45,6 @@ func (h *history) checkFinance() {
 	h.checkChurn(active)
 }
 
-const exitsSQL = `SELECT (SELECT count(*) FROM finance.exits),
-	(SELECT count(*) FROM finance.exits WHERE reason IN ('payment_failure', 'customer_cancelled', 'admin_cancelled', 'chargeback', 'expired'))`
-
 func (h *history) checkChurn(active int64) {
 	churn, err := h.finance.Churn(context.Background(), churnMonths)
 	require.NoError(h.t, err)
