@@ -46,15 +46,15 @@ func write[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (
 // key. When the gateway has failed it is looked for once more and made with
 // another key, since the first would bring the failure again for a day. In the
 // worst case it is there twice, which does no harm.
-func remake[T any](key string, find func() (made T, ok bool, err error), make func(key string) (T, error)) (T, error) {
-	made, err := make(key)
+func remake[T any](key string, find func() (made T, ok bool, err error), create func(key string) (T, error)) (T, error) {
+	made, err := create(key)
 	if !errors.Is(err, errBroken) {
 		return made, err
 	}
 	if found, ok, again := find(); again != nil || ok {
 		return found, again
 	}
-	return make(key + "-" + objectid.New().String())
+	return create(key + "-" + objectid.New().String())
 }
 
 // attempt repeats a call while that may help and time is left. Uncertain tells
