@@ -86,7 +86,7 @@ func (h *history) inTime(limit time.Duration) {
 }
 
 // anID is a part of a path that names one object.
-var anID = regexp.MustCompile(`/([^/]*[0-9]|pm_|plan_)[^/]*`)
+var anID = regexp.MustCompile(`/([^/]*[0-9]|(ch|cus|dp|evt|in|pay|pi|plan|pm|price|prod|re|seti|si|sub)_)[^/]*`)
 
 func nameOf(x wire, r *http.Request) string {
 	version, path, _ := strings.Cut(r.URL.Path[1:], "/")
