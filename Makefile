@@ -42,7 +42,7 @@ verify:
 	$(GO) vet ./...
 
 build:
-	$(GO) build -trimpath -o $(BINARY) ./cmd/marquee
+	$(GO) build -trimpath -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
 
 clean:
 	rm -rf bin
