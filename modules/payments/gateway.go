@@ -207,7 +207,7 @@ type Payment struct {
 	Method          Method
 	Amount          money.Cents
 	SettledAt       *time.Time // when the money counted, by the gateway's word
-	DueDate         *time.Time // gateway A: the day it is due, 00:00 in REPORT_TZ
+	DueDate         *time.Time // gateway A: the day it is due, 00:00 in São Paulo
 }
 
 // PixTerms is a PIX payment to be made.

@@ -108,6 +108,36 @@ func TestA_CodeThatIsNotThereYetIsAskedForAgain(t *testing.T) {
 	require.NotEmpty(t, found.Payload)
 }
 
+// A platform whose days are not those of São Paulo asks for its own, but for none
+// that is over there.
+func TestA_DueDaysAreThoseOfTheReports(t *testing.T) {
+	t.Parallel()
+	g := paymentstest.NewGateways(t)
+	now := clock.NewFake(g.Sandbox.GWA.Now())
+	payer := termsA(t, g, paymentstest.CardApproved).Payer
+	today := now.Now().In(zoneA(t)).Format(time.DateOnly)
+	for _, tc := range []struct {
+		zone string
+		days int // from today in that zone
+	}{{"UTC", 0}, {"UTC", 7}, {"Asia/Tokyo", 0}, {"Asia/Tokyo", 7}, {"America/Los_Angeles", 0}, {"America/Los_Angeles", 7}} {
+		zone, err := time.LoadLocation(tc.zone)
+		require.NoError(t, err)
+		a := gwa.New(gwa.Config{URL: g.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", Days: zone, Clock: now})
+		year, month, day := now.Now().In(zone).Date()
+		due := time.Date(year, month, day+tc.days, 0, 0, 0, 0, zone)
+		made, err := a.CreatePix(t.Context(), payments.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: due.UTC()})
+		require.NoError(t, err, tc)
+		require.Equal(t, max(due.Format(time.DateOnly), today), made.Payment.DueDate.In(zoneA(t)).Format(time.DateOnly), tc)
+	}
+}
+
+func zoneA(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	return zone
+}
+
 func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
@@ -179,11 +209,12 @@ func TestA_Request(t *testing.T) {
 		http.Redirect(w, r, "https://elsewhere.example/", http.StatusTemporaryRedirect)
 	}))
 	t.Cleanup(server.Close)
-	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x"})
+	now := time.Date(2026, 11, 21, 1, 30, 0, 0, time.UTC) // still the 20th in São Paulo
+	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x", Clock: clock.NewFake(now)})
 	id := objectid.New()
 	_, err := a.Subscribe(t.Context(), payments.SubscriptionTerms{
 		SubscriptionID: id, Payer: payments.Payer{GatewayID: "cus_1"}, PlanName: "Plus", Amount: 4990,
-		FirstDue:   time.Date(2026, 11, 21, 1, 30, 0, 0, time.UTC), // still the 20th in São Paulo
+		FirstDue:   now,
 		Instrument: paymentstest.Card(paymentstest.CardApproved),
 	})
 	require.ErrorIs(t, err, payments.ErrOutcomeUnknown)

@@ -168,7 +168,7 @@ func newPayments(c core) *payments.Service {
 		KeepLogMonths: c.cfg.WebhookLogMonths,
 		Adapters: []payments.Adapter{
 			gwa.New(gwa.Config{
-				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Clock: c.clock, UserAgent: "Marquee/" + Version(),
+				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Days: c.zone, Clock: c.clock, UserAgent: "Marquee/" + Version(),
 			}),
 			gwb.New(gwb.Config{URL: c.cfg.GWBURL, SecretKey: c.cfg.GWBSecretKey, WebhookSecrets: c.cfg.GWBWebhook, Clock: c.clock}),
 		},

@@ -82,7 +82,7 @@ func (g *Gateway) AuthorizePix(ctx context.Context, t payments.AuthorizationTerm
 	}
 	var made authorization
 	err := g.post(ctx, authorizationsPath, authorizationBody{
-		CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency, StartDate: day(t.FirstDebit, g.cfg.Zone),
+		CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency, StartDate: g.dueDay(t.FirstDebit),
 		Value: t.Amount.Reais(), Description: short(t.Description, maxAuthorizationText), PaymentCreationMode: "MANUAL", RetryPolicy: "ALLOW_THREE_IN_SEVEN_DAYS",
 		ImmediateQRCode: immediateBody{OriginalValue: t.FirstAmount.Reais(), ExpirationSeconds: max(int64(t.ExpiresIn/time.Second), 1)},
 	}, &made, g.cfg.Timeout)
@@ -158,16 +158,16 @@ type debitBody struct {
 }
 
 // cycleMark names the cycle in the description: the due date may have to move.
-func cycleMark(t payments.DebitTerms, zone *time.Location) string {
-	return "[" + day(t.Cycle, zone) + "]"
+func (g *Gateway) cycleMark(t payments.DebitTerms) string {
+	return "[" + day(t.Cycle, g.cfg.Days) + "]"
 }
 
 // DebitPix orders the debit of one cycle.
 func (g *Gateway) DebitPix(ctx context.Context, t payments.DebitTerms) (payments.Payment, error) {
 	var made payment
 	err := g.post(ctx, "/payments", debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
-		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: day(t.DueDate, g.cfg.Zone),
-		Description: strings.TrimSpace(t.Description + " " + cycleMark(t, g.cfg.Zone)), ExternalReference: t.SubscriptionID.String(),
+		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
+		Description: strings.TrimSpace(t.Description + " " + g.cycleMark(t)), ExternalReference: t.SubscriptionID.String(),
 	}}, &made, g.cfg.Timeout)
 	if err != nil {
 		return payments.Payment{}, err
@@ -184,7 +184,7 @@ func (g *Gateway) FindPixDebit(ctx context.Context, t payments.DebitTerms) (paym
 	var found *payment
 	query := url.Values{"externalReference": {t.SubscriptionID.String()}, "billingType": {"PIX"}, "limit": {"100"}}
 	err := each(ctx, g, "/payments", query, func(p *payment) bool {
-		if !p.Deleted && strings.HasSuffix(p.Description, cycleMark(t, g.cfg.Zone)) {
+		if !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) {
 			found = p
 		}
 		return found == nil

@@ -50,5 +50,11 @@ func (d date) in(zone *time.Location) *time.Time {
 	return &t
 }
 
+// dueDay writes the day on which a charge falls due: that of the terms, in their
+// zone, but none that is over where the gateway is, which it refuses.
+func (g *Gateway) dueDay(t time.Time) string {
+	return max(day(t, g.cfg.Days), day(g.cfg.Clock.Now(), g.cfg.Zone))
+}
+
 // day writes the day of an instant in the zone.
 func day(t time.Time, zone *time.Location) string { return t.In(zone).Format(time.DateOnly) }

@@ -10,7 +10,7 @@
 //
 // Amounts travel as decimal reais, written exactly from cents. Dates are days or
 // local times of Config.Zone in four forms; an instant of a bare day is its 00:00
-// there.
+// there. The days that we ask for are days of Config.Days.
 //
 // A card in the clear is read in one place, cardBody, and is in no error.
 package gwa

@@ -11,10 +11,11 @@ import (
 
 // Config of the adapter.
 type Config struct {
-	URL           string   // base URL with its version, such as https://api.asaas.com/v3 (the default)
-	APIKey        string   // $aact_…, sent as access_token
-	WebhookTokens []string // the authToken of the webhook; several while it is being changed
-	Zone          *time.Location
+	URL           string         // base URL with its version, such as https://api.asaas.com/v3 (the default)
+	APIKey        string         // $aact_…, sent as access_token
+	WebhookTokens []string       // the authToken of the webhook; several while it is being changed
+	Zone          *time.Location // of the gateway's own days and times; default America/Sao_Paulo
+	Days          *time.Location // REPORT_TZ, in which the days of terms are meant; default Zone
 	Clock         clock.Clock
 	Timeout       time.Duration     // of a call; default 20 s
 	CardTimeout   time.Duration     // of a call that may charge a card; default 60 s, the vendor's advice
@@ -41,6 +42,9 @@ func New(cfg Config) *Gateway {
 	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
 	if cfg.Zone == nil {
 		cfg.Zone = saoPaulo()
+	}
+	if cfg.Days == nil {
+		cfg.Days = cfg.Zone
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}

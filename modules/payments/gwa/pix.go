@@ -30,7 +30,7 @@ type qrCode struct {
 func (g *Gateway) CreatePix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, error) {
 	var made payment
 	err := g.post(ctx, "/payments", paymentBody{
-		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: day(t.DueDate, g.cfg.Zone),
+		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 		Description: t.Description, ExternalReference: t.Reference.String(),
 	}, &made, g.cfg.Timeout)
 	if err != nil {

@@ -74,7 +74,7 @@ func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (
 	var made subscription
 	err := g.post(ctx, "/subscriptions", subscriptionBody{
 		Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
-		NextDueDate: day(t.FirstDue, g.cfg.Zone), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
+		NextDueDate: g.dueDay(t.FirstDue), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
 		cardBody: cardOf(t.Instrument),
 	}, &made, g.cfg.CardTimeout)
 	if err != nil {
