@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	sandboxgwa "marquee/platform/sandbox/gwa"
 	sandboxgwb "marquee/platform/sandbox/gwb"
@@ -387,6 +388,61 @@ func TestA_ChargebackSteps(t *testing.T) {
 			events, _, err := g.A.CreatedSince(t.Context(), g.Sandbox.GWA.Now().Add(-time.Hour), "")
 			require.NoError(t, err)
 			require.Len(t, events, 2, "the payment and its dispute, no refund")
+		})
+	}
+}
+
+// A chargeback stays on the payment when it is won. What is given back afterwards is
+// a refund, and the dispute stays won, for events and for the reconciliation alike;
+// what was given back before does not hide that one is lost.
+func TestA_RefundsBesideAChargeback(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before, after money.Cents
+		last          sandboxgwa.ChargebackStep
+		kind          payments.EventKind // of PAYMENT_REFUNDED
+		disputes      int                // told by the reconciliation
+		refunded      money.Cents
+	}{
+		"refunded after it was won":       {after: 24000, last: sandboxgwa.ChargebackWon, kind: payments.PaymentWasRefunded, refunded: 24000},
+		"refunded in part, and then lost": {before: 4000, last: sandboxgwa.ChargebackLost, kind: payments.DisputeWasClosed, disputes: 1, refunded: 4000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, c := live(t)
+			terms := termsA(t, g, paymentstest.CardApproved)
+			made, err := g.A.ChargeCard(t.Context(), payments.CardTerms{
+				Reference: terms.SubscriptionID, Kind: payments.KindTicketOrder, Payer: terms.Payer, Amount: 24000, Instrument: terms.Instrument,
+			})
+			require.NoError(t, err)
+			giveBack := func(amount money.Cents) {
+				if amount == 0 {
+					return
+				}
+				_, err := g.A.Refund(t.Context(), payments.RefundTerms{RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: made.Payment.ID}, Amount: amount, AskedAt: g.Sandbox.GWA.Now()})
+				require.NoError(t, err)
+			}
+			giveBack(tc.before)
+			for _, step := range []sandboxgwa.ChargebackStep{sandboxgwa.ChargebackRequested, tc.last} {
+				_, err := g.Sandbox.GWA.Chargeback(made.Payment.ID, step, "")
+				require.NoError(t, err)
+			}
+			giveBack(tc.after)
+			require.Equal(t, tc.kind, c.wait(t, "PAYMENT_REFUNDED").Kind)
+			events, _, err := g.A.CreatedSince(t.Context(), g.Sandbox.GWA.Now().Add(-time.Hour), "")
+			require.NoError(t, err)
+			disputes, refunded := 0, money.Cents(0)
+			for _, e := range events {
+				if e.Dispute != nil {
+					disputes++
+					require.Equal(t, payments.DisputeLost, e.Dispute.State)
+				}
+				if e.Refund != nil {
+					refunded = e.Refund.Total
+				}
+			}
+			require.Equal(t, tc.disputes, disputes)
+			require.Equal(t, tc.refunded, refunded)
 		})
 	}
 }

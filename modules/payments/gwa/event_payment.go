@@ -66,15 +66,14 @@ func (g *Gateway) readDeleted(env *envelope, e *payments.Event) error {
 	return nil
 }
 
-// readRefunded reads all refunds of the payment, which every event repeats. A
-// payment refunded by a lost chargeback has no refund of ours: the dispute took
-// the money.
+// readRefunded reads all refunds of the payment, which every event repeats. What a
+// lost chargeback took is no refund: the dispute tells it.
 func (g *Gateway) readRefunded(env *envelope, e *payments.Event) error {
 	p, err := g.paymentOf(env, e)
 	if err != nil {
 		return err
 	}
-	if p.Chargeback != nil && p.Status == "REFUNDED" && len(p.Refunds) == 0 {
+	if p.chargedBack() {
 		return g.closed(p, e, payments.DisputeLost)
 	}
 	return g.refunds(p, e, payments.PaymentWasRefunded)

@@ -77,12 +77,9 @@ func (r *refund) at(zone *time.Location, otherwise time.Time) time.Time {
 // refunds. A payment that is refunded without a list is refunded in full, unless
 // a chargeback took it.
 func (p *payment) report(zone *time.Location, at time.Time) payments.RefundReport {
-	r := payments.RefundReport{PaymentID: p.ID, HasTotal: true, At: at}
+	r := payments.RefundReport{PaymentID: p.ID, HasTotal: true, At: at, Total: p.givenBack()}
 	for i := range p.Refunds {
 		one := &p.Refunds[i]
-		if one.status() == payments.RefundDone {
-			r.Total += one.Value.Cents()
-		}
 		if reason, id := unmarked(one.Description); id != "" {
 			r.Singles = append(r.Singles, payments.SingleRefund{
 				RefundID: id, Amount: one.Value.Cents(), Status: one.status(), Reason: reason, At: one.at(zone, at),
@@ -93,6 +90,22 @@ func (p *payment) report(zone *time.Location, at time.Time) payments.RefundRepor
 		r.Total = p.Value.Cents()
 	}
 	return r
+}
+
+// givenBack is the sum of the refunds that are done.
+func (p *payment) givenBack() (sum money.Cents) {
+	for i := range p.Refunds {
+		if p.Refunds[i].status() == payments.RefundDone {
+			sum += p.Refunds[i].Value.Cents()
+		}
+	}
+	return sum
+}
+
+// chargedBack reports whether a lost chargeback made the payment REFUNDED. One that
+// was won leaves its object behind, so that refunds of the whole value say no.
+func (p *payment) chargedBack() bool {
+	return p.Status == "REFUNDED" && p.Chargeback != nil && p.givenBack() < p.Value.Cents()
 }
 
 // Refund reads the payment's refunds first: the gateway knows no idempotency
@@ -203,7 +216,7 @@ func (p *payment) dispute(at time.Time) *payments.DisputeReport {
 	if !known && p.Chargeback != nil {
 		state, known = payments.DisputeWon, true // it went back to CONFIRMED or RECEIVED
 	}
-	if !known || p.Status == "REFUNDED" && p.Chargeback == nil {
+	if !known || p.Status == "REFUNDED" && !p.chargedBack() {
 		return nil
 	}
 	d := &payments.DisputeReport{
