@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/subscriptions"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
@@ -186,6 +187,7 @@ func TestAdminExtendsAndActivates(t *testing.T) {
 	for _, body := range []object{{}, {"days": 0}, {"days": 3651}, {"days": 3, "expires_at": "2030-01-01"}, {"expires_at": "2001-01-01"}} {
 		require.Equal(t, 422, admin.Post(path+"/extend", body).Status, body)
 	}
+	require.Equal(t, 422, admin.Post(path+"/extend", object{"expires_at": next.AddDate(0, 0, -1)}).Status, "he has paid until then")
 	admin.Post(path+"/extend", object{"days": 10}).Expect(200)
 	expires := column[time.Time](t, b, id, "expires_at")
 	require.WithinDuration(t, next.AddDate(0, 0, 10), expires, time.Second)
@@ -209,6 +211,23 @@ func TestAdminExtendsAndActivates(t *testing.T) {
 	require.NotEqual(t, id, b.current(t))
 }
 
+// Nothing would ever end what nobody has paid and no recurrence charges.
+func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.pix.months = 3
+	b.listen()
+	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan}))
+	a := b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200).Map()
+	require.Equal(t, "active", doc(a)["status"])
+	end := column[time.Time](t, b, id, "expires_at")
+	require.WithinDuration(t, subscriptions.AddMonths(b.clock.Now(), 3, b.zone(t)), end, time.Minute)
+	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
+	require.NoError(t, err)
+	b.settle(t)
+	require.WithinDuration(t, subscriptions.AddMonths(end, 3, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second, "the code is paid all the same")
+}
+
 func TestAdminReportsAChargeback(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -222,6 +241,7 @@ func TestAdminReportsAChargeback(t *testing.T) {
 	refunds := admin.Get(path + "/refunds").Expect(200).Map()
 	require.Equal(t, 1.0, refunds["chargeback_count"])
 	require.Equal(t, "open", refunds["chargebacks"].([]any)[0].(object)["status"])
+	require.Equal(t, b.intentOf(t), refunds["chargebacks"].([]any)[0].(object)["payment_intent_id"])
 	require.Equal(t, "active>suspended chargeback admin", b.history(t, id)[2])
 }
 

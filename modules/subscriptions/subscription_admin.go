@@ -1,6 +1,7 @@
 package subscriptions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -31,8 +32,9 @@ func (s *Service) findAt(ctx context.Context, id string, only payments.GatewayNa
 }
 
 // adminMoveTx moves a locked subscription for an admin. What ends here is ended at
-// its gateway by job; what is opened again after its end, or after its period,
-// runs for one period from now, since no recurrence stands behind it.
+// its gateway by job; what is opened again after its end, or after its period, and a
+// PIX that nobody has paid, run for one period from now, since no recurrence stands
+// behind them.
 func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, edit func(*row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.clock.Now(), Status(sub.Status).Ended()
@@ -48,7 +50,9 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 	moved, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByAdmin, actor: &actor, edit: func(r *row) {
 		if action == AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
-			if passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now); ended || passed {
+			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
+			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(payments.MethodPix) && !r.PixAutomatic
+			if ended || passed || unpaid {
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.periodFrom(now, r), nil
 			}
@@ -107,8 +111,9 @@ func (s *Service) activate(ctx context.Context, found row, reason string) (row, 
 	})
 }
 
-// extend moves the end of access forward, never back, by days or to an instant:
-// 409 for a subscription that has ended.
+// extend moves the end of access forward, never back, by days or to an instant
+// after the present end, which is that of the paid period while a recurrence runs:
+// 409 for a subscription that has ended, 422 for an earlier instant.
 func (s *Service) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
 	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *row) error {
 		if Status(sub.Status).Ended() {
@@ -121,7 +126,7 @@ func (s *Service) extend(ctx context.Context, found row, days int, until *time.T
 		}
 		next := sub.NextBillingDate
 		if until != nil {
-			if !until.After(end) && sub.ExpiresAt != nil || !until.After(now) {
+			if !until.After(end) {
 				return fault.InvalidAt("has to lie after the present end", "body", "expires_at")
 			}
 			end = *until
@@ -156,7 +161,7 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 			return err
 		}
 		if len(paid) > 0 {
-			report.PaymentID, report.Amount = paid[0].Payment.ID, paid[0].Payment.Amount
+			report.PaymentID, report.Amount = cmp.Or(paid[0].Payment.PaymentIntentID, paid[0].Payment.ID), paid[0].Payment.Amount
 		}
 		if amount != nil {
 			report.Amount = money.Cents(*amount)
