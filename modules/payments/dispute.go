@@ -26,8 +26,9 @@ type DisputeRecord struct {
 // DisputeChange is what a report changed.
 type DisputeChange struct {
 	State DisputeState
-	// Opened: money is held since this report. Closed: the dispute is decided
-	// since this report. Both false of a repetition or an older report.
+	// Opened: money is held, or lost, since this report. Closed: the dispute is
+	// decided since this report. Both are false of a repetition or an older report,
+	// and true where the first report is that it was lost.
 	Opened, Closed bool
 	// StillOpen counts the disputes of the same subscription or order that hold
 	// money, this one included.
@@ -79,7 +80,7 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
 	}
 	if n == 1 {
-		return DisputeChange{State: d.State, Opened: d.State == DisputeOpen, Closed: d.State.Closed()}, nil
+		return DisputeChange{State: d.State, Opened: d.State.takesMoney(), Closed: d.State.Closed()}, nil
 	}
 	known, err := s.db.DisputeLock(ctx, tx, paymentsdb.DisputeLockParams{Gateway: string(r.Gateway), GatewayDisputeID: d.ID})
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 		return DisputeChange{}, fmt.Errorf("move dispute: %w", err)
 	}
 	return DisputeChange{
-		State: d.State, Opened: d.State == DisputeOpen && was != DisputeOpen, Closed: d.State.Closed() && !was.Closed(),
+		State: d.State, Opened: d.State.takesMoney() && !was.takesMoney(), Closed: d.State.Closed() && !was.Closed(),
 	}, nil
 }
 

@@ -114,6 +114,9 @@ func (s DisputeState) Closed() bool {
 	return s == DisputeWon || s == DisputeLost || s == DisputeDismissed
 }
 
+// takesMoney reports whether the payer has the money back, for now or for good.
+func (s DisputeState) takesMoney() bool { return s == DisputeOpen || s == DisputeLost }
+
 // DisputeReport is what a gateway says of one dispute.
 type DisputeReport struct {
 	// ID is the gateway's; gateway A gives none and the payment's stands for it.

@@ -51,11 +51,10 @@ func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	}
 	c := change{source: sourceOf(e), event: eventOf(e)}
 	switch {
-	case changed.Opened, changed.Closed && changed.State == payments.DisputeLost:
+	case changed.Opened: // also when all that came of it is that it was lost
 		c.action, c.edit = DisputeOpens, func(r *row) { r.HasChargeback = true }
-		if changed.Closed { // lost: what an admin opened meanwhile stays open
-			return "", s.editTx(ctx, tx, sub, c.edit)
-		}
+	case changed.Closed && changed.State == payments.DisputeLost: // what an admin opened meanwhile stays open
+		return "", s.editTx(ctx, tx, sub, func(r *row) { r.HasChargeback = true })
 	case changed.Closed && changed.State == payments.DisputeWon && changed.StillOpen == 0:
 		c.action, c.edit = DisputeWon, func(r *row) { r.HasChargeback = false }
 		closed, err := s.closedByDisputeTx(ctx, tx, *sub)
