@@ -16,7 +16,6 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
-	"marquee/testutil/pgtest"
 	"marquee/testutil/soak"
 )
 
@@ -35,7 +34,6 @@ func TestSelloutSoak(t *testing.T) {
 		t.Logf("round %d: %v, %d samples, answers %v, charges %v", round, time.Since(began).Round(time.Millisecond), s.samples, s.answers, s.charges)
 	}
 	s.raceForTheLastSeat(soak.Rounds(6, 200))
-	pgtest.Sound(t, s.w.app.pool, time.Now())
 }
 
 // TestSelloutWithoutTheGuard shows that the test above can fail: the one condition
@@ -81,6 +79,7 @@ func newSellout(t *testing.T, buyers, seats int) *sellout {
 }
 
 func (s *sellout) removeGuard() {
+	s.w.unsound = append(s.w.unsound, "capacity_respected")
 	_, err := s.w.app.pool.Exec(s.w.t.Context(), "ALTER TABLE tickets.events DISABLE TRIGGER events_capacity_respected")
 	require.NoError(s.w.t, err)
 }

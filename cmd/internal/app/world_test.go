@@ -21,7 +21,7 @@ import (
 )
 
 // world is the composed platform as it runs: both sandbox gateways with their
-// webhooks, mails caught, jobs worked.
+// webhooks, mails caught, jobs worked. At its end the invariants hold.
 type world struct {
 	t        *testing.T
 	app      *App
@@ -29,6 +29,7 @@ type world struct {
 	mails    *mail.Catcher
 	nobody   *apitest.Client
 	admin    *apitest.Client
+	unsound  []string // invariants that the test itself breaks
 }
 
 type object = map[string]any
@@ -51,6 +52,7 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	w.app, err = New(t.Context(), cfg, leaktest.Logger(t), true)
 	require.NoError(t, err)
 	t.Cleanup(w.app.Close)
+	t.Cleanup(func() { pgtest.Sound(t, w.app.pool, time.Now(), w.unsound...) }) // once the jobs have stopped
 	require.NoError(t, w.app.jobs.Start(context.WithoutCancel(t.Context())))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
