@@ -10,6 +10,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 type webhookStatsInput struct {
@@ -31,6 +32,8 @@ type webhookStats struct {
 	P95Processing    float64          `json:"p95_processing_ms" doc:"From receipt to the result, of processed ones"`
 }
 
+// webhookLogStats counts the calls of a span: 422 for bounds that are none, and for
+// more calls than can be counted while somebody waits (collection.StatementTimeout).
 func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output[webhookStats], error) {
 	from, err := bound("start", in.Start, 0)
 	if err != nil {
@@ -44,6 +47,9 @@ func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*
 		return nil, fault.InvalidAt("has to be after start", "query", "end")
 	}
 	row, err := s.db.WebhookLogStats(ctx, s.reads(), paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
+	if postgres.IsTimeout(err) {
+		return nil, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").WithCause(err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("count webhook logs: %w", err)
 	}

@@ -11,10 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
+	"marquee/testutil/leaktest"
 )
 
 // users knows two tokens by name.
@@ -161,6 +164,26 @@ func TestWebhookLogStats(t *testing.T) {
 	for _, bad := range []string{"?start=x", "?end=2026-13-01", "?start=" + tomorrow + "&end=" + today} {
 		require.Equal(t, 422, b.admin().Get("/webhook-logs/stats"+bad).Status, bad)
 	}
+}
+
+func TestWebhookLogStatsOfTooManyCalls(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	reads, err := postgres.NewPool(t.Context(), b.pool.Config().ConnString(), postgres.Options{MaxConns: 1, StatementTimeout: 50 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(reads.Close)
+	svc := payments.New(payments.Deps{Pool: b.pool, Reads: reads, Clock: b.clock, Log: leaktest.Logger(t)})
+	api := httpapi.New(httpapi.Config{Log: leaktest.Logger(t), Auth: users{}})
+	svc.Routes(api)
+	admin := apitest.New(t, api).As("admin")
+	admin.Get("/webhook-logs/stats").Expect(200)
+
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "LOCK TABLE payments.webhook_logs IN ACCESS EXCLUSIVE MODE") // it takes as long as many rows do
+	require.NoError(t, err)
+	require.Equal(t, "start", admin.Get("/webhook-logs/stats").Expect(422).Field())
 }
 
 type replayed struct {
