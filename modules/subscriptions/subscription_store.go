@@ -208,6 +208,11 @@ func (s *Service) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
 		return nil
 	}
 	status := Status(sub.Status)
+	if sub.ExpiresAt != nil && (status == Active || status == Suspended) {
+		if err := at(*sub.ExpiresAt, expireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault); err != nil {
+			return err
+		}
+	}
 	switch {
 	case sub.IntentOpen:
 		return at(*sub.RecoveryAt, recoverArgs{SubscriptionID: sub.ID, At: *sub.RecoveryAt}, jobs.QueueGateway)
@@ -217,8 +222,6 @@ func (s *Service) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	case status == Active && sub.PixAutomatic && sub.NextBillingDate != nil:
 		due := s.debitAt(*sub.NextBillingDate)
 		return at(due, debitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
-	case sub.ExpiresAt != nil && (status == Active || status == Suspended):
-		return at(*sub.ExpiresAt, expireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault)
 	}
 	return nil
 }
