@@ -100,7 +100,7 @@ func (s *Service) changePlan(ctx context.Context, p subscriptionsdb.Plan, change
 func (s *Service) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
-		return err
+		return payments.FaultOf(err)
 	}
 	_, err = s.pushPlan(ctx, gateway, p)
 	return err
