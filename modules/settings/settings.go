@@ -43,12 +43,6 @@ const (
 	PixRecurring = "recurring"
 )
 
-// DefaultGateway returns gwa or gwb: the gateway that clients offer first.
-func (s *Service) DefaultGateway(ctx context.Context) (string, error) {
-	p, err := s.get(ctx)
-	return p.DefaultPaymentGateway, err
-}
-
 // PixBillingMonths returns how many months one PIX payment of a new subscription
 // buys: 1, 3, 6 or 12.
 func (s *Service) PixBillingMonths(ctx context.Context) (int, error) {

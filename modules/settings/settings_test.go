@@ -105,9 +105,6 @@ func TestChange(t *testing.T) {
 		require.NotEmpty(t, answer["message"])
 		require.JSONEq(t, `{"`+c.key+`":"`+c.want+`"}`, b.get(t, c.get))
 	}
-	gateway, err := b.svc.DefaultGateway(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, "gwb", gateway)
 	mode, err := b.svc.PixSubscriptionMode(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, settings.PixRecurring, mode)

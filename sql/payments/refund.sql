@@ -38,12 +38,6 @@ SELECT status FROM payments.refunds WHERE gateway = @gateway AND gateway_refund_
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE gateway = @gateway AND payment_ref = @payment_ref AND status = 'done';
 
--- name: RefundUnanswered :many
--- RefundUnanswered lists refunds whose outcome nobody has told, oldest first.
-SELECT id FROM payments.refunds
-WHERE status IN ('requested', 'pending') AND source = 'admin' AND requested_at < @before
-ORDER BY requested_at LIMIT 100;
-
 -- name: RefundUpdate :exec
 UPDATE payments.refunds SET
     gateway_refund_id = coalesce(sqlc.narg(gateway_refund_id), gateway_refund_id), amount_cents = @amount_cents, status = @status,

@@ -341,33 +341,6 @@ func (q *Queries) RefundTotalOfPayment(ctx context.Context, db DBTX, arg RefundT
 	return column_1, err
 }
 
-const refundUnanswered = `-- name: RefundUnanswered :many
-SELECT id FROM payments.refunds
-WHERE status IN ('requested', 'pending') AND source = 'admin' AND requested_at < $1
-ORDER BY requested_at LIMIT 100
-`
-
-// RefundUnanswered lists refunds whose outcome nobody has told, oldest first.
-func (q *Queries) RefundUnanswered(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, refundUnanswered, before)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const refundUpdate = `-- name: RefundUpdate :exec
 UPDATE payments.refunds SET
     gateway_refund_id = coalesce($1, gateway_refund_id), amount_cents = $2, status = $3,
