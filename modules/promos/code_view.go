@@ -68,10 +68,11 @@ func (s *Service) validate(ctx context.Context, caller httpapi.Caller, text stri
 		}
 		return v, nil
 	}
-	v, err := s.validated(ctx, s.pool, c)
+	all, err := s.validated(ctx, s.pool, []code{c})
 	if err != nil || caller.ID == "" {
-		return v, err
+		return all[0], err
 	}
+	v := all[0]
 	r, err := s.db.RedemptionGet(ctx, s.pool, promosdb.RedemptionGetParams{PromoCodeID: c.ID, CustomerID: caller.ID})
 	if err != nil && !postgres.IsNoRows(err) {
 		return v, fmt.Errorf("read redemption: %w", err)
@@ -81,26 +82,52 @@ func (s *Service) validate(ctx context.Context, caller httpapi.Caller, text stri
 	return v, nil
 }
 
-// validated describes a code without regard to who asks.
-func (s *Service) validated(ctx context.Context, db postgres.DB, c code) (PromoValidated, error) {
-	problem, err := s.problem(ctx, db, c)
+// validated describes codes, each at the place of its own, without regard to who
+// asks. However many they are, their events and bundles are read once.
+func (s *Service) validated(ctx context.Context, db postgres.DB, codes []code) ([]PromoValidated, error) {
+	all := make([]PromoValidated, len(codes))
+	ends, err := s.eventEnds(ctx, db, codes)
 	if err != nil {
-		return PromoValidated{}, err
+		return all, err
 	}
-	v := PromoValidated{Valid: problem == "", Message: problem, PromoCodeBody: s.body(c)}
-	if len(c.ChildrenCodeIds) == 0 {
-		return v, nil
-	}
-	children, err := s.db.CodeListActive(ctx, db, c.ChildrenCodeIds)
+	children, err := s.activeChildren(ctx, db, codes)
 	if err != nil {
-		return v, fmt.Errorf("read bundle: %w", err)
+		return all, err
 	}
-	bodies := make([]PromoCodeBody, len(children))
-	for i, child := range children {
-		bodies[i] = s.body(child)
+	for i, c := range codes {
+		problem := s.problemOf(c, ends)
+		all[i] = PromoValidated{Valid: problem == "", Message: problem, PromoCodeBody: s.body(c)}
+		if len(c.ChildrenCodeIds) == 0 {
+			continue
+		}
+		all[i].Children = []PromoCodeBody{}
+		for _, id := range c.ChildrenCodeIds {
+			if child, active := children[objectid.ID(id)]; active {
+				all[i].Children = append(all[i].Children, s.body(child))
+			}
+		}
 	}
-	v.Children = bodies
-	return v, nil
+	return all, nil
+}
+
+// activeChildren are what the bundles hold, but for inactive codes.
+func (s *Service) activeChildren(ctx context.Context, db postgres.DB, codes []code) (map[objectid.ID]code, error) {
+	ids := []string{}
+	for _, c := range codes {
+		ids = append(ids, c.ChildrenCodeIds...)
+	}
+	if len(ids) == 0 {
+		return nil, nil //nolint:nilnil // a nil map holds none
+	}
+	rows, err := s.db.CodeListActive(ctx, db, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read bundles: %w", err)
+	}
+	children := make(map[objectid.ID]code, len(rows))
+	for _, c := range rows {
+		children[c.ID] = c
+	}
+	return children, nil
 }
 
 func (s *Service) body(c code) PromoCodeBody {
@@ -151,13 +178,17 @@ func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*collect
 }
 
 func (s *Service) documents(ctx context.Context, rows []promosdb.CodeListVisibleRow) ([]byte, error) {
+	codes := make([]code, len(rows))
+	for i, row := range rows {
+		codes[i] = row.PromoCode
+	}
+	described, err := s.validated(ctx, s.pool, codes)
+	if err != nil {
+		return nil, err
+	}
 	var docs []byte
 	for i, row := range rows {
-		v, err := s.validated(ctx, s.pool, row.PromoCode)
-		if err != nil {
-			return nil, err
-		}
-		redeemed := row.RedeemedAt != nil
+		v, redeemed := described[i], row.RedeemedAt != nil
 		v.Consumed = &redeemed
 		doc, err := json.Marshal(promoListed{PromoValidated: v, Redeemed: redeemed, RedeemedAt: httpapi.TimePtr(row.RedeemedAt)})
 		if err != nil {

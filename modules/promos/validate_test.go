@@ -79,6 +79,37 @@ func TestVisibleCodes(t *testing.T) {
 	b.nobody.Get("/customers/me/promo-codes").Expect(401)
 }
 
+// A page of many codes is read as quickly as one of few: events and bundles come
+// each in one statement.
+func TestVisibleCodesAreReadTogether(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	over := b.made("/events", doc{"title": "Over", "event_date": b.in(-4 * time.Hour)})["_id"]
+	soon := b.made("/events", doc{"title": "Soon", "event_date": b.in(time.Hour)})["_id"]
+	b.code(doc{"code": "ENDED2", "code_type": "ticket", "event_id": over})
+	inactive := b.code(doc{"code": "INACT2", "code_type": "ticket", "event_id": soon, "is_active": false})["_id"]
+	first := b.code(doc{"code": "FIRST2", "code_type": "ticket", "event_id": soon, "bonus_tickets": 2})["_id"]
+	second := b.code(doc{"code": "SECND2", "code_type": "promo"})["_id"]
+	b.code(doc{"code": "BUNDL2", "code_type": "promo", "children_code_ids": []any{second, inactive, first}})
+	b.code(doc{"code": "BUNDL3", "code_type": "promo", "children_code_ids": []any{inactive}})
+	shown := map[string]doc{}
+	for _, d := range b.me.Get("/customers/me/promo-codes").Expect(200).Map()["docs"].([]any) {
+		shown[d.(doc)["code"].(string)] = d.(doc)
+	}
+	require.Len(t, shown, 5)
+	require.Equal(t, "The event of this promo code has already ended.", shown["ENDED2"]["message"])
+	require.Equal(t, true, shown["FIRST2"]["valid"])
+	children := shown["BUNDL2"]["children"].([]any)
+	require.Len(t, children, 2)
+	require.Equal(t, "FIRST2", children[0].(doc)["code"])
+	require.EqualValues(t, 2, children[0].(doc)["tickets"])
+	require.Equal(t, "SECND2", children[1].(doc)["code"])
+	require.Empty(t, shown["BUNDL3"]["children"])
+	require.NotNil(t, shown["BUNDL3"]["children"])
+	require.Nil(t, shown["FIRST2"]["children"])
+	require.Equal(t, shown["BUNDL2"]["children"], b.me.Get("/customers/validate-promo-code?code=BUNDL2").Expect(200).Map()["children"])
+}
+
 // TestGuessingIsThrottled: by account, by address where nobody is signed in, and
 // by address for all accounts together, across processes.
 func TestGuessingIsThrottled(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -37,25 +38,44 @@ func (s *Service) find(ctx context.Context, db postgres.DB, text string) (c code
 // problem is the sentence that says why a code is not valid now, "" for one that
 // is: active, within its window, its event not over by the end rule.
 func (s *Service) problem(ctx context.Context, db postgres.DB, c code) (string, error) {
-	now := s.clock.Now()
-	switch {
-	case !c.IsActive:
-		return unknownMessage, nil
-	case c.ValidUntil != nil && c.ValidUntil.Before(now):
-		return expiredMessage, nil
-	case c.ValidFrom != nil && c.ValidFrom.After(now):
-		return "This promo code is available only from " + c.ValidFrom.UTC().Format("2006-01-02 15:04") + " UTC.", nil
-	case c.EventID == nil:
-		return "", nil
-	}
-	ends, err := s.tickets.EventEnds(ctx, db, *c.EventID)
+	ends, err := s.eventEnds(ctx, db, []code{c})
 	if err != nil {
 		return "", err
 	}
-	if end, known := ends[*c.EventID]; !known || !end.After(now) {
-		return endedMessage, nil
+	return s.problemOf(c, ends), nil
+}
+
+// problemOf is problem where the ends of events are known.
+func (s *Service) problemOf(c code, ends map[objectid.ID]time.Time) string {
+	now := s.clock.Now()
+	switch {
+	case !c.IsActive:
+		return unknownMessage
+	case c.ValidUntil != nil && c.ValidUntil.Before(now):
+		return expiredMessage
+	case c.ValidFrom != nil && c.ValidFrom.After(now):
+		return "This promo code is available only from " + c.ValidFrom.UTC().Format("2006-01-02 15:04") + " UTC."
+	case c.EventID == nil:
+		return ""
 	}
-	return "", nil
+	if end, known := ends[*c.EventID]; !known || !end.After(now) {
+		return endedMessage
+	}
+	return ""
+}
+
+// eventEnds tells when the events of the codes end; nil when there are none.
+func (s *Service) eventEnds(ctx context.Context, db postgres.DB, codes []code) (map[objectid.ID]time.Time, error) {
+	var events []objectid.ID
+	for _, c := range codes {
+		if c.EventID != nil {
+			events = append(events, *c.EventID)
+		}
+	}
+	if len(events) == 0 {
+		return nil, nil //nolint:nilnil // a nil map holds none
+	}
+	return s.tickets.EventEnds(ctx, db, events...)
 }
 
 // validCode finds a code that may be redeemed now: 404 for an unknown one, 400
