@@ -274,11 +274,8 @@ func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 	remote, err := gateway.Refund(ctx, payment.refundTerms(refund))
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "refund not recovered", slog.String("refund_id", id.String()), slog.Any("error", err))
-		if errors.Is(err, ErrUnavailable) {
-			return err // it would not listen: the job comes again
-		}
-		if errors.Is(err, ErrOutcomeUnknown) {
-			return err
+		if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
+			return err // the job comes again
 		}
 		return s.wishRefused(ctx, refund, err)
 	}
