@@ -6,7 +6,8 @@ import (
 	"marquee/platform/query"
 )
 
-// newAuditLog is the collection GET /audit-log; the newest entry comes first.
+// newAuditLog is the collection GET /audit-log; the newest entry comes first, by
+// its id where two changes fall into one millisecond.
 func newAuditLog() *collection.Resource {
 	return collection.New(collection.Definition{
 		Name: "audit-log", Singular: "Audit entry", Table: "accounts.audit_log", DefaultSort: `{"register_date":-1,"_id":-1}`,

@@ -3,6 +3,8 @@ package tickets_test
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,6 +47,31 @@ func TestTicketsByAdmin(t *testing.T) {
 	require.Equal(t, "status", b.admin.Put("/tickets", []object{{"_id": ticket, "status": "sold"}}).Expect(422).Field())
 	b.admin.Delete("/tickets?_id="+ticket.String(), nil).Expect(200)
 	require.Equal(t, 0, b.issued(event))
+}
+
+// TestOwnTicketsTakeEveryParameter: that the list is narrowed to its owner neither
+// shows through the contract nor can be undone by a filter.
+func TestOwnTicketsTakeEveryParameter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event := b.event(nil)
+	other, _ := b.another()
+	mine, strangers := b.give(b.customer.ID, event), b.give(other.ID, event)
+	b.give(b.customer.ID, event)
+	nested := strings.Repeat(`{"$and":[`, 10) + "{}" + strings.Repeat("]}", 10)
+	for query, found := range map[string]int{
+		"": 2, "?query=null": 2, "?query=%20": 2, "?query=": 2, "?query=" + url.QueryEscape(nested): 2, "?_id=" + mine.String(): 1,
+		"?query=" + url.QueryEscape(`{"$or":[{},{"customer_id":"`+other.ID.String()+`"}]}`):        2,
+		"?query=" + url.QueryEscape(`{"customer_id":"`+other.ID.String()+`"}`):                     0,
+		"?query=" + url.QueryEscape(`{"event_title":{"$regex":"."}}`) + "&sort={\"created_at\":1}": 2,
+		"?qty_docs_page=1&current_page=1":                                                          1,
+	} {
+		require.Len(t, docs(b.me.Get("/me/tickets"+query).Expect(200)), found, query)
+	}
+	b.me.Get("/me/tickets?_id=" + strangers.String()).Expect(404)
+	b.me.Get("/me/tickets?_id=" + objectid.New().String()).Expect(404)
+	refused := b.me.Get("/me/tickets?query=" + url.QueryEscape(`{"title":{"$foo":1}}`)).Expect(422)
+	require.Equal(t, []any{"query", "query", "title", "$foo"}, refused.Map()["detail"].([]any)[0].(object)["loc"], "as the client wrote it")
 }
 
 func TestConsumeByHand(t *testing.T) {

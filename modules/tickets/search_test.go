@@ -73,7 +73,8 @@ func TestSearchFindsTicketsThatMayBeListed(t *testing.T) {
 	require.Len(t, docs(admin.Get("/search/tickets?q=camarotes").Expect(200)), 2)
 	require.Equal(t, []string{"Camarote de " + b.customer.FullName}, titles(me.Get("/search/tickets?q=camarote").Expect(200)), "his own alone")
 	strangers := docs(admin.Get("/search/tickets?q=" + url.QueryEscape(other.FullName)).Expect(200))[0]["_id"].(string)
-	require.Empty(t, docs(me.Get("/search/tickets?_id="+strangers).Expect(200)))
+	me.Get("/search/tickets?_id=" + strangers).Expect(404)
+	require.Len(t, docs(me.Get("/search/tickets?q=camarote&query=null").Expect(200)), 1)
 	for _, filter := range []string{`{"customer_id":"` + other.ID.String() + `"}`, `{"$or":[{"customer_id":"` + other.ID.String() + `"},{}]}`} {
 		for _, d := range docs(me.Get("/search/tickets?q=camarote&query=" + url.QueryEscape(filter)).Expect(200)) {
 			require.Equal(t, b.customer.ID.String(), d["customer_id"])

@@ -86,7 +86,8 @@ func idsIn(body collection.RawJSON) []objectid.ID {
 	return ids
 }
 
-// listOwnTickets answers GET /me/tickets with the parameters of any collection.
+// listOwnTickets answers GET /me/tickets with the parameters of any collection;
+// 404 for the _id of somebody else's ticket.
 func (s *Service) listOwnTickets(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
 	me, err := s.accounts.CustomerByID(ctx, s.pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
@@ -97,10 +98,8 @@ func (s *Service) listOwnTickets(ctx context.Context, _ *collection.GetInput) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err := view.Prepare(params); err != nil {
-		return nil, err // with places as the client wrote them
-	}
-	list, err := view.Prepare(ofCustomer(me.ID, params))
+	params.Only = ofCustomer(me.ID)
+	list, err := view.Prepare(params)
 	if err != nil {
 		return nil, err
 	}
@@ -110,17 +109,9 @@ func (s *Service) listOwnTickets(ctx context.Context, _ *collection.GetInput) (*
 	return list.Envelope(ctx), nil
 }
 
-// ofCustomer narrows a filter that has been found valid to a customer's tickets.
-func ofCustomer(id objectid.ID, p collection.Params) collection.Params {
-	filter := "{}"
-	switch {
-	case p.ID != "":
-		filter = fmt.Sprintf(`{"_id":%q}`, p.ID)
-	case p.Query != "":
-		filter = p.Query
-	}
-	p.Query, p.ID = fmt.Sprintf(`{"$and":[{"customer_id":%q},%s]}`, id, filter), ""
-	return p
+// ofCustomer narrows a list to a customer's tickets.
+func ofCustomer(id objectid.ID) []collection.Only {
+	return []collection.Only{{Field: "customer_id", Value: id.String()}}
 }
 
 // TicketSearch makes tickets searchable as they may be listed: all of them by
@@ -136,11 +127,11 @@ func (s *Service) TicketSearch() collection.Searchable {
 			me, err := s.accounts.CustomerByID(ctx, s.pool, caller.ID)
 			return ownTickets[me.EmailVerified], err
 		},
-		Narrow: func(ctx context.Context, p collection.Params) collection.Params {
+		Only: func(ctx context.Context) []collection.Only {
 			if caller := httpapi.CallerOf(ctx); !caller.IsAdmin() {
-				return ofCustomer(caller.ID, p)
+				return ofCustomer(caller.ID)
 			}
-			return p
+			return nil
 		},
 	}
 }

@@ -53,7 +53,8 @@ type Page struct {
 func (v *View) Prepare(p Params) (*List, error) {
 	l := &List{view: v, params: p}
 	if p.ID != "" {
-		l.args = []any{string(p.ID)}
+		l.filter, l.args = "t.id = $1", []any{string(p.ID)}
+		l.narrow(p.Only)
 		return l, nil
 	}
 	filter, err := query.Compile(v.registry, p.Query, 1)
@@ -69,11 +70,21 @@ func (v *View) Prepare(p Params) (*List, error) {
 	countUnknown(v.resource.def.Name, filter.Unknown+sort.Unknown)
 	l.filter, l.sort = filter.SQL, sort.SQL
 	l.args = append(filter.Args, sort.Args...)
+	l.narrow(p.Only)
 	if p.Search != "" {
 		l.search(p)
 	}
 	l.client = p.Search != "" || p.Query != "" || p.Sort != "" || p.Size != v.resource.def.PageSize || p.Offset() >= deepOffset
 	return l, nil
+}
+
+// narrow adds what the server demands. A field that the resource does not have is
+// a fault of the program.
+func (l *List) narrow(only []Only) {
+	for _, o := range only {
+		l.args = append(l.args, o.Value)
+		l.filter = allOf(l.filter, l.view.resource.named[o.Field].Expr+" = $"+strconv.Itoa(len(l.args))+"::text")
+	}
 }
 
 // search adds the words to find to the filter, and their rank before the sort
@@ -96,7 +107,7 @@ func (l *List) SQL() (string, []any) {
 	}
 	from := " FROM " + v.resource.def.From + " WHERE "
 	if l.params.ID != "" {
-		return "SELECT 1, " + v.document + ", " + version + from + v.where("t.id = $1"), l.args
+		return "SELECT 1, " + v.document + ", " + version + from + v.where(l.filter), l.args
 	}
 	rows := from + v.where(l.filter)
 	return "SELECT (SELECT count(*)" + rows + "), (SELECT coalesce(string_agg(p.doc, ','), '') FROM (" +

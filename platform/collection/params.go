@@ -35,7 +35,14 @@ type Params struct {
 	Start int  // zero-based first row of a range
 
 	Search string // words to find, best match first unless Sort is set; "" is no search
+
+	// Only is what the server adds to the client's filter, such as whose records
+	// they are: the ones that hold these values. They are as if there were no others.
+	Only []Only
 }
+
+// Only demands a value of a text or id field.
+type Only struct{ Field, Value string }
 
 // Offset is the number of rows before the page.
 func (p Params) Offset() int {

@@ -20,9 +20,8 @@ type Searchable struct {
 	// View returns what the caller behind ctx may list, or the error with which the
 	// list itself would refuse him.
 	View func(ctx context.Context) (*View, error)
-	// Narrow adds what the caller's own list adds to a filter that has been found
-	// valid, such as whose records they are. Default nothing.
-	Narrow func(ctx context.Context, p Params) Params
+	// Only is what the caller's own list adds to his filter. Default nothing.
+	Only func(ctx context.Context) []Only
 }
 
 // SearchAs makes the view searchable under its collection's name by those who may
@@ -74,11 +73,8 @@ func (s Routes) Search(all ...Searchable) func(context.Context, *SearchInput) (*
 		if err != nil {
 			return nil, err
 		}
-		if one.Narrow != nil {
-			if _, err := v.Prepare(params); err != nil {
-				return nil, err // with places as the client wrote them
-			}
-			params = one.Narrow(ctx, params)
+		if one.Only != nil {
+			params.Only = one.Only(ctx)
 		}
 		return s.list(ctx, v, params)
 	}
