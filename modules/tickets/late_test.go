@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
+	gwastage "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -107,6 +108,35 @@ func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1", order(m)["_id"]), "once")
 		})
 	}
+}
+
+// A card whose risk gateway A analyses for ever does not hold its places for ever;
+// once it is approved, it is money that arrives late.
+func TestPlacesDoNotWaitForeverForACard(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwastage.Settings) { s.RiskAnalysis = true })
+	require.NoError(t, err)
+	event := b.event(object{"capacity": 1, "event_date": b.clock.Now().Add(72 * time.Hour).Format(time.RFC3339)})
+	m := b.me.Post("/store/purchase/gwa/card", cardA(event, 1, paymentstest.CardApproved)).Expect(200).Map()
+	b.clock.Advance(23 * time.Hour)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, 1, b.issued(event), "not yet")
+	b.clock.Advance(2 * time.Hour)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, 0, b.issued(event))
+	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
+	state, _ := b.orderRow(order(m)["_id"].(string))
+	require.Equal(t, "released", state)
+	require.Zero(t, b.count("SELECT count(*) FROM tickets.orders WHERE intent_open"))
+
+	_, err = b.gateways.Sandbox.GWA.EndRiskAnalysis(order(m)["gateway_payment_id"].(string), true)
+	require.NoError(t, err)
+	b.settle()
+	require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[0]))
+	state, _ = b.orderRow(order(m)["_id"].(string))
+	require.Equal(t, "paid", state)
 }
 
 // Paid when the event is over and the places are still held: the tickets do not

@@ -97,7 +97,13 @@ func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
 	if _, err = s.settle(ctx, id, a); err != nil {
 		return err
 	}
-	if a.open {
+	switch {
+	case a.open && o.HoldUntil != nil && !o.HoldUntil.After(s.clock.Now()):
+		// The gateway has thought about the card for too long. What it takes after all
+		// is money that arrives late.
+		_, err = s.settle(ctx, id, answer{ranOut: true})
+		return err
+	case a.open:
 		return s.postpone(ctx, id, false)
 	}
 	if a.pix != nil && a.pix.Payment.Status == payments.PaymentPending {
