@@ -53,8 +53,8 @@ func Valid(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		c := s[i] | 0x20
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		c := s[i]
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
 			return false
 		}
 	}

@@ -1,7 +1,9 @@
 package objectid_test
 
 import (
+	"regexp"
 	"sort"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,19 +28,23 @@ func TestParse(t *testing.T) {
 	id, err := objectid.Parse("66F0A1B2C3D4E5F607182A01")
 	require.NoError(t, err)
 	require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a01"), id)
-	for _, bad := range []string{"", "66f0", "66f0a1b2c3d4e5f607182a0g", "66f0a1b2c3d4e5f607182a011", "66f0a1b2c3d4e5f60718 a01"} {
+	for _, bad := range []string{"", "66f0", "66f0a1b2c3d4e5f607182a0g", "66f0a1b2c3d4e5f607182a011", "66f0a1b2c3d4e5f60718 a01", "66f0a1b2c3d4e5f6071\x10\x11\x19a01"} {
 		_, err := objectid.Parse(bad)
 		require.ErrorIs(t, err, objectid.ErrMalformed, bad)
 	}
 }
 
+var form = regexp.MustCompile(`^[0-9a-f]{24}$`)
+
 func FuzzParse(f *testing.F) {
 	f.Add("66f0a1b2c3d4e5f607182a01")
 	f.Add("`a1b2c3d4e5f607182a01xxxx")
+	f.Add("66f0a1b2c3d4e5f6071\x10\x11\x19a01")
 	f.Fuzz(func(t *testing.T, s string) {
 		id, err := objectid.Parse(s)
-		if err == nil && !objectid.Valid(id.String()) {
-			t.Fatalf("%q parsed to the invalid id %q", s, id)
+		require.Equal(t, form.MatchString(strings.ToLower(s)), err == nil, "%q", s)
+		if err == nil {
+			require.Regexp(t, form, id)
 		}
 	})
 }
