@@ -30,7 +30,7 @@ generate:
 
 ## lint: formatting and the linters
 lint:
-	@test -z "$$(gofmt -l cmd modules platform testutil migrations web)" || { gofmt -l cmd modules platform testutil migrations web; echo 'run gofmt -w on these files'; exit 1; }
+	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web)" || { gofmt -l cmd modules platform testutil migrations sql web; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
 
@@ -38,7 +38,7 @@ lint:
 verify:
 	$(GO) mod verify
 	$(TOOL) sqlc diff
-	@test -z "$$(gofmt -l cmd modules platform testutil migrations web)" || { gofmt -l cmd modules platform testutil migrations web; echo 'run gofmt -w on these files'; exit 1; }
+	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web)" || { gofmt -l cmd modules platform testutil migrations sql web; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
 
 build:

@@ -121,7 +121,7 @@ func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, op
 		return
 	}
 	a.mux.Method(method, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h(w, r.WithContext(a.withTrail(r.Context(), method != http.MethodGet, name)))
+		h(w, r.WithContext(a.withTrail(r.Context(), true, name)))
 	}))
 }
 
@@ -212,7 +212,6 @@ func BodySchema(s *huma.Schema) Option {
 	return func(o *operation) {
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
-		o.SkipValidateBody = true
 	}
 }
 

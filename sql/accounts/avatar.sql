@@ -2,6 +2,5 @@
 -- name: UserListAvatars :many
 SELECT id, avatar_id FROM accounts.users WHERE id = ANY (@ids::text[]) AND deleted_at IS NULL;
 
--- UserLock lets one change of a user's avatar wait for another.
 -- name: UserSetAvatar :exec
 UPDATE accounts.users SET avatar_id = sqlc.narg('avatar_id'), updated_at = @now WHERE id = @id;

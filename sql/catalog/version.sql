@@ -1,7 +1,3 @@
--- name: VersionGet :one
--- VersionGet returns the number that every write to the catalogue moves on.
-SELECT number FROM catalog.version;
-
 -- name: VersionLock :one
 -- VersionLock makes other writers of the catalogue wait for the end of the
 -- transaction.

@@ -52,7 +52,6 @@ type UserSetAvatarParams struct {
 	ID       objectid.ID
 }
 
-// UserLock lets one change of a user's avatar wait for another.
 func (q *Queries) UserSetAvatar(ctx context.Context, db DBTX, arg UserSetAvatarParams) error {
 	_, err := db.Exec(ctx, userSetAvatar, arg.AvatarID, arg.Now, arg.ID)
 	return err

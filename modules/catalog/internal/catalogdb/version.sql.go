@@ -9,18 +9,6 @@ import (
 	"context"
 )
 
-const versionGet = `-- name: VersionGet :one
-SELECT number FROM catalog.version
-`
-
-// VersionGet returns the number that every write to the catalogue moves on.
-func (q *Queries) VersionGet(ctx context.Context, db DBTX) (int64, error) {
-	row := db.QueryRow(ctx, versionGet)
-	var number int64
-	err := row.Scan(&number)
-	return number, err
-}
-
 const versionLock = `-- name: VersionLock :one
 SELECT number FROM catalog.version FOR UPDATE
 `
