@@ -72,7 +72,7 @@ func (s *Service) listStore(ctx context.Context, _ *struct{}) (*httpapi.Output[s
 	}
 	body := storeBody{Events: make([]storeEvent, len(rows))}
 	for i, e := range rows {
-		body.Events[i] = s.storeEventOf(e)
+		body.Events[i] = s.storeEventOf(event(e))
 	}
 	return httpapi.OK(body)
 }

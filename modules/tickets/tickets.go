@@ -126,7 +126,10 @@ func New(d Deps) *Service {
 		s.lists = d.Pool
 	}
 	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
-	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) { return s.db.EventLock(ctx, tx, e.ID) }
+	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) {
+		row, err := s.db.EventLock(ctx, tx, e.ID)
+		return event(row), err
+	}
 	s.gate = newGate(s.reserveMany)
 	d.Payments.Register(s)
 	return s
@@ -134,7 +137,7 @@ func New(d Deps) *Service {
 
 // event, order and ticket are rows as the database holds them.
 type (
-	event  = ticketsdb.Event
+	event  = ticketsdb.EventGetRow
 	order  = ticketsdb.Order
 	ticket = ticketsdb.Ticket
 )

@@ -43,12 +43,36 @@ func (q *Queries) EventExists(ctx context.Context, db DBTX, id objectid.ID) (boo
 }
 
 const eventGet = `-- name: EventGet :one
-SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search FROM tickets.events WHERE id = $1
+SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
+    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+FROM tickets.events WHERE id = $1
 `
 
-func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (Event, error) {
+type EventGetRow struct {
+	ID                  objectid.ID
+	Code                *string
+	Title               string
+	Description         string
+	EventType           string
+	EventDate           time.Time
+	EventEndDate        *time.Time
+	EndsAt              time.Time
+	Location            string
+	Capacity            *int32
+	TicketsIssued       int32
+	TicketValueCents    *int64
+	IsSaleBoxOffice     bool
+	ImageID             *objectid.ID
+	IsActive            bool
+	DocumentCreatedByID *objectid.ID
+	RegisterDate        time.Time
+	RegisterUpdateDate  time.Time
+}
+
+// All columns but search, which costs more to read than the others together. EventLock and EventListOnSale select the same.
+func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (EventGetRow, error) {
 	row := db.QueryRow(ctx, eventGet, id)
-	var i Event
+	var i EventGetRow
 	err := row.Scan(
 		&i.ID,
 		&i.Code,
@@ -68,7 +92,6 @@ func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (Event,
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
-		&i.Search,
 	)
 	return i, err
 }
@@ -126,18 +149,41 @@ func (q *Queries) EventListImages(ctx context.Context, db DBTX, ids []string) ([
 }
 
 const eventListOnSale = `-- name: EventListOnSale :many
-SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY event_date, id LIMIT 1000
+SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
+    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY event_date, id LIMIT 1000
 `
 
-func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) ([]Event, error) {
+type EventListOnSaleRow struct {
+	ID                  objectid.ID
+	Code                *string
+	Title               string
+	Description         string
+	EventType           string
+	EventDate           time.Time
+	EventEndDate        *time.Time
+	EndsAt              time.Time
+	Location            string
+	Capacity            *int32
+	TicketsIssued       int32
+	TicketValueCents    *int64
+	IsSaleBoxOffice     bool
+	ImageID             *objectid.ID
+	IsActive            bool
+	DocumentCreatedByID *objectid.ID
+	RegisterDate        time.Time
+	RegisterUpdateDate  time.Time
+}
+
+func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) ([]EventListOnSaleRow, error) {
 	rows, err := db.Query(ctx, eventListOnSale, now)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []Event{}
+	items := []EventListOnSaleRow{}
 	for rows.Next() {
-		var i Event
+		var i EventListOnSaleRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.Code,
@@ -157,7 +203,6 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 			&i.DocumentCreatedByID,
 			&i.RegisterDate,
 			&i.RegisterUpdateDate,
-			&i.Search,
 		); err != nil {
 			return nil, err
 		}
@@ -170,13 +215,36 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 }
 
 const eventLock = `-- name: EventLock :one
-SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search FROM tickets.events WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
+    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+FROM tickets.events WHERE id = $1 FOR NO KEY UPDATE
 `
 
+type EventLockRow struct {
+	ID                  objectid.ID
+	Code                *string
+	Title               string
+	Description         string
+	EventType           string
+	EventDate           time.Time
+	EventEndDate        *time.Time
+	EndsAt              time.Time
+	Location            string
+	Capacity            *int32
+	TicketsIssued       int32
+	TicketValueCents    *int64
+	IsSaleBoxOffice     bool
+	ImageID             *objectid.ID
+	IsActive            bool
+	DocumentCreatedByID *objectid.ID
+	RegisterDate        time.Time
+	RegisterUpdateDate  time.Time
+}
+
 // Whoever changes how many places are taken locks the event first, tickets after.
-func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (Event, error) {
+func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (EventLockRow, error) {
 	row := db.QueryRow(ctx, eventLock, id)
-	var i Event
+	var i EventLockRow
 	err := row.Scan(
 		&i.ID,
 		&i.Code,
@@ -196,7 +264,6 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (Event
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
-		&i.Search,
 	)
 	return i, err
 }

@@ -10,36 +10,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-// What tickets are for.
-type Event struct {
-	ID           objectid.ID
-	Code         *string
-	Title        string
-	Description  string
-	EventType    string
-	EventDate    time.Time
-	EventEndDate *time.Time
-	// By the end rule, tickets.ends_at.
-	EndsAt   time.Time
-	Location string
-	// Null is unlimited. It may be lowered below what is issued; then nothing more is issued.
-	Capacity *int32
-	// Tickets that hold a place, kept by the trigger tickets_account of tickets.tickets.
-	TicketsIssued int32
-	// Price of one ticket; null or 0 is free.
-	TicketValueCents *int64
-	// Buyable in the store.
-	IsSaleBoxOffice bool
-	// A file of purpose event_image. No foreign key: an image may be replaced before its event is edited.
-	ImageID             *objectid.ID
-	IsActive            bool
-	DocumentCreatedByID *objectid.ID
-	RegisterDate        time.Time
-	RegisterUpdateDate  time.Time
-	// What GET /search/events finds an event by: code and title before the place, this before the description.
-	Search interface{}
-}
-
 // One row a purchase, written with its places before the gateway is called.
 type Order struct {
 	ID objectid.ID
