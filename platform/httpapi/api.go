@@ -75,7 +75,7 @@ func New(cfg Config) *API {
 			MaxAge:         600,
 		}),
 		a.timeout,
-		refuseNUL,
+		refuseUnstorable,
 	)
 	a.mux.NotFound(plainError(http.StatusNotFound))
 	a.mux.MethodNotAllowed(plainError(http.StatusMethodNotAllowed))

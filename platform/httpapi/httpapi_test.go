@@ -226,6 +226,7 @@ func TestErrorsAreRendered(t *testing.T) {
 	require.Equal(t, "Method Not Allowed", c.Delete("/things", nil).Expect(405).Detail())
 	require.Equal(t, "x", c.Get("/as-none?a=1&x=y%00").Expect(422).Field())
 	require.Empty(t, c.Get("/as-none?x%00=1").Expect(422).Field())
+	require.Equal(t, "VALIDATION_ERROR", c.Get("/fails/%ff%fe").Expect(422).Code())
 }
 
 func TestThrottleByAddress(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/httprate"
@@ -140,12 +141,15 @@ func (a *API) timeout(next http.Handler) http.Handler {
 	})
 }
 
-// refuseNUL keeps U+0000 in a path or query away from Postgres, which cannot
-// hold it.
-func refuseNUL(next http.Handler) http.Handler {
+// refuseUnstorable keeps away from Postgres what its texts cannot hold: U+0000 in
+// a path or query, and a path that is no UTF-8. Parameters that are none are
+// refused where they are read.
+func refuseUnstorable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const holds = "holds the character U+0000"
 		switch {
+		case !utf8.ValidString(r.URL.Path):
+			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt("is not valid UTF-8", "path")))
 		case strings.ContainsRune(r.URL.Path, 0):
 			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt(holds, "path")))
 		case strings.Contains(r.URL.RawQuery, "%00"):

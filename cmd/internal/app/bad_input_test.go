@@ -31,7 +31,7 @@ var values = map[string]json.RawMessage{
 }
 
 // parameters are put into every path and query parameter.
-var parameters = []string{"", "-1", "x'\"--", "99999999999999999999", "\x00", "66f0a1b2c3d4e5f607182a01", strings.Repeat("a", 3_000), "{\"$where\":1}", "../../etc"}
+var parameters = []string{"", "-1", "x'\"--", "99999999999999999999", "\x00", "66f0a1b2c3d4e5f607182a01", strings.Repeat("a", 3_000), "{\"$where\":1}", "../../etc", "\xff\xfe"}
 
 // inner are words that no answer shows.
 var inner = []string{"SQLSTATE", "pgx", "goroutine", "panic", "violates", "syntax error at", "marquee/"}
