@@ -72,77 +72,92 @@ func (s *Service) financeTables(ctx context.Context, tx pgx.Tx, r exportRequest)
 		return nil, err
 	}
 	period := []any{r.First, r.Last}
-	return []exportTable{
-		summary,
-		{
-			name: "subscriptions", from: "finance.subscriptions x" + joinPerson + " WHERE " + inPeriod("x.created_at"), order: "x.created_at, x.subscription_id", args: period,
-			columns: columns([]exportColumn{{"subscription_id", export.Text, "x.subscription_id"}}, person, []exportColumn{
-				{"plan_id", export.Text, "x.plan_id"},
-				{"plan_name", export.Text, "x.plan_name"},
-				{"gateway", export.Text, "x.gateway"},
-				{"payment_method", export.Text, "x.payment_method"},
-				{"status", export.Text, "x.status"},
-				{"is_active", export.Bool, "x.is_active"},
-				{"is_trial", export.Bool, "x.is_trial"},
-				{"monthly_price", export.Money, "x.price_cents"},
-				{"period_months", export.Integer, "x.period_months"},
-				{"created_at", export.Timestamp, "x.created_at"},
-				{"started_at", export.Timestamp, "x.started_at"},
-				{"last_payment_at", export.Timestamp, "x.last_payment_at"},
-				{"next_billing_date", export.Timestamp, "x.next_billing_date"},
-				{"expires_at", export.Timestamp, "x.expires_at"},
-				{"ended_at", export.Timestamp, "x.ended_at"},
-				{"payment_failures", export.Integer, "x.payment_failures"},
-				{"total_refunded", export.Money, "x.total_refunded_cents"},
-				{"has_chargeback", export.Bool, "x.has_chargeback"},
-			}),
-		},
-		{
-			name: "overdue", from: "finance.overdue x" + joinPerson, order: "x.days_overdue DESC, x.subscription_id",
-			columns: columns(person, []exportColumn{
-				{"subscription_id", export.Text, "x.subscription_id"},
-				{"plan_id", export.Text, "x.plan_id"},
-				{"plan_name", export.Text, "x.plan_name"},
-				{"gateway", export.Text, "x.gateway"},
-				{"payment_method", export.Text, "x.payment_method"},
-				{"payment_failures", export.Integer, "x.payment_failures"},
-				{"last_payment_at", export.Timestamp, "x.last_payment_at"},
-				{"next_billing_date", export.Timestamp, "x.next_billing_date"},
-				{"days_overdue", export.Integer, "x.days_overdue"},
-				{"subscription_status", export.Text, "x.subscription_status"},
-				{"amount", export.Money, "x.amount_cents"},
-			}),
-		},
-		{
-			name: "cancellations", from: exitsInPeriod + joinPerson + " LEFT JOIN finance.subscriptions s ON s.subscription_id = x.subscription_id", order: "x.at, x.movement_id", args: period,
-			columns: columns([]exportColumn{{"at", export.Timestamp, "x.at"}, {"day", export.Date, "x.day"}}, person, []exportColumn{
-				{"subscription_id", export.Text, "x.subscription_id"},
-				{"plan_id", export.Text, "s.plan_id"},
-				{"plan_name", export.Text, "s.plan_name"},
-				{"gateway", export.Text, "s.gateway"},
-				{"payment_method", export.Text, "s.payment_method"},
-				{"monthly_price", export.Money, "s.price_cents"},
-				{"reason", export.Text, "x.reason"},
-				{"returned_at", export.Timestamp, "x.returned_at"},
-				{"counted", export.Bool, "x.counts_in_day"},
-			}),
-		},
-		{
-			name: "refunds", order: "x.refunded_at, x.refund_id", args: period,
-			from: "finance.refunds x LEFT JOIN finance.refunds_personal f ON f.refund_id = x.refund_id" + joinPerson +
-				" WHERE x.purpose = 'subscription' AND x.is_done AND " + inPeriod("x.refunded_at"),
-			columns: columns([]exportColumn{{"refunded_at", export.Timestamp, "x.refunded_at"}, {"refund_id", export.Text, "x.refund_id"}}, person, []exportColumn{
-				{"subscription_id", export.Text, "x.subscription_id"},
-				{"gateway", export.Text, "x.gateway"},
-				{"payment", export.Text, "x.payment_ref"},
-				{"amount", export.Money, "x.amount_cents"},
-				{"source", export.Text, "x.source"},
-				{"reason", export.Text, "f.reason"},
-				{"admin", export.Text, "f.admin"},
-				{"requested_at", export.Timestamp, "x.requested_at"},
-			}),
-		},
-	}, nil
+	return []exportTable{summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period), refundsTable(period)}, nil
+}
+
+// subscriptionsTable is the subscriptions that began in the period.
+func subscriptionsTable(period []any) exportTable {
+	return exportTable{
+		name: "subscriptions", from: "finance.subscriptions x" + joinPerson + " WHERE " + inPeriod("x.created_at"), order: "x.created_at, x.subscription_id", args: period,
+		columns: columns([]exportColumn{{"subscription_id", export.Text, "x.subscription_id"}}, person, []exportColumn{
+			{"plan_id", export.Text, "x.plan_id"},
+			{"plan_name", export.Text, "x.plan_name"},
+			{"gateway", export.Text, "x.gateway"},
+			{"payment_method", export.Text, "x.payment_method"},
+			{"status", export.Text, "x.status"},
+			{"is_active", export.Bool, "x.is_active"},
+			{"is_trial", export.Bool, "x.is_trial"},
+			{"monthly_price", export.Money, "x.price_cents"},
+			{"period_months", export.Integer, "x.period_months"},
+			{"created_at", export.Timestamp, "x.created_at"},
+			{"started_at", export.Timestamp, "x.started_at"},
+			{"last_payment_at", export.Timestamp, "x.last_payment_at"},
+			{"next_billing_date", export.Timestamp, "x.next_billing_date"},
+			{"expires_at", export.Timestamp, "x.expires_at"},
+			{"ended_at", export.Timestamp, "x.ended_at"},
+			{"payment_failures", export.Integer, "x.payment_failures"},
+			{"total_refunded", export.Money, "x.total_refunded_cents"},
+			{"has_chargeback", export.Bool, "x.has_chargeback"},
+		}),
+	}
+}
+
+// overdueTable is the overdue as of now, the longest first, as GET /admin/finance/overdue lists them.
+func overdueTable() exportTable {
+	return exportTable{
+		name: "overdue", from: "finance.overdue x" + joinPerson, order: "x.days_overdue DESC, x.subscription_id",
+		columns: columns(person, []exportColumn{
+			{"subscription_id", export.Text, "x.subscription_id"},
+			{"plan_id", export.Text, "x.plan_id"},
+			{"plan_name", export.Text, "x.plan_name"},
+			{"gateway", export.Text, "x.gateway"},
+			{"payment_method", export.Text, "x.payment_method"},
+			{"payment_failures", export.Integer, "x.payment_failures"},
+			{"last_payment_at", export.Timestamp, "x.last_payment_at"},
+			{"next_billing_date", export.Timestamp, "x.next_billing_date"},
+			{"days_overdue", export.Integer, "x.days_overdue"},
+			{"subscription_status", export.Text, "x.subscription_status"},
+			{"amount", export.Money, "x.amount_cents"},
+		}),
+	}
+}
+
+// cancellationsTable is the exits of the period, as churn counts them: counted is false where
+// the subscription came back on the same day.
+func cancellationsTable(period []any) exportTable {
+	return exportTable{
+		name: "cancellations", from: exitsInPeriod + joinPerson + " LEFT JOIN finance.subscriptions s ON s.subscription_id = x.subscription_id", order: "x.at, x.movement_id", args: period,
+		columns: columns([]exportColumn{{"at", export.Timestamp, "x.at"}, {"day", export.Date, "x.day"}}, person, []exportColumn{
+			{"subscription_id", export.Text, "x.subscription_id"},
+			{"plan_id", export.Text, "s.plan_id"},
+			{"plan_name", export.Text, "s.plan_name"},
+			{"gateway", export.Text, "s.gateway"},
+			{"payment_method", export.Text, "s.payment_method"},
+			{"monthly_price", export.Money, "s.price_cents"},
+			{"reason", export.Text, "x.reason"},
+			{"returned_at", export.Timestamp, "x.returned_at"},
+			{"counted", export.Bool, "x.counts_in_day"},
+		}),
+	}
+}
+
+// refundsTable is the refunds of subscription payments that were done in the period.
+func refundsTable(period []any) exportTable {
+	return exportTable{
+		name: "refunds", order: "x.refunded_at, x.refund_id", args: period,
+		from: "finance.refunds x LEFT JOIN finance.refunds_personal f ON f.refund_id = x.refund_id" + joinPerson +
+			" WHERE x.purpose = 'subscription' AND x.is_done AND " + inPeriod("x.refunded_at"),
+		columns: columns([]exportColumn{{"refunded_at", export.Timestamp, "x.refunded_at"}, {"refund_id", export.Text, "x.refund_id"}}, person, []exportColumn{
+			{"subscription_id", export.Text, "x.subscription_id"},
+			{"gateway", export.Text, "x.gateway"},
+			{"payment", export.Text, "x.payment_ref"},
+			{"amount", export.Money, "x.amount_cents"},
+			{"source", export.Text, "x.source"},
+			{"reason", export.Text, "f.reason"},
+			{"admin", export.Text, "f.admin"},
+			{"requested_at", export.Timestamp, "x.requested_at"},
+		}),
+	}
 }
 
 // exitsInPeriod are the exits of the days $1 to $2. finance.exits looks at whole

@@ -58,6 +58,9 @@ type financeExportInput struct {
 	End   string `query:"end" doc:"Last day, included; default today"`
 }
 
+// finance answers GET /admin/finance/export (specification, Finance dashboard): the
+// file, or 202 with the export that a job writes. 422 for a malformed day and an end
+// before the start.
 func (h exportHandlers) finance(ctx context.Context, in *financeExportInput) (*huma.StreamResponse, error) {
 	r, err := h.s.financeRequest(export.Format(in.Format), in.Start, in.End)
 	return h.respond(ctx, r, in.ExportOptions, err)
@@ -69,6 +72,8 @@ type eventsExportInput struct {
 	ActiveOnly bool   `query:"active_only" default:"false" doc:"Only events that are switched on"`
 }
 
+// events answers GET /admin/events-dashboard/events/export (specification, Events
+// dashboard).
 func (h exportHandlers) events(ctx context.Context, in *eventsExportInput) (*huma.StreamResponse, error) {
 	return h.respond(ctx, h.s.eventsRequest(export.Format(in.Format), in.EventType, in.ActiveOnly), in.ExportOptions, nil)
 }
@@ -78,11 +83,14 @@ type customersExportInput struct {
 	Query string `query:"query" doc:"JSON filter over the fields of GET /customers, and plan_id, gateway, payment_method, subscription_status, next_billing_date, expires_at of the current subscription"`
 }
 
+// customers answers GET /admin/customers/export (open-shapes, section 2); 422 for a
+// filter that GET /customers would refuse.
 func (h exportHandlers) customers(ctx context.Context, in *customersExportInput) (*huma.StreamResponse, error) {
 	r, err := h.s.customersRequest(export.Format(in.Format), in.Query)
 	return h.respond(ctx, r, in.ExportOptions, err)
 }
 
+// respond sends the file, or has a job write it when the client asks for that.
 func (h exportHandlers) respond(ctx context.Context, r exportRequest, o ExportOptions, err error) (*huma.StreamResponse, error) {
 	if err != nil {
 		return nil, err

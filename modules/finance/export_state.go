@@ -112,6 +112,8 @@ type exportInput struct {
 	ID string `path:"id" doc:"The export's _id"`
 }
 
+// get answers GET /admin/exports/{id}: 422 for a malformed id, 404 for an export of
+// somebody else unless root asks.
 func (h exportHandlers) get(ctx context.Context, in *exportInput) (*httpapi.Output[exportState], error) {
 	caller := httpapi.CallerOf(ctx)
 	e, err := h.s.exportFor(ctx, in.ID, caller)
