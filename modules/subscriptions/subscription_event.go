@@ -188,15 +188,21 @@ func (s *Service) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.E
 	return true, s.payments.ReplayWaitingTx(ctx, tx, e.Gateway, e.SubscriptionID)
 }
 
-// applyFailureTx: invoice.payment_failed. The first invoice's failure is told by
-// the answer to the customer and is none of a row of failures; neither is that
-// of an invoice that has been paid since.
+// applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
+// refused. A PIX code that nobody paid is no attempt, and stands in no ledger
+// (finance-definitions, payment_success_rate). The first invoice's failure is told by
+// the answer to the customer and is none of a row of failures; neither is that of an
+// invoice that has been paid since.
 func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Payment == nil || e.Payment.ID == "" {
 		return "no payment in the event", nil
 	}
 	if _, err := s.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
+	}
+	status := Status(sub.Status)
+	if sub.PaymentMethod == string(payments.MethodPix) && (!sub.PixAutomatic || status == Pending) {
+		return "a code that nobody paid is no failure", nil
 	}
 	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
 		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID,
@@ -205,7 +211,6 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if err != nil {
 		return "", err
 	}
-	status := Status(sub.Status)
 	switch {
 	case status.Ended():
 		return ignoredEnded, nil

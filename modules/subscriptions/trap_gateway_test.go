@@ -75,6 +75,7 @@ func TestOverdueCodeIsNoFailure(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, "pending", b.status(t, id))
 	require.Zero(t, column[int](t, b, id, "payment_failures"))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.failed_attempts"), "reports count no attempt that was none")
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.dunning_mails"))
 	_, err = b.gateways.Sandbox.GWA.PayPIX(column[string](t, b, id, "pix_payload"))
 	require.NoError(t, err, "late, but paid")
