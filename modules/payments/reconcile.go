@@ -27,6 +27,7 @@ const (
 	MissedPayment FindingKind = "missed_payment"     // charged there, unpaid here
 	MissedRefund  FindingKind = "missed_refund"      // given back there, not here
 	MissedDispute FindingKind = "missed_dispute"     // disputed there, not here
+	MissedFailure FindingKind = "missed_failure"     // a debit that was not paid there, or is gone, and is waited for here
 	MissedEnd     FindingKind = "ended_subscription" // gone there, live here
 )
 

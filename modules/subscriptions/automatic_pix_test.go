@@ -89,6 +89,53 @@ func TestFailedDebitCountsAndTheNextCycleFollows(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id))
 }
 
+// debited is authorized with the debit of the next cycle ordered.
+func (b *bundle) debited(t *testing.T) (id objectid.ID, auth, debit string) {
+	t.Helper()
+	id, auth = b.authorized(t)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	b.clock.Advance(next.AddDate(0, 0, -6).Sub(b.clock.Now()))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	return id, auth, b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits")
+}
+
+// What nobody will pay must not be waited for: no other debit would follow, and
+// access would go on for good.
+func TestDebitThatIsDeletedAtTheGatewayIsPassedOver(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _, debit := b.debited(t)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	require.NoError(t, b.gateways.A.CancelPix(t.Context(), debit))
+	b.settle(t)
+	require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
+	require.Zero(t, column[int](t, b, id, "payment_failures"), "nobody refused anything")
+	require.Equal(t, "active", b.status(t, id))
+}
+
+func TestFailureThatOvertakesItsDebitIsPassedOverByTheNextReport(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, auth, debit := b.debited(t)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	know := func(id *string) {
+		_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.debits SET gateway_payment_id = $1::text, ordered_at = CASE WHEN $1::text IS NOT NULL THEN tried_at END", id)
+		require.NoError(t, err)
+	}
+	failed := payments.Event{
+		Gateway: payments.GWA, Kind: payments.PaymentHasFailed, Attempt: 1, AuthorizationID: auth, CreatedAt: b.clock.Now(),
+		Payment: &payments.Payment{ID: debit, Method: payments.MethodPix, Amount: 4990},
+	}
+	know(nil)
+	b.apply(t, failed)
+	require.WithinDuration(t, next, column[time.Time](t, b, id, "next_billing_date"), time.Second, "it is not known of which cycle it was")
+	know(&debit)
+	b.apply(t, failed)
+	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
+	require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
+}
+
 func TestAuthorizationEvents(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -49,8 +49,8 @@ func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*
 	return report, failed
 }
 
-// reconcileSilent reads the recurrences whose next payment should have been told
-// by now.
+// reconcileSilent reads the recurrences, and the debits of automatic PIX, whose next
+// payment should have been told by now.
 func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	now := s.clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-overdueAfter)
@@ -68,9 +68,13 @@ func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptio
 			return errors.Join(failed, err)
 		}
 		report.Asked++
-		ended, err := s.askAgain(ctx, sub, o.DryRun)
-		if ended {
-			f := payments.Finding{Gateway: name, Kind: payments.MissedEnd, ID: remoteID(sub), LocalID: sub.ID, Verdict: payments.Repaired}
+		ask := s.askAgain
+		if sub.PixAutomatic {
+			ask = s.askDebit
+		}
+		f, found, err := ask(ctx, sub, o.DryRun)
+		if found {
+			f.Gateway, f.LocalID, f.Verdict = name, sub.ID, payments.Repaired
 			if o.DryRun {
 				f.Verdict = payments.Repairable
 			}
@@ -86,22 +90,23 @@ func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptio
 
 // askAgain reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
-func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (ended bool, err error) {
+func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payments.Finding, ended bool, err error) {
+	f = payments.Finding{Kind: payments.MissedEnd, ID: remoteID(sub)}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
-		return false, err
+		return f, false, err
 	}
 	remote, err := gateway.ReadSubscription(ctx, remoteID(sub))
 	gone := errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status == payments.RemoteCanceled
 	if err != nil && !gone {
-		return false, fmt.Errorf("read subscription %s: %w", sub.ID, err)
+		return f, false, fmt.Errorf("read subscription %s: %w", sub.ID, err)
 	}
 	if dryRun {
-		return gone, nil
+		return f, gone, nil
 	}
 	if !gone {
 		_, err = s.settle(ctx, sub, answer{source: ByReconcile, remote: &remote})
-		return false, err
+		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
@@ -117,7 +122,7 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (ended boo
 		})
 		return err
 	})
-	return ended, err
+	return f, ended, err
 }
 
 // endForgotten ends at the gateways what ended here and is not known to have ended

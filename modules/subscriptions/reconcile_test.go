@@ -1,6 +1,7 @@
 package subscriptions_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
 	gwastage "marquee/platform/sandbox/gwa"
 )
 
@@ -185,6 +187,48 @@ func TestReconciliationEndsWhatIsSilent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, report.Counts[payments.MissedEnd])
 	require.Equal(t, "cancelled", b.status(t, id))
+}
+
+// A debit of automatic PIX of which no webhook told: nobody else would move the
+// subscription on, and its access would never end.
+func TestReconciliationFollowsDebits(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		happen   func(b *bundle, debit string) error
+		kind     payments.FindingKind
+		failures int
+		paid     int
+	}{
+		"that nobody paid": {func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Overdue(debit); return err }, payments.MissedFailure, 1, 1},
+		"that are gone":    {func(b *bundle, debit string) error { return b.gateways.A.CancelPix(context.Background(), debit) }, payments.MissedFailure, 0, 1},
+		"that were paid":   {func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Pay(debit); return err }, payments.MissedPayment, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _, debit := b.debited(t)
+			next := column[time.Time](t, b, id, "next_billing_date")
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			require.NoError(t, tc.happen(b, debit))
+			b.clock.Advance(next.Add(3 * 24 * time.Hour).Sub(b.clock.Now()))
+			o := payments.ReconcileOptions{Since: b.clock.Now().Add(time.Hour), DryRun: true} // nothing is as young
+			report, err := b.service.Reconcile(t.Context(), o)
+			require.NoError(t, err)
+			require.Equal(t, 1, report.Verdicts[payments.Repairable], "%+v", report.Findings)
+			require.WithinDuration(t, next, column[time.Time](t, b, id, "next_billing_date"), 0)
+			o.DryRun = false
+			report, err = b.service.Reconcile(t.Context(), o)
+			require.NoError(t, err)
+			require.Equal(t, 1, report.Counts[tc.kind], "%+v", report.Findings)
+			require.Equal(t, debit, report.Findings[0].ID)
+			require.Equal(t, tc.failures, column[int](t, b, id, "payment_failures"))
+			require.Equal(t, tc.paid, b.count(t, "SELECT count(*) FROM payments.payments"))
+			require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
+			report, err = b.service.Reconcile(t.Context(), o)
+			require.NoError(t, err)
+			require.Empty(t, report.Findings, "once")
+		})
+	}
 }
 
 // Money that nobody here knows is told, each time, and left alone.

@@ -66,8 +66,8 @@ func learnAuthorization(r *row, a *payments.PixAuthorization) {
 	}
 }
 
-// cycleAfterTx is the beginning of the cycle after the one whose debit failed; nil
-// when the payment is no debit. Without it the debits would stop at the first
+// cycleAfterTx is the beginning of the cycle after the one whose debit failed or is
+// gone; nil when the payment is no debit. Without it the debits would stop at the first
 // that nobody paid.
 func (s *Service) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (*time.Time, error) {
 	if !sub.PixAutomatic || e.Payment == nil {
@@ -79,4 +79,15 @@ func (s *Service) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub row, e paymen
 	}
 	next := latestOf(s.monthsOn(*cycle, int(sub.PeriodMonths), sub), sub.NextBillingDate)
 	return &next, nil
+}
+
+// skipCycleTx has the debits go on with the cycle after the one of the event's
+// debit, which nobody will pay. Moved is false when they have gone on already, and
+// when the payment is no debit.
+func (s *Service) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (moved bool, err error) {
+	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
+	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
+		return false, err
+	}
+	return true, s.editTx(ctx, tx, sub, func(r *row) { r.NextBillingDate = next })
 }

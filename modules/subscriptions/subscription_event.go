@@ -18,7 +18,7 @@ var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx p
 	payments.PaymentWasSettled:    (*Service).applyPaymentTx,
 	payments.PaymentHasFailed:     (*Service).applyFailureTx,
 	payments.PaymentWasLost:       (*Service).applyLossTx,
-	payments.PaymentWasDeleted:    (*Service).applyNothingTx,
+	payments.PaymentWasDeleted:    (*Service).applyDeletedTx,
 	payments.SubscriptionChanged:  (*Service).applyStatusTx,
 	payments.SubscriptionWasEnded: (*Service).applyEndTx,
 
@@ -223,8 +223,9 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 		return "a first payment does not count as a failure in a row", nil
 	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
 		return "it has been paid since", nil
-	case !first:
-		return "", nil // counted already, by another event about the same attempt
+	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
+		_, err := s.skipCycleTx(ctx, tx, sub, e)
+		return "", err
 	}
 	return "", s.failTx(ctx, tx, sub, e)
 }
@@ -239,7 +240,7 @@ func (s *Service) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Ev
 	if err != nil {
 		return err
 	}
-	_, err = s.moveTx(ctx, tx, sub, change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) {
+	_, err = s.moveTx(ctx, tx, sub, change{action: action, source: sourceOf(e), event: eventOf(e), edit: func(r *row) {
 		r.PaymentFailures++
 		if next != nil {
 			r.NextBillingDate = next
@@ -280,8 +281,17 @@ func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e paymen
 	return "", s.endAtGatewayTx(ctx, tx, *sub)
 }
 
-// applyNothingTx: PAYMENT_DELETED, as a rule the echo of our own deleting.
-func (*Service) applyNothingTx(context.Context, pgx.Tx, *row, payments.Event) (string, error) {
+// applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
+// automatic PIX that somebody deleted at the gateway is asked for no more, and the
+// next cycle follows: or the debits would stop there, and access would not.
+func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	if Status(sub.Status).Ended() || e.Known != nil {
+		return "no consequence", nil
+	}
+	moved, err := s.skipCycleTx(ctx, tx, sub, e)
+	if err != nil || moved {
+		return "", err
+	}
 	return "no consequence", nil
 }
 

@@ -73,10 +73,10 @@ ORDER BY recovery_at LIMIT 500;
 
 -- name: ListOverdueRecurrences :many
 -- Live recurrences whose period has ended without news: what the webhooks may
--- have missed.
+-- have missed. A suspended automatic PIX is debited no more.
 SELECT * FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN @since AND @before
-  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL)
+  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR pix_automatic AND status = 'active')
 ORDER BY next_billing_date LIMIT @most;
 
 -- name: ListStats :many

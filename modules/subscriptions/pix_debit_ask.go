@@ -1,0 +1,78 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/postgres"
+)
+
+// askDebit reads the ordered debit of an automatic PIX whose cycle has begun without
+// news, and applies what it finds as its event would have been, unless the run is
+// dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then
+// it is debited no more, and goes on giving access. Found is false where there is
+// nothing to be learned, such as a debit that is still to be ordered.
+func (s *Service) askDebit(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
+	f = payments.Finding{Kind: payments.MissedFailure}
+	debit, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.dateOf(*sub.NextBillingDate)})
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
+		return f, false, nil
+	}
+	if err != nil {
+		return f, false, fmt.Errorf("read debit of %s: %w", sub.ID, err)
+	}
+	e, waits, err := s.debitAsEvent(ctx, sub, debit)
+	f.ID, f.Amount = *debit.GatewayPaymentID, e.Payment.Amount
+	if e.Kind == payments.PaymentWasSettled {
+		f.Kind = payments.MissedPayment
+	}
+	if err != nil || waits || dryRun {
+		return f, err == nil && !waits, err
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		result, err := s.ApplyEventTx(ctx, tx, e)
+		found = result.Status == payments.ResultApplied
+		return err
+	})
+	if err != nil {
+		return f, false, fmt.Errorf("apply debit of %s: %w", sub.ID, err)
+	}
+	return f, found, nil
+}
+
+// debitAsEvent reads a debit and says what its present state means. Waits: it falls
+// due only now, since its order came late.
+func (s *Service) debitAsEvent(ctx context.Context, sub row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
+	now := s.clock.Now()
+	e = payments.Event{
+		Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentHasFailed, Attempt: 1, CreatedAt: now,
+		AuthorizationID: text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &payments.Payment{ID: *debit.GatewayPaymentID},
+	}
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return e, false, err
+	}
+	paid, err := gateway.ReadPayment(ctx, *debit.GatewayPaymentID)
+	switch {
+	case errors.Is(err, payments.ErrGatewayMissing):
+		e.Kind = payments.PaymentWasDeleted
+		return e, false, nil
+	case err != nil:
+		return e, false, fmt.Errorf("read payment of %s: %w", sub.ID, err)
+	}
+	e.Payment = &paid
+	switch paid.Status {
+	case payments.PaymentSettled:
+		e.Kind = payments.PaymentWasSettled
+	case payments.PaymentGone:
+		e.Kind = payments.PaymentWasDeleted
+	default:
+		waits = paid.DueDate == nil || paid.DueDate.Add(overdueAfter).After(now)
+	}
+	return e, waits, nil
+}
