@@ -44,8 +44,9 @@ func (s *Service) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []stri
 	return nil
 }
 
-// lastReports is longer than gateways repeat a webhook.
-const lastReports = 4 * 24 * time.Hour
+// lastReports is longer than gateways repeat a webhook: gateway A keeps those of a
+// paused queue for 14 days (gateway A, section 10).
+const lastReports = 15 * 24 * time.Hour
 
 // ForgetPersonArgs is the job that rewrites the logs of a deleted customer.
 type ForgetPersonArgs struct {
