@@ -2,9 +2,11 @@
 // renewals as the gateways report them, and the answer to "may this customer
 // watch now?".
 //
-// Owns: the schema subscriptions (plans, subscriptions, transitions), the
-// subscribe routes of both gateways, the customer's own subscription and PIX
-// code, the public list of plans.
+// Owns: the schema subscriptions (plans, subscriptions, transitions, debits,
+// plan_moves, dunning_mails), the subscribe routes of both gateways, the
+// customer's own subscription and PIX code, the plans, what admins do with
+// subscriptions, the mails about failed payments, and the job that compares with
+// the gateways.
 //
 // Does not own: the gateways, the webhooks and the ledger of payments (module
 // payments, which calls ApplyEventTx); customers and their
@@ -13,7 +15,7 @@
 // Words: an intent is a subscription's row committed before the gateway is
 // called; it is open until the gateway's answer is written. To settle is to
 // write what the gateway says, whoever heard it: the request, a webhook, the
-// recovery job. A live subscription is active, pending or suspended, and a
+// recovery job, the nightly reconciliation. A live subscription is active, pending or suspended, and a
 // customer has at most one. Late money is a payment of a subscription that had
 // ended before.
 //
