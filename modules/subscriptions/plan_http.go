@@ -29,6 +29,7 @@ var plans = collection.New(collection.Definition{
 	Constraints: map[string]collection.Violation{
 		"plans_plan_id_unique":     {Field: "plan_id", Message: "is already taken"},
 		"subscriptions_plan_known": {Message: "A plan that has been subscribed to cannot be deleted. Inactivate it instead."},
+		"plan_moves_plan_known":    {Message: "A plan that a subscription was moved to cannot be deleted. Inactivate it instead."},
 	},
 })
 

@@ -2,6 +2,7 @@ package subscriptions_test
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -93,6 +94,9 @@ func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 		admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}}).Expect(200)
 		b.unmoved(t, id)
 	})
+	admin, _ := planAPI(t, b)
+	left := first(admin.Get("/plans/admin?query=" + url.QueryEscape(`{"plan_id":"`+dearer+`"}`)))["_id"].(string)
+	require.Contains(t, admin.Delete("/plans?_id="+left, nil).Expect(409).Detail(), "Inactivate it instead.", "its moves name it")
 }
 
 func TestMoveWhoseAnswerIsLostIsFinishedByTheJob(t *testing.T) {
