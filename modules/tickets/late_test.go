@@ -110,6 +110,38 @@ func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {
 	}
 }
 
+// A refund that failed after it was believed done is made once more at once, and
+// not when the first refund's job is forgotten.
+func TestLateMoneyWhoseRefundFailsIsRefundedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	b.work()
+	event := b.event(object{"capacity": 1})
+	m := b.me.Post("/store/purchase/gwb/pix", pix(event, 1)).Expect(200).Map()
+	id := order(m)["_id"].(string)
+	b.release(m)
+	_, other := b.another()
+	other.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
+	require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(order(m)["gateway_payment_id"].(string)))
+	b.settle()
+	refunds := func(status string) int {
+		return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND status = $2", id, status)
+	}
+	b.eventually("the first refund", func() bool {
+		state, _ := b.orderRow(id)
+		return state == "refunded" && refunds("done") == 1 && b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund' AND state = 'completed'") == 1
+	})
+	var refund string
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_refund_id FROM payments.refunds WHERE local_id = $1", id).Scan(&refund))
+	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(refund, false))
+	b.settle()
+	b.eventually("the second refund", func() bool {
+		state, _ := b.orderRow(id)
+		return state == "refunded" && refunds("failed") == 1 && refunds("done") == 1
+	})
+}
+
 // A card whose risk gateway A analyses for ever does not hold its places for ever;
 // once it is approved, it is money that arrives late.
 func TestPlacesDoNotWaitForeverForACard(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
@@ -214,7 +215,7 @@ func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error 
 	if err != nil || o.GatewayPaymentID == nil {
 		return err
 	}
-	return s.refundLaterTx(ctx, tx, *o, *o.GatewayPaymentID)
+	return s.insertRefundTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: *o.GatewayPaymentID}, river.UniqueOpts{}) // the first one's job is still remembered
 }
 
 // applyDisputeTx changes nothing: the ledger has the dispute, and what becomes of

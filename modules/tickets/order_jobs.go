@@ -220,11 +220,14 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 	return err
 }
 
-// refundLaterTx has a payment given back once the transaction is committed.
+// refundLaterTx has a payment given back once the transaction is committed, by one
+// job however often it is asked for.
 func (s *Service) refundLaterTx(ctx context.Context, tx pgx.Tx, o order, paymentID string) error {
-	_, err := s.jobs.InsertTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: paymentID}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
-	})
+	return s.insertRefundTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: paymentID}, river.UniqueOpts{ByArgs: true})
+}
+
+func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, args refundArgs, unique river.UniqueOpts) error {
+	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: unique})
 	if err != nil {
 		return fmt.Errorf("queue refund: %w", err)
 	}
