@@ -8,8 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/accounts"
 	"marquee/modules/catalog"
 	"marquee/platform/collection"
+	"marquee/platform/httpapi"
 	"marquee/testutil/apitest"
 	"marquee/testutil/golden"
 	"marquee/testutil/leaktest"
@@ -54,6 +56,20 @@ func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 			require.Equal(t, http.StatusForbidden, forged.Do(r.Method, path, nil).Status, "%s %s", r.Method, r.Path)
 		}
 	}
+}
+
+// TestReplicaDoesNotSayWhoMayWatch: a replica that knows nothing yet is asked for
+// lists, and neither who the caller is nor whether he may watch.
+func TestReplicaDoesNotSayWhoMayWatch(t *testing.T) {
+	t.Parallel()
+	cfg := complete()
+	cfg.DatabaseURL, cfg.ReplicaURL, cfg.MaxConns, cfg.MailFrom = pgtest.URL(t), pgtest.URL(t), 4, "Marquee <no-reply@example.com>"
+	a, err := New(t.Context(), cfg, leaktest.Logger(t), true)
+	require.NoError(t, err)
+	t.Cleanup(a.Close)
+	_, admin := person(t, a, apitest.New(t, a.api), accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin"})
+	admin.Get("/videos").Expect(200)
+	require.Empty(t, admin.Get("/users").Expect(200).Map()["docs"], "the replica lags")
 }
 
 // TestMetrics: the figures are there, under route templates.
