@@ -68,7 +68,7 @@ func asciiLower(s string) string {
 var (
 	taxIDDigits  = regexp.MustCompile(`^([0-9]{11}|[0-9]{14})$`)
 	taxIDLetters = regexp.MustCompile(`^[0-9A-Z]{12}[0-9]{2}$`)
-	phoneForm    = regexp.MustCompile(`^\+?[0-9]{10,15}$`)
+	phoneForm    = regexp.MustCompile(phonePattern)
 )
 
 // checkTaxID refuses what has not the form of a CPF or CNPJ. Check digits are

@@ -29,9 +29,7 @@ const (
 	customersName = "customers"
 )
 
-const (
-	phonePattern = `^\+?[0-9]{10,15}$`
-)
+const phonePattern = `^\+?[0-9]{10,15}$`
 
 var (
 	usernameRule = collection.Rule{Required: true, MinLength: minUsernameLength, MaxLength: maxEmailLength}

@@ -9,9 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// scrapeTime bounds the reading of kept results.
-const scrapeTime = 2 * time.Second
-
 var (
 	findingsGauge = prometheus.NewDesc("marquee_invariant_findings", "Rows that break an invariant, as of the last check.", []string{"invariant"}, nil)
 	checkedGauge  = prometheus.NewDesc("marquee_invariants_checked_timestamp_seconds", "When the invariants were checked last, by Unix time.", nil, nil)
@@ -27,7 +24,7 @@ func (*InvariantMonitor) Describe(to chan<- *prometheus.Desc) {
 // nothing itself. Before the first check, and while the database is away, it tells
 // nothing.
 func (m *InvariantMonitor) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	rows, err := m.pool.Query(ctx, `SELECT name, findings, checked_at FROM finance.invariant_results ORDER BY name`)
 	if err != nil {
