@@ -169,7 +169,16 @@ func (w *writer) letter(r rune, fold bool) {
 }
 
 // class writes ranges; one that reaches both ends of Unicode as its complement.
+// Postgres has no brackets for nothing, as in [^\s\S], or for everything.
 func (w *writer) class(ranges []rune) {
+	switch {
+	case len(ranges) == 0:
+		w.out.WriteString(conditions[syntax.OpNoMatch])
+		return
+	case len(ranges) == 2 && ranges[0] == 0 && ranges[1] == unicode.MaxRune:
+		w.out.WriteString(conditions[syntax.OpAnyChar])
+		return
+	}
 	w.out.WriteByte('[')
 	if ranges[0] == 0 && ranges[len(ranges)-1] == unicode.MaxRune {
 		w.out.WriteByte('^')
