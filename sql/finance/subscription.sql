@@ -35,9 +35,9 @@ CROSS JOIN (
 -- name: SubscriptionInsights :one
 -- The window is the last months, the present one among them.
 WITH span AS MATERIALIZED (
-    SELECT (date_trunc('month', c.today::timestamp) - make_interval(months => sqlc.arg('months')::int - 1))::date AS first_day,
-        date_trunc('month', c.today::timestamp)::date AS last_month
-    FROM finance.clock c
+    SELECT m.first_day, m.first_day::timestamp AT TIME ZONE m.report_tz AS first_at, m.last_month
+    FROM (SELECT (date_trunc('month', c.today::timestamp) - make_interval(months => sqlc.arg('months')::int - 1))::date AS first_day,
+        date_trunc('month', c.today::timestamp)::date AS last_month, c.report_tz FROM finance.clock c) m
 ), stay AS MATERIALIZED (
     SELECT avg(t.access_days) AS days, count(*) AS customers FROM finance.tenure t
 )
@@ -51,11 +51,11 @@ SELECT json_build_object(
         / nullif((SELECT s.customers FROM stay s), 0)), 0)::bigint,
     'reactivations', (SELECT coalesce(sum(m.new_customers), 0)::bigint FROM finance.churn_monthly m WHERE m.month >= span.first_day)
         - (SELECT coalesce(sum(c.customers), 0)::bigint FROM finance.cohort_months c WHERE c.cohort_month >= span.first_day),
-    'upgrades', (SELECT count(*) FROM finance.plan_moves p WHERE p.is_upgrade AND p.day >= span.first_day),
+    'upgrades', (SELECT count(*) FROM finance.plan_moves p WHERE p.is_upgrade AND p.at >= span.first_at),
     'failed_payments', (SELECT json_agg(json_build_object('month', to_char(k.month, 'YYYY-MM'), 'count', k.failed, 'recovered', k.recovered) ORDER BY k.month)
         FROM (SELECT g.month, count(f.failed_attempt_id) AS failed, count(f.recovered_at) AS recovered
             FROM generate_series(span.first_day::timestamp, span.last_month::timestamp, interval '1 month') AS g (month)
-            LEFT JOIN (SELECT * FROM finance.subscription_failures x WHERE x.failed_on >= span.first_day) f ON date_trunc('month', f.failed_on::timestamp) = g.month
+            LEFT JOIN (SELECT * FROM finance.subscription_failures x WHERE x.failed_at >= span.first_at) f ON date_trunc('month', f.failed_on::timestamp) = g.month
             GROUP BY g.month) k),
     'at_risk', (SELECT coalesce(json_agg(json_build_object(
             'customer_id', p.customer_id, 'username', coalesce(c.username, ''), 'email', coalesce(c.email, ''), 'full_name', coalesce(c.full_name, ''),

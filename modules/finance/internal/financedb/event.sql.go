@@ -55,6 +55,11 @@ func (q *Queries) EventDetail(ctx context.Context, db DBTX, eventID objectid.ID)
 }
 
 const eventListReport = `-- name: EventListReport :one
+WITH page AS MATERIALIZED (
+    SELECT k.event_id FROM finance.events k
+    WHERE ($1::text IS NULL OR k.event_type = $1) AND (k.is_active OR NOT $2::boolean)
+    ORDER BY k.event_date DESC, k.event_id LIMIT $4::int OFFSET $3::int
+)
 SELECT json_build_object(
     'total', (SELECT count(*) FROM finance.events t
         WHERE ($1::text IS NULL OR t.event_type = $1) AND (t.is_active OR NOT $2::boolean)),
@@ -65,11 +70,7 @@ SELECT json_build_object(
         'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct
     ) ORDER BY e.event_date DESC, e.event_id), '[]')
 )::json AS report
-FROM (
-    SELECT event_id, title, event_type, event_date, ends_at, location, capacity, is_active, is_on_sale, is_upcoming, ticket_value_cents, tickets_live, tickets_sold, tickets_promo, tickets_pending, tickets_available, tickets_consumed, tickets_expired, orders_count, paid_orders, revenue_cents, occupancy_pct FROM finance.events
-    WHERE ($1::text IS NULL OR event_type = $1) AND (is_active OR NOT $2::boolean)
-    ORDER BY event_date DESC, event_id LIMIT $4::int OFFSET $3::int
-) e
+FROM page JOIN finance.events e ON e.event_id = page.event_id
 `
 
 type EventListReportParams struct {
@@ -79,7 +80,8 @@ type EventListReportParams struct {
 	Size       int32
 }
 
-// A page of the events, the latest date first, and how many there are.
+// A page of the events, the latest date first, and how many there are. Tickets and
+// orders are counted for the page alone.
 func (q *Queries) EventListReport(ctx context.Context, db DBTX, arg EventListReportParams) ([]byte, error) {
 	row := db.QueryRow(ctx, eventListReport,
 		arg.EventType,
@@ -94,17 +96,16 @@ func (q *Queries) EventListReport(ctx context.Context, db DBTX, arg EventListRep
 
 const eventOverview = `-- name: EventOverview :one
 SELECT json_build_object(
-    'total_events', count(*), 'active_events', count(*) FILTER (WHERE e.is_active),
-    'upcoming_events', count(*) FILTER (WHERE e.is_upcoming), 'past_events', count(*) FILTER (WHERE NOT e.is_upcoming),
-    'total_tickets_issued', (SELECT count(*) FROM finance.tickets WHERE is_live),
-    'total_tickets_sold', (SELECT count(*) FROM finance.tickets WHERE is_sold),
-    'total_tickets_promo', (SELECT count(*) FROM finance.tickets WHERE is_promo),
-    'total_revenue', (SELECT (coalesce(sum(total_cents), 0) / 100.0)::numeric(20, 2) FROM finance.orders WHERE is_paid),
-    'total_orders', (SELECT count(*) FROM finance.orders),
+    'total_events', e.events, 'active_events', e.active, 'upcoming_events', e.upcoming, 'past_events', e.events - e.upcoming,
+    'total_tickets_issued', t.live, 'total_tickets_sold', t.sold, 'total_tickets_promo', t.promo,
+    'total_revenue', (o.cents / 100.0)::numeric(20, 2),
+    'total_orders', o.orders,
     'events_by_type', (SELECT coalesce(json_object_agg(k.event_type, k.events), '{}') FROM (
         SELECT event_type, count(*) AS events FROM finance.events GROUP BY event_type ORDER BY event_type) k)
 )::json AS report
-FROM finance.events e
+FROM (SELECT count(*) AS events, count(*) FILTER (WHERE x.is_active) AS active, count(*) FILTER (WHERE x.is_upcoming) AS upcoming FROM finance.events x) e
+CROSS JOIN (SELECT count(*) FILTER (WHERE y.is_live) AS live, count(*) FILTER (WHERE y.is_sold) AS sold, count(*) FILTER (WHERE y.is_promo) AS promo FROM finance.tickets y) t
+CROSS JOIN (SELECT count(*) AS orders, coalesce(sum(z.total_cents) FILTER (WHERE z.is_paid), 0) AS cents FROM finance.orders z) o
 `
 
 func (q *Queries) EventOverview(ctx context.Context, db DBTX) ([]byte, error) {
