@@ -84,9 +84,14 @@ type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// InTx runs f in a transaction, committed when f returns nil.
+// InTx runs f in a transaction, committed when f returns nil. One of a pool begins
+// with its first statement.
 func InTx(ctx context.Context, db Beginner, f func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, db, f)
+	pool, ok := db.(*pgxpool.Pool)
+	if !ok {
+		return pgx.BeginFunc(ctx, db, f)
+	}
+	return pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return pgx.BeginFunc(ctx, lazily{conn.Conn()}, f) })
 }
 
 // Constraint returns the name of the constraint that err violates, or "".
