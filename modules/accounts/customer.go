@@ -77,11 +77,11 @@ func (s *Service) CustomersByID(ctx context.Context, db postgres.DB, ids []objec
 	return all, nil
 }
 
-// LockCustomerTx reads a customer and locks the row, so that what he starts
-// twice at once happens one after the other; 404 as CustomerByID.
-func (s *Service) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (Customer, error) {
-	u, err := s.q.UserLockCustomer(ctx, tx, id)
-	return customerOf(u, err)
+// LockCustomerTx locks a customer's row, so that what he starts twice at once
+// happens one after the other; 404 as CustomerByID.
+func (s *Service) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	n, err := s.q.UserHoldCustomer(ctx, tx, id)
+	return oneCustomer(n, err, "lock customer")
 }
 
 // SetCurrentSubscriptionTx points the customer to a subscription; 404 when there

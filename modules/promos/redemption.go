@@ -44,7 +44,7 @@ func (s *Service) redeem(ctx context.Context, customerID objectid.ID, text strin
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		// What one customer redeems at once goes one after the other: a code and a
 		// bundle that holds it would else wait for each other's redemption and event.
-		if _, err := s.accounts.LockCustomerTx(ctx, tx, customerID); err != nil {
+		if err := s.accounts.LockCustomerTx(ctx, tx, customerID); err != nil {
 			return err
 		}
 		c, err = s.validCode(ctx, tx, text)

@@ -94,7 +94,7 @@ func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accou
 func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 	var sub row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
+		if err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
 		}
 		if err := s.vacateTx(ctx, tx, w); err != nil {

@@ -63,7 +63,7 @@ func (s *Service) lockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid
 
 // lockCustomerTx lets a deleted customer pass: what he owes and is owed goes on.
 func (s *Service) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
-	_, err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
 	if isMissing(err) {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (s *Service) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID obje
 
 // isGoneTx reports whether the customer has deleted his account.
 func (s *Service) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
-	_, err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
 	if isMissing(err) {
 		return true, nil
 	}
@@ -175,8 +175,9 @@ func (s *Service) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub
 // saveTx writes the row if its state is still from, and schedules what its dates
 // ask for.
 func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, from Status, r row) (row, error) {
-	saved, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
-		ID: r.ID, FromStatus: string(from), Status: r.Status, Now: s.clock.Now(), PlanID: r.PlanID, PriceCents: r.PriceCents,
+	r.RegisterUpdateDate = s.clock.Now()
+	n, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
+		ID: r.ID, FromStatus: string(from), Status: r.Status, Now: r.RegisterUpdateDate, PlanID: r.PlanID, PriceCents: r.PriceCents,
 		GwaSubscriptionID: r.GwaSubscriptionID, GwaCustomerID: r.GwaCustomerID, GwaPixAuthID: r.GwaPixAuthID,
 		GwbSubscriptionID: r.GwbSubscriptionID, GwbCustomerID: r.GwbCustomerID, GwbPriceID: r.GwbPriceID,
 		PixConciliationID: r.PixConciliationID, PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
@@ -186,13 +187,13 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, from Status, r row) (ro
 		IntentOpen: r.IntentOpen, RecoveryTries: r.RecoveryTries, RecoveryAt: r.RecoveryAt,
 		LastEventAt: r.LastEventAt, LastEventID: r.LastEventID, LastPaidInvoiceID: r.LastPaidInvoiceID,
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, from, errMoved)
-	}
 	if err != nil {
 		return row{}, fmt.Errorf("write subscription: %w", err)
 	}
-	return saved, s.scheduleTx(ctx, tx, saved)
+	if n == 0 {
+		return row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, from, errMoved)
+	}
+	return r, s.scheduleTx(ctx, tx, r)
 }
 
 // scheduleTx inserts the jobs for the instants that the row waits for. A job

@@ -19,6 +19,10 @@ SELECT * FROM accounts.users WHERE id = @id AND deleted_at IS NULL;
 -- name: UserGetCustomer :one
 SELECT * FROM accounts.users WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL;
 
+-- UserHoldCustomer is UserLockCustomer for those who need the lock alone.
+-- name: UserHoldCustomer :execrows
+SELECT 1 FROM accounts.users WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE;
+
 -- name: UserInsert :one
 INSERT INTO accounts.users (id, user_type, username, email, password_hash, is_root, type_user, name, full_name, tax_id, phone,
     nationality, address, language, email_verified, email_verified_at, promo_code_used, promo_code_id, created_at, updated_at)

@@ -84,7 +84,7 @@ ORDER BY next_billing_date LIMIT @most;
 SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents
 FROM subscriptions.subscriptions GROUP BY gateway, status;
 
--- name: UpdateSubscription :one
+-- name: UpdateSubscription :execrows
 -- Writes what may change, if the status is still the one that was read. No row
 -- means that somebody else moved it.
 UPDATE subscriptions.subscriptions SET
@@ -99,5 +99,4 @@ UPDATE subscriptions.subscriptions SET
     intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at,
     last_event_at = @last_event_at, last_event_id = @last_event_id, last_paid_invoice_id = @last_paid_invoice_id,
     register_update_date = @now
-WHERE id = @id AND status = @from_status
-RETURNING *;
+WHERE id = @id AND status = @from_status;

@@ -186,6 +186,19 @@ func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) 
 	return i, err
 }
 
+const userHoldCustomer = `-- name: UserHoldCustomer :execrows
+SELECT 1 FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
+`
+
+// UserHoldCustomer is UserLockCustomer for those who need the lock alone.
+func (q *Queries) UserHoldCustomer(ctx context.Context, db DBTX, id objectid.ID) (int64, error) {
+	result, err := db.Exec(ctx, userHoldCustomer, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const userInsert = `-- name: UserInsert :one
 INSERT INTO accounts.users (id, user_type, username, email, password_hash, is_root, type_user, name, full_name, tax_id, phone,
     nationality, address, language, email_verified, email_verified_at, promo_code_used, promo_code_id, created_at, updated_at)

@@ -807,7 +807,7 @@ func (q *Queries) ListStats(ctx context.Context, db DBTX) ([]ListStatsRow, error
 	return items, nil
 }
 
-const updateSubscription = `-- name: UpdateSubscription :one
+const updateSubscription = `-- name: UpdateSubscription :execrows
 UPDATE subscriptions.subscriptions SET
     status = $1, plan_id = $2, price_cents = $3,
     gwa_subscription_id = $4, gwa_customer_id = $5, gwa_pix_auth_id = $6,
@@ -821,7 +821,6 @@ UPDATE subscriptions.subscriptions SET
     last_event_at = $30, last_event_id = $31, last_paid_invoice_id = $32,
     register_update_date = $33
 WHERE id = $34 AND status = $35
-RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day
 `
 
 type UpdateSubscriptionParams struct {
@@ -864,8 +863,8 @@ type UpdateSubscriptionParams struct {
 
 // Writes what may change, if the status is still the one that was read. No row
 // means that somebody else moved it.
-func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSubscriptionParams) (Subscription, error) {
-	row := db.QueryRow(ctx, updateSubscription,
+func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSubscriptionParams) (int64, error) {
+	result, err := db.Exec(ctx, updateSubscription,
 		arg.Status,
 		arg.PlanID,
 		arg.PriceCents,
@@ -902,52 +901,8 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 		arg.ID,
 		arg.FromStatus,
 	)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-	)
-	return i, err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
