@@ -47,39 +47,39 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 	if p.SettledAt != nil {
 		settledAt = *p.SettledAt
 	}
-	n, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
+	ids := r.eventSubjects()
+	row, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
 		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayPaymentID: p.ID,
 		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID),
 		Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(p.Amount), Method: string(p.Method), NativeStatus: p.NativeStatus,
-		SettledAt: settledAt, At: now,
+		SettledAt: settledAt, At: now, Subjects: ids,
 	})
 	if err != nil {
 		return false, err
 	}
-	if n == 1 {
-		return true, s.wakeWaitingTx(ctx, tx, r)
+	if !row.IsFirst {
+		return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
+			Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
+			InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), At: now,
+		})
 	}
-	return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
-		Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
-		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), At: now,
-	})
+	if row.IsAwaited {
+		return true, s.insertReplayTx(ctx, tx, r.Gateway, ids)
+	}
+	return true, nil
 }
 
-// wakeWaitingTx has events applied that came before their payment: a refund or a
-// dispute names nothing else.
-func (s *Service) wakeWaitingTx(ctx context.Context, tx pgx.Tx, r Record) error {
-	subjects := []string{}
+// eventSubjects are the ids by which events name the payment: a refund or a dispute,
+// which may come before it, names nothing else.
+func (r Record) eventSubjects() []string {
+	ids := []string{}
 	for _, id := range []string{r.Payment.ID, r.Payment.InvoiceID, r.Payment.PaymentIntentID} {
-		if id != "" && !slices.Contains(subjects, id) {
-			subjects = append(subjects, id)
+		if id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
-	waits, err := s.db.ProcessedEventWaits(ctx, tx, paymentsdb.ProcessedEventWaitsParams{Gateway: string(r.Gateway), Subjects: subjects})
-	if err != nil || !waits {
-		return err
-	}
-	return s.insertReplayTx(ctx, tx, r.Gateway, subjects)
+	return ids
 }
 
 // Failure is one failed attempt to take a payment.

@@ -1,14 +1,22 @@
--- name: PaymentInsert :execrows
--- PaymentInsert writes the ledger row of a settled payment; no row when the
--- gateway payment has one.
-INSERT INTO payments.payments (
-    id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-    amount_cents, method, native_status, settled_at, created_at, updated_at
-) VALUES (
-    @id, @gateway, @gateway_payment_id, sqlc.narg(invoice_id), sqlc.narg(payment_intent_id), @purpose, @local_id, @customer_id,
-    @amount_cents, @method, @native_status, @settled_at, @at, @at
+-- name: PaymentInsert :one
+-- PaymentInsert writes the ledger row of a settled payment, and tells whether the
+-- gateway payment had none before, and whether any event waits for one of the
+-- subjects.
+WITH first AS (
+    INSERT INTO payments.payments (
+        id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
+        amount_cents, method, native_status, settled_at, created_at, updated_at
+    ) VALUES (
+        @id, @gateway, @gateway_payment_id, sqlc.narg(invoice_id), sqlc.narg(payment_intent_id), @purpose, @local_id, @customer_id,
+        @amount_cents, @method, @native_status, @settled_at, @at, @at
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING id
 )
-ON CONFLICT DO NOTHING;
+SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
+    SELECT 1 FROM payments.processed_events e
+    WHERE e.state = 'waiting' AND e.gateway = @gateway AND e.subjects && @subjects::text[]
+) AS is_awaited;
 
 -- name: PaymentListOf :many
 SELECT * FROM payments.payments

@@ -92,10 +92,3 @@ WHERE gateway = @gateway AND event_id = @event_id AND state = 'waiting' AND NOT 
 SELECT event_id FROM payments.processed_events
 WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
 ORDER BY event_at, log_id;
-
--- name: ProcessedEventWaits :one
--- ProcessedEventWaits tells whether any event waits for one of the subjects.
-SELECT EXISTS (
-    SELECT 1 FROM payments.processed_events
-    WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
-);

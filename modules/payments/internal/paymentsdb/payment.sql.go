@@ -47,20 +47,28 @@ func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentBy
 	return i, err
 }
 
-const paymentInsert = `-- name: PaymentInsert :execrows
-INSERT INTO payments.payments (
-    id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-    amount_cents, method, native_status, settled_at, created_at, updated_at
-) VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8,
-    $9, $10, $11, $12, $13, $13
+const paymentInsert = `-- name: PaymentInsert :one
+WITH first AS (
+    INSERT INTO payments.payments (
+        id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
+        amount_cents, method, native_status, settled_at, created_at, updated_at
+    ) VALUES (
+        $3, $1, $4, $5, $6, $7, $8, $9,
+        $10, $11, $12, $13, $14, $14
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING id
 )
-ON CONFLICT DO NOTHING
+SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
+    SELECT 1 FROM payments.processed_events e
+    WHERE e.state = 'waiting' AND e.gateway = $1 AND e.subjects && $2::text[]
+) AS is_awaited
 `
 
 type PaymentInsertParams struct {
-	ID               objectid.ID
 	Gateway          string
+	Subjects         []string
+	ID               objectid.ID
 	GatewayPaymentID string
 	InvoiceID        *string
 	PaymentIntentID  *string
@@ -74,12 +82,19 @@ type PaymentInsertParams struct {
 	At               time.Time
 }
 
-// PaymentInsert writes the ledger row of a settled payment; no row when the
-// gateway payment has one.
-func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertParams) (int64, error) {
-	result, err := db.Exec(ctx, paymentInsert,
-		arg.ID,
+type PaymentInsertRow struct {
+	IsFirst   bool
+	IsAwaited bool
+}
+
+// PaymentInsert writes the ledger row of a settled payment, and tells whether the
+// gateway payment had none before, and whether any event waits for one of the
+// subjects.
+func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertParams) (PaymentInsertRow, error) {
+	row := db.QueryRow(ctx, paymentInsert,
 		arg.Gateway,
+		arg.Subjects,
+		arg.ID,
 		arg.GatewayPaymentID,
 		arg.InvoiceID,
 		arg.PaymentIntentID,
@@ -92,10 +107,9 @@ func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertP
 		arg.SettledAt,
 		arg.At,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var i PaymentInsertRow
+	err := row.Scan(&i.IsFirst, &i.IsAwaited)
+	return i, err
 }
 
 const paymentLinkIntent = `-- name: PaymentLinkIntent :execrows

@@ -359,23 +359,3 @@ func (q *Queries) ProcessedEventWaiting(ctx context.Context, db DBTX, arg Proces
 	}
 	return items, nil
 }
-
-const processedEventWaits = `-- name: ProcessedEventWaits :one
-SELECT EXISTS (
-    SELECT 1 FROM payments.processed_events
-    WHERE state = 'waiting' AND gateway = $1 AND subjects && $2::text[]
-)
-`
-
-type ProcessedEventWaitsParams struct {
-	Gateway  string
-	Subjects []string
-}
-
-// ProcessedEventWaits tells whether any event waits for one of the subjects.
-func (q *Queries) ProcessedEventWaits(ctx context.Context, db DBTX, arg ProcessedEventWaitsParams) (bool, error) {
-	row := db.QueryRow(ctx, processedEventWaits, arg.Gateway, arg.Subjects)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
