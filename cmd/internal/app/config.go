@@ -128,12 +128,25 @@ func (c Config) Validate() error {
 	u, err := url.Parse(c.PublicURL)
 	need(err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"), "PUBLIC_URL is missing or no address such as https://api.example.com.")
 	_, err = c.location()
-	need(err == nil, "REPORT_TZ is no time zone such as America/Sao_Paulo.")
-	need(c.WebhookLogMonths >= 0, "WEBHOOK_LOG_MONTHS is below 0.")
+	need(err == nil && c.ReportTZ != "Local", "REPORT_TZ is no time zone such as America/Sao_Paulo.")
+	for _, key := range c.negatives() {
+		need(false, key+" is below 0.")
+	}
 	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
 	_, err = c.trustedProxies()
 	need(err == nil, fmt.Sprint(err))
 	return errors.Join(problems...)
+}
+
+// negatives are the keys of numbers and spans of time below 0: none has a meaning.
+func (c Config) negatives() (keys []string) {
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		if f := v.Field(i); f.CanInt() && f.Int() < 0 {
+			keys = append(keys, v.Type().Field(i).Tag.Get("env"))
+		}
+	}
+	return keys
 }
 
 func rising(days []int) bool {

@@ -42,6 +42,10 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"SMTP_URL":           func(c *Config) { c.SMTPURL = "" },
 		"PUBLIC_URL":         func(c *Config) { c.PublicURL = "api.example.com" },
 		"REPORT_TZ":          func(c *Config) { c.ReportTZ = "Brazil/Nowhere" },
+		"REPORT_TZ is no":    func(c *Config) { c.ReportTZ = "Local" }, // Postgres knows none of that name
+		"WEBHOOK_LOG_MONTHS": func(c *Config) { c.WebhookLogMonths = -1 },
+		"RECOVERY_DELAY":     func(c *Config) { c.RecoveryDelay = -time.Minute },
+		"MAX_PAYMENT_FAIL":   func(c *Config) { c.MaxPaymentFailures = -1 },
 		"TRUSTED_PROXIES":    func(c *Config) { c.Proxies = []string{"proxy.local"} },
 	} {
 		cfg := complete()
