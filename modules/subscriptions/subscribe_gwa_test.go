@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -214,6 +215,8 @@ func TestPixPaidJustBeforeItIsReplaced(t *testing.T) {
 	b.clock.Advance(25 * time.Hour)
 	b.expect(t, 409, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.Equal(t, "active", b.status(t, idOf(first)))
+	require.WithinDuration(t, subscriptions.AddMonths(time.Now(), 1, b.zone(t)), column[time.Time](t, b, idOf(first), "expires_at"), time.Minute,
+		"the gateway tells the day alone, and the period does not begin with the day")
 	b.listen()
 	b.settle(t)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))

@@ -232,7 +232,7 @@ func (s *Service) pay(r *row, p payment) {
 	now := s.clock.Now()
 	settledAt := now
 	if p.SettledAt != nil {
-		settledAt = *p.SettledAt
+		settledAt = latestOf(*p.SettledAt, &r.RegisterDate) // gateway A may tell the day alone
 	}
 	if !p.first || r.PixAutomatic || r.GwaSubscriptionID != nil { // else the recurrence has still to be made
 		closeIntent(r)

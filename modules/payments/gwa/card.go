@@ -49,12 +49,7 @@ func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payment
 	if !echoes(made.ExternalReference, made.Value, t.Reference, t.Amount) {
 		return payments.CardCharge{}, g.undoCharge(ctx, &made)
 	}
-	n := made.neutral(g.cfg.Zone)
-	n.SettledAt = g.settledAt(&made.payment, g.cfg.Clock.Now())
-	if n.Status != payments.PaymentSettled {
-		n.SettledAt = nil
-	}
-	return payments.CardCharge{Payment: n, Card: made.CreditCard.onFile(), CardToken: secret.NewText(made.CreditCard.Token)}, nil
+	return payments.CardCharge{Payment: g.asOfNow(&made.payment), Card: made.CreditCard.onFile(), CardToken: secret.NewText(made.CreditCard.Token)}, nil
 }
 
 // undoCharge gives back a charge that was made other than asked for.
@@ -80,7 +75,7 @@ func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (pay
 		return payments.CardCharge{}, false, err
 	}
 	return payments.CardCharge{
-		Payment: found.neutral(g.cfg.Zone), Card: found.CreditCard.onFile(), CardToken: secret.NewText(found.CreditCard.Token),
+		Payment: g.asOfNow(&found.payment), Card: found.CreditCard.onFile(), CardToken: secret.NewText(found.CreditCard.Token),
 	}, true, nil
 }
 
@@ -90,7 +85,7 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string) (payments.P
 	if err != nil {
 		return payments.Payment{}, err
 	}
-	return p.neutral(g.cfg.Zone), nil
+	return g.asOfNow(p), nil
 }
 
 // ChangeCard replaces the card of a subscription and of its open charges; none

@@ -110,6 +110,16 @@ func (g *Gateway) settledAt(p *payment, eventAt time.Time) *time.Time {
 	return paid
 }
 
+// asOfNow is a payment that was read. Money that came today came now: its day has no
+// time, and a period that is paid would begin with the day.
+func (g *Gateway) asOfNow(p *payment) payments.Payment {
+	n := p.neutral(g.cfg.Zone)
+	if n.Status == payments.PaymentSettled {
+		n.SettledAt = g.settledAt(p, g.cfg.Clock.Now())
+	}
+	return n
+}
+
 func idOf(raw json.RawMessage) ref {
 	var id ref
 	if len(raw) > 0 {

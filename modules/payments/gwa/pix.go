@@ -63,7 +63,7 @@ func (g *Gateway) firstCode(ctx context.Context, p *payment) (c payments.PixChar
 
 // withCode adds the QR code while the payment can be paid.
 func (g *Gateway) withCode(ctx context.Context, p *payment) (payments.PixCharge, error) {
-	c := payments.PixCharge{Payment: p.neutral(g.cfg.Zone)}
+	c := payments.PixCharge{Payment: g.asOfNow(p)}
 	if c.Payment.Status != payments.PaymentPending {
 		c.Expired = c.Payment.Status != payments.PaymentSettled
 		return c, nil

@@ -102,8 +102,7 @@ func (g *Gateway) present(p *payment) []payments.Event {
 	var events []payments.Event
 	if n.Status == payments.PaymentSettled || report.Total > 0 || dispute != nil {
 		e := g.about(p, &envelope{}, base)
-		n.Status = payments.PaymentSettled
-		n.SettledAt = firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
+		n.Status, n.SettledAt = payments.PaymentSettled, g.settledAt(p, now)
 		e.Kind, e.Payment = payments.PaymentWasSettled, &n
 		events = append(events, e)
 	}

@@ -118,7 +118,7 @@ func (g *Gateway) withPayment(ctx context.Context, s *subscription) payments.Rem
 		return r
 	}
 	newest := newestDue(charges.Data)
-	n := newest.neutral(g.cfg.Zone)
+	n := g.asOfNow(newest)
 	r.LatestPayment, r.PaymentStatus = &n, n.NativeStatus
 	switch n.Status {
 	case payments.PaymentSettled:
