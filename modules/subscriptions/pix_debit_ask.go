@@ -12,6 +12,47 @@ import (
 	"marquee/platform/postgres"
 )
 
+// askAutomatic asks about an automatic PIX whose cycle has begun without news: first
+// about its debit, then, unless that was paid, whether it is authorized at all.
+func (s *Service) askAutomatic(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
+	f, found, err = s.askDebit(ctx, sub, dryRun)
+	if err != nil || found && f.Kind == payments.MissedPayment {
+		return f, found, err
+	}
+	end, over, err := s.askAuthorization(ctx, sub, dryRun)
+	if err != nil || over {
+		return end, over, err
+	}
+	return f, found, nil
+}
+
+// askAuthorization reads the authorization and ends a subscription whose is over,
+// unless the run is dry: its debits are refused, and nothing else would end it.
+func (s *Service) askAuthorization(ctx context.Context, sub row, dryRun bool) (f payments.Finding, over bool, err error) {
+	f = payments.Finding{Kind: payments.MissedEnd, ID: text(sub.GwaPixAuthID)}
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return f, false, err
+	}
+	auth, err := gateway.ReadPixAuthorization(ctx, f.ID)
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		auth, err = payments.PixAuthorization{ID: f.ID, Status: payments.AuthorizationCancelled}, nil
+	}
+	if err != nil {
+		return f, false, fmt.Errorf("read authorization of %s: %w", sub.ID, err)
+	}
+	switch auth.Status {
+	case payments.AuthorizationCancelled, payments.AuthorizationRefused, payments.AuthorizationExpired:
+	default:
+		return f, false, nil
+	}
+	if dryRun {
+		return f, true, nil
+	}
+	ended, err := s.settle(ctx, sub, answer{source: ByReconcile, auth: &auth})
+	return f, err == nil && Status(ended.Status).Ended(), err
+}
+
 // askDebit reads the ordered debit of an automatic PIX whose cycle has begun without
 // news, and applies what it finds as its event would have been, unless the run is
 // dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then

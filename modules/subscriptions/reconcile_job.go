@@ -49,8 +49,8 @@ func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*
 	return report, failed
 }
 
-// reconcileSilent reads the recurrences, and the debits of automatic PIX, whose next
-// payment should have been told by now.
+// reconcileSilent reads the recurrences whose next payment should have been told by
+// now; of automatic PIX its debit and its authorization.
 func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	now := s.clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-overdueAfter)
@@ -70,7 +70,7 @@ func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptio
 		report.Asked++
 		ask := s.askAgain
 		if sub.PixAutomatic {
-			ask = s.askDebit
+			ask = s.askAutomatic
 		}
 		f, found, err := ask(ctx, sub, o.DryRun)
 		if found {

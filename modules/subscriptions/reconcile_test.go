@@ -231,6 +231,39 @@ func TestReconciliationFollowsDebits(t *testing.T) {
 	}
 }
 
+// Without its authorization an automatic PIX is debited no more; who never hears of
+// that would watch for nothing.
+func TestReconciliationEndsWhatIsNoLongerAuthorized(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(b *bundle, t *testing.T) (objectid.ID, string){
+		"before its debit was ordered": (*bundle).authorized,
+		"after":                        func(b *bundle, t *testing.T) (objectid.ID, string) { id, auth, _ := b.debited(t); return id, auth },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, auth := begin(b, t)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			_, err := b.gateways.Sandbox.GWA.CancelAuthorization(auth, "by the payer")
+			require.NoError(t, err)
+			b.clock.Advance(column[time.Time](t, b, id, "next_billing_date").Add(3 * 24 * time.Hour).Sub(b.clock.Now()))
+			require.True(t, b.access(t))
+			o := payments.ReconcileOptions{Since: b.clock.Now().Add(time.Hour), DryRun: true}
+			report, err := b.service.Reconcile(t.Context(), o)
+			require.NoError(t, err)
+			require.Equal(t, 1, report.Verdicts[payments.Repairable], "%+v", report.Findings)
+			require.True(t, b.access(t))
+			o.DryRun = false
+			report, err = b.service.Reconcile(t.Context(), o)
+			require.NoError(t, err)
+			require.Equal(t, 1, report.Counts[payments.MissedEnd], "%+v", report.Findings)
+			require.Equal(t, auth, report.Findings[0].ID)
+			require.Equal(t, "cancelled", b.status(t, id))
+			require.Equal(t, "active>cancelled customer_cancelled reconciliation", b.history(t, id)[2])
+		})
+	}
+}
+
 // Money that nobody here knows is told, each time, and left alone.
 func TestReconciliationTellsOfForeignMoney(t *testing.T) {
 	t.Parallel()

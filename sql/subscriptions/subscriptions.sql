@@ -76,7 +76,7 @@ ORDER BY recovery_at LIMIT 500;
 -- have missed. A suspended automatic PIX is debited no more.
 SELECT * FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN @since AND @before
-  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR pix_automatic AND status = 'active')
+  AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT @most;
 
 -- name: ListStats :many
