@@ -76,26 +76,24 @@ func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
 // The end of a dispute may overtake its beginning, or be all that ever comes.
 func TestALostDisputeClosesWhateverCameBeforeIt(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
+	seconds := map[payments.DisputeState]int{payments.DisputeInquiry: 1, payments.DisputeOpen: 2, payments.DisputeLost: 3}
 	for name, states := range map[string][]payments.DisputeState{
 		"in order":             {payments.DisputeOpen, payments.DisputeLost},
 		"after an inquiry":     {payments.DisputeInquiry, payments.DisputeLost},
 		"before its beginning": {payments.DisputeLost, payments.DisputeOpen},
 		"alone":                {payments.DisputeLost},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			id, r := b.in(t, "active")
-			seconds := map[payments.DisputeState]int{payments.DisputeInquiry: 1, payments.DisputeOpen: 2, payments.DisputeLost: 3}
-			for _, state := range states {
-				b.apply(t, payments.Event{
-					Gateway: payments.GWB, Kind: payments.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
-					Dispute: &payments.DisputeReport{ID: "dp_1", PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])},
-				})
-			}
-			require.Equal(t, "suspended", b.status(t, id))
-			require.True(t, column[bool](t, b, id, "has_chargeback"))
-		})
+		b.newcomer(t)
+		id, r := b.in(t, "active")
+		for _, state := range states {
+			b.apply(t, payments.Event{
+				Gateway: payments.GWB, Kind: payments.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
+				Dispute: &payments.DisputeReport{ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])},
+			})
+		}
+		require.Equal(t, "suspended", b.status(t, id), name)
+		require.True(t, column[bool](t, b, id, "has_chargeback"), name)
 	}
 }
 
