@@ -284,10 +284,15 @@ func TestB_CustomerListIsTheLastResort(t *testing.T) {
 	require.NoError(t, err)
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
-	all, err := b.B.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: objectid.New(), CustomerGatewayID: b.terms.Payer.GatewayID})
+	q := payments.PaymentsQuery{SubscriptionID: objectid.New(), SubscriptionGatewayID: "sub_of_another_account", CustomerGatewayID: b.terms.Payer.GatewayID}
+	all, err := b.B.ListPayments(t.Context(), q)
 	require.NoError(t, err)
 	require.Len(t, all, 1, "never the ticket order")
 	require.Equal(t, sub.LatestPayment.PaymentIntentID, all[0].PaymentIntentID)
+	q.SubscriptionGatewayID = ""
+	all, err = b.B.ListPayments(t.Context(), q)
+	require.NoError(t, err)
+	require.Empty(t, all, "a PIX that nobody paid is not shown what a card has paid for another subscription")
 }
 
 func TestB_RefundThatFailsLater(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 const pageSize = 100
 
 // ListPayments lists the charges behind the subscription's invoices and those
-// that carry its local id. When it has neither, the customer's charges are the
-// last resort, ticket orders and other subscriptions left out: a charge names
-// its invoice no longer (section 8).
+// that carry its local id. When a recurrence has neither, the customer's charges
+// are the last resort, but for those that name something else: a charge names its
+// invoice no longer (section 8). What never was at the gateway has no payments.
 func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([]payments.RemotePayment, error) {
 	invoices, err := g.invoicesByIntent(ctx, q.SubscriptionGatewayID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([
 			own = append(own, shown(c, invoice))
 		}
 	}
-	if len(own) == 0 && len(invoices) == 0 {
+	if len(own) == 0 && len(invoices) == 0 && q.SubscriptionGatewayID != "" {
 		own = others
 	}
 	slices.SortStableFunc(own, func(a, b payments.RemotePayment) int { return b.CreatedAt.Compare(a.CreatedAt) })
