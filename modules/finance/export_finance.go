@@ -1,6 +1,7 @@
 package finance
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -18,11 +19,14 @@ const defaultExportDays = 90
 // included.
 func (s *Service) financeRequest(format export.Format, start, end string) (exportRequest, error) {
 	today := s.clock.Now().In(s.exports.zone).Format(time.DateOnly)
-	last, err := exportDay("end", end, today)
+	last, err := exportDay("end", cmp.Or(end, today))
 	if err != nil {
 		return exportRequest{}, err
 	}
-	first, err := exportDay("start", start, last.AddDate(0, 0, -defaultExportDays).Format(time.DateOnly))
+	first := last.AddDate(0, 0, -defaultExportDays)
+	if start != "" {
+		first, err = exportDay("start", start)
+	}
 	if err != nil {
 		return exportRequest{}, err
 	}
@@ -35,12 +39,9 @@ func (s *Service) financeRequest(format export.Format, start, end string) (expor
 }
 
 // exportDay reads YYYY-MM-DD.
-func exportDay(name, text, missing string) (time.Time, error) {
-	if text == "" {
-		text = missing
-	}
+func exportDay(name, text string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
-	if err != nil || day.Year() < 1 {
+	if err != nil || day.Year() < firstYear {
 		return time.Time{}, fault.InvalidAt("has to be a day such as 2026-03-15", "query", name)
 	}
 	return day, nil

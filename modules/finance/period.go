@@ -15,6 +15,9 @@ const (
 
 const monthForm = "2006-01"
 
+// firstYear is before all figures: an earlier one is a slip of the keyboard.
+const firstYear = 1970
+
 // today is the calendar day, in the report time zone, as midnight UTC.
 func (s *Service) today() time.Time {
 	year, month, day := s.clock.Now().In(s.location).Date()
@@ -54,7 +57,7 @@ func day(name, text string, missing time.Time) (time.Time, error) {
 		return missing, nil
 	}
 	for _, form := range []string{time.DateOnly, monthForm} {
-		if at, err := time.Parse(form, text); err == nil && at.Year() >= 1 {
+		if at, err := time.Parse(form, text); err == nil && at.Year() >= firstYear {
 			return at, nil
 		}
 	}

@@ -7,10 +7,10 @@ SELECT json_build_object(
         GROUP BY k.gateway ORDER BY k.gateway) g),
     'by_payment_method', (SELECT coalesce(json_object_agg(g.payment_method, json_build_object('count', g.active, 'mrr', g.mrr)), '{}') FROM (
         SELECT m.payment_method, sum(m.active_subscriptions)::bigint AS active, sum(m.mrr_cents)::bigint AS mrr
-        FROM finance.mrr m GROUP BY m.payment_method ORDER BY m.payment_method) g),
+        FROM finance.mrr m GROUP BY m.payment_method HAVING sum(m.active_subscriptions) > 0 ORDER BY m.payment_method) g),
     'by_plan', (SELECT coalesce(json_object_agg(g.plan_id, json_build_object('count', g.active, 'mrr', g.mrr, 'name', g.plan_name)), '{}') FROM (
         SELECT m.plan_id, m.plan_name, sum(m.active_subscriptions)::bigint AS active, sum(m.mrr_cents)::bigint AS mrr
-        FROM finance.mrr m GROUP BY m.plan_id, m.plan_name ORDER BY m.plan_id) g),
+        FROM finance.mrr m GROUP BY m.plan_id, m.plan_name HAVING sum(m.active_subscriptions) > 0 ORDER BY m.plan_id) g),
     'mrr', o.mrr_cents,
     'new_30d', (SELECT coalesce(sum(d.entries), 0)::bigint FROM finance.daily d CROSS JOIN finance.clock c WHERE d.day >= c.today - 30)
         - (SELECT coalesce(sum(r.returns), 0)::bigint FROM finance.returns r CROSS JOIN finance.clock c WHERE r.day >= c.today - 30 AND r.left_day >= c.today - 30),
