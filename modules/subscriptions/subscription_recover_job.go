@@ -38,16 +38,16 @@ func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		s.log.WarnContext(ctx, "recovery could not ask the gateway", slog.String("subscription_id", id.String()),
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
-		return s.postpone(ctx, sub, false)
+		return s.postpone(ctx, sub, false, 0)
 	}
 	switch {
 	case a.open:
 		if sub, err = s.settle(ctx, sub, a); err != nil {
 			return err
 		}
-		return s.postpone(ctx, sub, false)
+		return s.postpone(ctx, sub, false, s.age(sub)/2) // a look at a card's risk may take days
 	case a.nothing && int(sub.RecoveryTries)+1 < s.recoveryTries(sub):
-		return s.postpone(ctx, sub, true)
+		return s.postpone(ctx, sub, true, 0)
 	}
 	_, err = s.settle(ctx, sub, a)
 	return err
@@ -121,9 +121,9 @@ func (s *Service) payerOfRow(ctx context.Context, sub row) payments.Payer {
 	return payer
 }
 
-// postpone sets the next look at the gateway; a try counts only when the gateway
-// answered that there is nothing.
-func (s *Service) postpone(ctx context.Context, sub row, counts bool) error {
+// postpone sets the next look at the gateway, no sooner than after the wait; a try
+// counts only when the gateway answered that there is nothing.
+func (s *Service) postpone(ctx context.Context, sub row, counts bool, wait time.Duration) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !locked.IntentOpen {
@@ -133,7 +133,7 @@ func (s *Service) postpone(ctx context.Context, sub row, counts bool) error {
 			if counts {
 				r.RecoveryTries++
 			}
-			delay := min(s.cfg.RecoveryDelay<<min(r.RecoveryTries, 16), maxRecoveryDelay)
+			delay := min(max(s.cfg.RecoveryDelay<<min(r.RecoveryTries, 16), wait), maxRecoveryDelay)
 			at := s.clock.Now().Add(delay)
 			r.RecoveryAt = &at
 		})

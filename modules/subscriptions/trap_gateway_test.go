@@ -166,6 +166,11 @@ func TestFirstMonthUnderRiskAnalysis(t *testing.T) {
 
 	b.newcomer(t) // nobody ever tells
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved)))
+	for _, age := range []time.Duration{time.Minute, 20 * time.Minute, 24 * time.Hour} {
+		b.clock.Advance(age)
+		require.NoError(t, b.service.Recover(t.Context(), id))
+	}
+	require.WithinDuration(t, b.clock.Now().Add(time.Hour), column[time.Time](t, b, id, "recovery_at"), time.Second, "or a week of waiting would use up the gateway's quota")
 	b.clock.Advance(8 * days)
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	require.Equal(t, "cancelled", b.status(t, id))
