@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
@@ -162,60 +161,6 @@ func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, o *order, e paym
 		return "no refund in the event", nil
 	}
 	return "", s.returnedTx(ctx, tx, o)
-}
-
-// returnedTx looks whether all money of the order is back, and stays there.
-func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
-	_, returns := Next(State(o.State), MoneyReturned)
-	_, bounces := Next(State(o.State), RefundBounced)
-	if !returns && !bounces {
-		return nil
-	}
-	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForOrder, o.ID)
-	if err != nil {
-		return fmt.Errorf("read payments: %w", err)
-	}
-	var sum int64
-	for _, p := range paid {
-		sum += int64(p.Payment.Amount)
-	}
-	back, err := s.payments.RefundedTotal(ctx, tx, payments.ForOrder, o.ID)
-	if err != nil {
-		return fmt.Errorf("read refunds: %w", err)
-	}
-	whole := sum > 0 && int64(back) >= sum
-	switch {
-	case bounces && sum > 0 && !whole:
-		return s.refundAgainTx(ctx, tx, o)
-	case !returns || !whole:
-		return nil
-	}
-	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
-		return fmt.Errorf("lock event: %w", err)
-	}
-	if err := s.db.TicketExpireRefunded(ctx, tx, ticketsdb.TicketExpireRefundedParams{OrderID: &o.ID, Now: s.clock.Now()}); err != nil {
-		return fmt.Errorf("void tickets: %w", err)
-	}
-	due := State(o.State) == RefundDue
-	err = s.moveTx(ctx, tx, o, MoneyReturned, func(o *order) {
-		o.PaymentStatus = refundedStatus(payments.GatewayName(text(o.Gateway)))
-	})
-	if err != nil || !due {
-		return err
-	}
-	return s.mailLaterTx(ctx, tx, o.ID, mailRefund)
-}
-
-// refundAgainTx: the tickets are void, so that the money has to go back all the
-// same. As long as it does not, the order stays among those whose refund is due.
-func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error {
-	err := s.moveTx(ctx, tx, o, RefundBounced, func(o *order) {
-		o.PaymentStatus = settledStatus(payments.GatewayName(text(o.Gateway)))
-	})
-	if err != nil || o.GatewayPaymentID == nil {
-		return err
-	}
-	return s.insertRefundTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: *o.GatewayPaymentID}, river.UniqueOpts{}) // the first one's job is still remembered
 }
 
 // applyDisputeTx changes nothing: the ledger has the dispute, and what becomes of

@@ -29,6 +29,8 @@ func (sweepArgs) Kind() string { return "tickets_sweep" }
 type refundArgs struct {
 	OrderID   objectid.ID `json:"order_id"`
 	PaymentID string      `json:"payment_id"`
+	// After is the refund whose failing asks for this one, "" for the first.
+	After objectid.ID `json:"after,omitempty"`
 }
 
 // Kind names the job.

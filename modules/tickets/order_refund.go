@@ -1,0 +1,124 @@
+package tickets
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// orderMoney is what the ledgers know of an order: its payments and their
+// refunds, newest first.
+type orderMoney struct {
+	paid    []payments.LedgerPayment
+	refunds []payments.Refund
+}
+
+func (s *Service) moneyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (m orderMoney, err error) {
+	if m.paid, err = s.payments.PaymentsOf(ctx, tx, payments.ForOrder, id); err != nil {
+		return m, fmt.Errorf("read payments: %w", err)
+	}
+	if m.refunds, err = s.payments.RefundsOf(ctx, tx, payments.ForOrder, id); err != nil {
+		return m, fmt.Errorf("read refunds: %w", err)
+	}
+	return m, nil
+}
+
+// whole tells whether money came and all of it is back.
+func (m orderMoney) whole() bool {
+	var left money.Cents
+	for _, p := range m.paid {
+		left += p.Payment.Amount
+	}
+	for _, r := range m.refunds {
+		if r.Status == payments.RefundDone {
+			left -= r.Amount
+		}
+	}
+	return len(m.paid) > 0 && left <= 0
+}
+
+// left is what of a payment is neither back nor on its way, and bounced the last of
+// its refunds that failed, nil when none has.
+func (m orderMoney) left(p payments.Payment) (left money.Cents, bounced *payments.Refund) {
+	left = p.Amount
+	for i, r := range m.refunds {
+		switch {
+		case r.PaymentID != p.ID && r.PaymentID != p.PaymentIntentID:
+		case r.Status != payments.RefundFailed:
+			left -= r.Amount
+		case bounced == nil:
+			bounced = &m.refunds[i]
+		}
+	}
+	return left, bounced
+}
+
+// returnedTx looks whether all money of the order is back, and stays there.
+func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
+	m, err := s.moneyTx(ctx, tx, o.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {
+		return err
+	}
+	if _, bounces := Next(State(o.State), RefundBounced); bounces && len(m.paid) > 0 && !m.whole() {
+		return s.refundAgainTx(ctx, tx, o)
+	}
+	if _, returns := Next(State(o.State), MoneyReturned); !returns || !m.whole() {
+		return nil
+	}
+	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	if err := s.db.TicketExpireRefunded(ctx, tx, ticketsdb.TicketExpireRefundedParams{OrderID: &o.ID, Now: s.clock.Now()}); err != nil {
+		return fmt.Errorf("void tickets: %w", err)
+	}
+	due := State(o.State) == RefundDue
+	err = s.moveTx(ctx, tx, o, MoneyReturned, func(o *order) {
+		o.PaymentStatus = refundedStatus(payments.GatewayName(text(o.Gateway)))
+	})
+	if err != nil || !due {
+		return err
+	}
+	return s.mailLaterTx(ctx, tx, o.ID, mailRefund)
+}
+
+// refundAgainTx: the tickets are void, so that the money has to go back all the
+// same. As long as it does not, the order stays among those whose refund is due.
+func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error {
+	err := s.moveTx(ctx, tx, o, RefundBounced, func(o *order) {
+		o.PaymentStatus = settledStatus(payments.GatewayName(text(o.Gateway)))
+	})
+	if err != nil || o.GatewayPaymentID == nil {
+		return err
+	}
+	return s.insertRefundTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: *o.GatewayPaymentID}, river.UniqueOpts{}) // the first one's job is still remembered
+}
+
+// refundSecondsAgainTx: what was paid beside the order's own payment is never kept,
+// whatever became of the order, so that a refund of it which failed is made again,
+// by one job a failure.
+func (s *Service) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o order, m orderMoney) error {
+	for _, p := range m.paid {
+		if p.Payment.ID == text(o.GatewayPaymentID) {
+			continue
+		}
+		left, bounced := m.left(p.Payment)
+		if left <= 0 || bounced == nil {
+			continue
+		}
+		args := refundArgs{OrderID: o.ID, PaymentID: p.Payment.ID, After: bounced.ID}
+		if err := s.insertRefundTx(ctx, tx, args, river.UniqueOpts{ByArgs: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package tickets_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+)
+
+// payAgain pays an order of gateway B that is paid by card once more, by PIX.
+func (b *bundle) payAgain(id string) {
+	b.t.Helper()
+	var gatewayID string
+	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id).Scan(&gatewayID))
+	charge, err := b.gateways.B.CreatePix(b.t.Context(), payments.PixTerms{
+		Reference: objectid.ID(id), Kind: payments.KindTicketOrder, Amount: 12050, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
+		Payer: payments.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, TaxID: "52998224725"},
+	})
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.gateways.Sandbox.GWB.PayPIX(charge.Payment.ID))
+	b.settle()
+}
+
+// An order that was paid twice keeps one of the payments at most: a refund of the
+// second one that failed after it was believed done is made once more, whether the
+// order is still good or its own money went back, too.
+func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"paid", "refunded"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.listen()
+			b.work()
+			m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).Map()
+			id, own := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
+			b.payAgain(id)
+			second := func(status string) int {
+				return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2 AND status = $3", id, own, status)
+			}
+			b.eventually("the first refund", func() bool {
+				return second("done") == 1 && b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund' AND state = 'completed'") == 1
+			})
+			if end == "refunded" {
+				_, err := b.gateways.B.Refund(t.Context(), payments.RefundTerms{
+					RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: payments.PaymentRef{PaymentID: own},
+				})
+				require.NoError(t, err)
+				b.settle()
+			}
+			state, _ := b.orderRow(id)
+			require.Equal(t, end, state)
+			var refund string
+			require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_refund_id FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2", id, own).Scan(&refund))
+			require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(refund, false))
+			b.settle()
+			b.eventually("the second refund", func() bool {
+				state, _ := b.orderRow(id)
+				return state == end && second("failed") == 1 && second("done") == 1
+			})
+			require.Equal(t, map[string]string{"paid": "available", "refunded": "expired"}[end], b.ticketStatus(ticketsOf(m)[0]))
+			b.settle()
+			require.Equal(t, 1, second("done"), "once")
+		})
+	}
+}
