@@ -190,7 +190,7 @@ func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan)
 	}
 	t, err := s.useTicket(ctx, content.TicketID, func(tx pgx.Tx) (ticket, error) {
 		return s.db.TicketConsumeScanned(ctx, tx, ticketsdb.TicketConsumeScannedParams{
-			ID: content.TicketID, ScannedAt: &at, Nonce: filled(sc.Nonce), ActorID: &actor, Now: now,
+			ID: content.TicketID, ScannedAt: &at, Nonce: filled(sc.nonce(now)), ActorID: &actor, Now: now,
 		})
 	})
 	if err == nil {
@@ -212,15 +212,31 @@ func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan)
 	return r, nil
 }
 
+// nonce is kept with the ticket. That of a device whose clock is ahead, and which
+// sends none, is the instant that it told, since another one counts.
+func (sc scan) nonce(now time.Time) string {
+	if sc.Nonce == "" && time.Time(sc.ScannedAt).After(now) {
+		return sc.told()
+	}
+	return sc.Nonce
+}
+
+func (sc scan) told() string {
+	return "scanned_at=" + time.Time(sc.ScannedAt).UTC().Format(time.RFC3339Nano)
+}
+
 // scanOutcome says why a scan did not consume its ticket. A device that repeats
-// an upload without a nonce is known by the instant.
+// an upload without a nonce is known by the instant that it tells.
 func scanOutcome(t ticket, sc scan) string {
 	switch Status(t.Status) {
 	case Pending:
 		return scanPending
 	case Consumed:
-		same := sc.Nonce != "" && text(t.ConsumeNonce) == sc.Nonce
-		if same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt)) {
+		same := sc.Nonce
+		if same == "" {
+			same = sc.told()
+		}
+		if text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt)) {
 			return scanRepeated
 		}
 		return scanDouble

@@ -199,3 +199,25 @@ func TestDoorsWithoutNetwork(t *testing.T) {
 	require.Equal(t, "repeated", again["results"].([]any)[0].(object)["result"])
 	require.Equal(t, "consumed", b.ticketStatus(good), "it was scanned before the event ended")
 }
+
+// A device whose clock is ahead, and which tells no nonce, may repeat itself.
+func TestADoorAheadOfTimeMayUploadTwice(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ticket := b.give(b.customer.ID, b.event(nil))
+	code, ahead := b.code(ticket), b.clock.Now().Add(5*time.Minute)
+	upload := func(at time.Time) object {
+		scans := []object{{"qr_payload": code, "scanned_at": at.Format(time.RFC3339Nano)}}
+		return b.admin.Post("/tickets/consume-qr/batch", object{"scans": scans}).Expect(200).Map()["results"].([]any)[0].(object)
+	}
+	first := upload(ahead)
+	require.Equal(t, "consumed", first["result"])
+	require.Equal(t, b.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), first["consumed_at"], "nobody comes in later than now")
+	for range 2 {
+		again := upload(ahead)
+		require.Equal(t, "repeated", again["result"])
+		require.Equal(t, false, again["conflict"])
+		b.clock.Advance(10 * time.Minute) // by then the device is not ahead any more
+	}
+	require.Equal(t, "already_consumed", upload(ahead.Add(time.Second))["result"], "somebody else")
+}
