@@ -11,7 +11,8 @@
 //
 // An event is over by the end rule, the SQL function tickets.ends_at: its end,
 // else three hours after its start. A ticket holds a place while it counts in
-// tickets_issued: always, unless it expired unpaid. An order is a purchase; its
+// tickets_issued: always, unless it expired unpaid. What expired because its event
+// had ended returns when the event is moved to where it is not over. An order is a purchase; its
 // state tells what holds here (reserved, paid, released, refund_due, refunded),
 // while the specification's status is always pending and payment_status is the
 // gateway's word. A reservation holds places for an order whose money is open,

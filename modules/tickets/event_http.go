@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // listEvents answers GET /events: a page to any user, a record by _id to admins
@@ -34,9 +38,30 @@ func (s *Service) EventSearch() collection.Searchable {
 }
 
 // updateEvents answers PUT /events. A capacity below what is issued is taken: it
-// stops the sale, and info warns of it.
+// stops the sale, and info warns of it. Tickets that expired because an event had
+// ended come back when it is moved to where it is not over.
 func (s *Service) updateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
-	answer, err := s.crud.Update(Events)(ctx, in)
+	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
+	var docs []byte
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		ended, err := s.db.EventLockEnded(ctx, tx, ticketsdb.EventLockEndedParams{Ids: textsOf(idsIn(in.Body)), Now: by.Now})
+		if err != nil {
+			return fmt.Errorf("lock events: %w", err)
+		}
+		ids, err := Events.UpdateTx(ctx, tx, by, in.Body)
+		if err != nil {
+			return err
+		}
+		if err := s.reviveTx(ctx, tx, by, ended); err != nil {
+			return err
+		}
+		docs, _, err = Events.DocsTx(ctx, tx, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := envelopeOf(ctx, docs, nil)
 	if err != nil {
 		return nil, err
 	}

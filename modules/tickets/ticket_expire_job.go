@@ -14,7 +14,7 @@ import (
 
 // ExpireEnded lets tickets of events that are over expire (open-shapes, Tickets
 // to expired). Reserved places of orders go through their orders, which may have
-// to be cancelled at a gateway.
+// to be cancelled at a gateway. An event that is moved brings its tickets back.
 func (s *Service) ExpireEnded(ctx context.Context) error {
 	ended, err := s.db.EventListEnded(ctx, s.pool, s.clock.Now())
 	if err != nil {

@@ -20,6 +20,13 @@ SELECT id, code, title, description, event_type, event_date, event_end_date, end
     is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
 FROM tickets.events WHERE id = @id FOR NO KEY UPDATE;
 
+-- name: EventLockEnded :many
+-- Locks events in the order of their ids and tells which of them are over.
+WITH locked AS MATERIALIZED (
+    SELECT e.id, e.ends_at FROM tickets.events e WHERE e.id = ANY(@ids::text[]) ORDER BY e.id FOR NO KEY UPDATE
+)
+SELECT l.id FROM locked l WHERE l.ends_at <= @now::timestamptz ORDER BY l.id;
+
 -- name: EventListEnded :many
 -- Events that are over and have tickets that do not know it yet.
 SELECT e.id FROM tickets.events e

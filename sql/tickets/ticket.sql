@@ -78,6 +78,23 @@ UNION ALL
 SELECT ticket_id::text FROM tickets.transitions h WHERE h.event_id = @event_id AND h.to_status = 'deleted' AND h.from_status <> 'pending'
 ORDER BY id;
 
+-- name: TicketReviveOfEvent :execrows
+-- The event, which the caller has locked, is not over after all: what expired because
+-- it had ended becomes what it was before. A place that was given back is taken
+-- again as long as there are any, the oldest ticket first. Of orders whose money went
+-- back nothing returns.
+WITH ended AS (
+    SELECT t.id, h.from_status, CASE WHEN NOT t.holds_place THEN row_number() OVER (PARTITION BY t.holds_place ORDER BY t.id) ELSE 0 END AS places
+    FROM tickets.tickets t
+    LEFT JOIN tickets.orders o ON o.id = t.order_id
+    CROSS JOIN LATERAL (SELECT x.from_status, x.reason FROM tickets.transitions x WHERE x.ticket_id = t.id ORDER BY x.id DESC LIMIT 1) h
+    WHERE t.event_id = @event_id AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid')
+)
+UPDATE tickets.tickets t SET status = n.from_status, reason = 'event_moved', actor_id = @actor_id, register_update_date = @now
+FROM ended n, tickets.events e
+WHERE t.id = n.id AND t.status = 'expired' AND e.id = t.event_id
+    AND (n.places = 0 OR e.capacity IS NULL OR e.tickets_issued + n.places <= e.capacity);
+
 -- name: TicketSeatOfOrder :execrows
 -- The money is there: tickets that wait for it become good, also expired ones,
 -- which take their places again.

@@ -267,3 +267,36 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (Event
 	)
 	return i, err
 }
+
+const eventLockEnded = `-- name: EventLockEnded :many
+WITH locked AS MATERIALIZED (
+    SELECT e.id, e.ends_at FROM tickets.events e WHERE e.id = ANY($2::text[]) ORDER BY e.id FOR NO KEY UPDATE
+)
+SELECT l.id FROM locked l WHERE l.ends_at <= $1::timestamptz ORDER BY l.id
+`
+
+type EventLockEndedParams struct {
+	Now time.Time
+	Ids []string
+}
+
+// Locks events in the order of their ids and tells which of them are over.
+func (q *Queries) EventLockEnded(ctx context.Context, db DBTX, arg EventLockEndedParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, eventLockEnded, arg.Now, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -479,6 +479,38 @@ func (q *Queries) TicketLockEventsOf(ctx context.Context, db DBTX, customerID ob
 	return items, nil
 }
 
+const ticketReviveOfEvent = `-- name: TicketReviveOfEvent :execrows
+WITH ended AS (
+    SELECT t.id, h.from_status, CASE WHEN NOT t.holds_place THEN row_number() OVER (PARTITION BY t.holds_place ORDER BY t.id) ELSE 0 END AS places
+    FROM tickets.tickets t
+    LEFT JOIN tickets.orders o ON o.id = t.order_id
+    CROSS JOIN LATERAL (SELECT x.from_status, x.reason FROM tickets.transitions x WHERE x.ticket_id = t.id ORDER BY x.id DESC LIMIT 1) h
+    WHERE t.event_id = $3 AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid')
+)
+UPDATE tickets.tickets t SET status = n.from_status, reason = 'event_moved', actor_id = $1, register_update_date = $2
+FROM ended n, tickets.events e
+WHERE t.id = n.id AND t.status = 'expired' AND e.id = t.event_id
+    AND (n.places = 0 OR e.capacity IS NULL OR e.tickets_issued + n.places <= e.capacity)
+`
+
+type TicketReviveOfEventParams struct {
+	ActorID *objectid.ID
+	Now     time.Time
+	EventID objectid.ID
+}
+
+// The event, which the caller has locked, is not over after all: what expired because
+// it had ended becomes what it was before. A place that was given back is taken
+// again as long as there are any, the oldest ticket first. Of orders whose money went
+// back nothing returns.
+func (q *Queries) TicketReviveOfEvent(ctx context.Context, db DBTX, arg TicketReviveOfEventParams) (int64, error) {
+	result, err := db.Exec(ctx, ticketReviveOfEvent, arg.ActorID, arg.Now, arg.EventID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const ticketSeatMore = `-- name: TicketSeatMore :exec
 INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, image_id, document_created_by_id, register_date, register_update_date)
 SELECT o.event_id, o.customer_id, o.id, e.title, 'available', $1, o.without_login, e.image_id, CASE WHEN NOT o.without_login THEN o.customer_id END, $2, $2
