@@ -31,7 +31,8 @@ SELECT l.id FROM locked l WHERE l.ends_at <= @now::timestamptz ORDER BY l.id;
 -- Events that are over and have tickets that do not know it yet.
 SELECT e.id FROM tickets.events e
 WHERE e.ends_at <= @now AND EXISTS (
-    SELECT 1 FROM tickets.tickets t WHERE t.event_id = e.id AND t.status IN ('pending', 'available') AND (t.order_id IS NULL OR t.status = 'available'))
+    SELECT 1 FROM tickets.tickets t WHERE t.event_id = e.id AND t.status IN ('pending', 'available') AND (t.status = 'available'
+        OR NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved')))
 ORDER BY e.ends_at LIMIT 200;
 
 -- name: EventListImages :many

@@ -31,8 +31,10 @@ DELETE FROM tickets.tickets WHERE order_id = @order_id AND status IN ('pending',
 
 -- name: TicketExpireOfEvent :execrows
 -- The event is over. What was paid keeps counting; what was not gives its place back.
-UPDATE tickets.tickets SET status = 'expired', reason = 'event_ended', actor_id = NULL, register_update_date = @now
-WHERE event_id = @event_id AND (status = 'available' OR status = 'pending' AND order_id IS NULL);
+-- Places that wait for an order's money go through their order.
+UPDATE tickets.tickets t SET status = 'expired', reason = 'event_ended', actor_id = NULL, register_update_date = @now
+WHERE t.event_id = @event_id AND (t.status = 'available' OR t.status = 'pending'
+    AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved'));
 
 -- name: TicketExpireOfOrder :exec
 -- Nobody paid in time.

@@ -99,7 +99,8 @@ func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (EventG
 const eventListEnded = `-- name: EventListEnded :many
 SELECT e.id FROM tickets.events e
 WHERE e.ends_at <= $1 AND EXISTS (
-    SELECT 1 FROM tickets.tickets t WHERE t.event_id = e.id AND t.status IN ('pending', 'available') AND (t.order_id IS NULL OR t.status = 'available'))
+    SELECT 1 FROM tickets.tickets t WHERE t.event_id = e.id AND t.status IN ('pending', 'available') AND (t.status = 'available'
+        OR NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved')))
 ORDER BY e.ends_at LIMIT 200
 `
 

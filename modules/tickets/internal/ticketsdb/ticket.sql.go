@@ -133,8 +133,9 @@ func (q *Queries) TicketDropOfOrder(ctx context.Context, db DBTX, orderID *objec
 }
 
 const ticketExpireOfEvent = `-- name: TicketExpireOfEvent :execrows
-UPDATE tickets.tickets SET status = 'expired', reason = 'event_ended', actor_id = NULL, register_update_date = $1
-WHERE event_id = $2 AND (status = 'available' OR status = 'pending' AND order_id IS NULL)
+UPDATE tickets.tickets t SET status = 'expired', reason = 'event_ended', actor_id = NULL, register_update_date = $1
+WHERE t.event_id = $2 AND (t.status = 'available' OR t.status = 'pending'
+    AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved'))
 `
 
 type TicketExpireOfEventParams struct {
@@ -143,6 +144,7 @@ type TicketExpireOfEventParams struct {
 }
 
 // The event is over. What was paid keeps counting; what was not gives its place back.
+// Places that wait for an order's money go through their order.
 func (q *Queries) TicketExpireOfEvent(ctx context.Context, db DBTX, arg TicketExpireOfEventParams) (int64, error) {
 	result, err := db.Exec(ctx, ticketExpireOfEvent, arg.Now, arg.EventID)
 	if err != nil {
