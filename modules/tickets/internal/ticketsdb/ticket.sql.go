@@ -483,7 +483,7 @@ func (q *Queries) TicketLockEventsOf(ctx context.Context, db DBTX, customerID ob
 
 const ticketReviveOfEvent = `-- name: TicketReviveOfEvent :execrows
 WITH ended AS (
-    SELECT t.id, h.from_status, CASE WHEN NOT t.holds_place THEN row_number() OVER (PARTITION BY t.holds_place ORDER BY t.id) ELSE 0 END AS places
+    SELECT t.id, h.from_status, CASE WHEN NOT t.holds_place THEN row_number() OVER (PARTITION BY t.holds_place ORDER BY t.register_date, t.id) ELSE 0 END AS places
     FROM tickets.tickets t
     LEFT JOIN tickets.orders o ON o.id = t.order_id
     CROSS JOIN LATERAL (SELECT x.from_status, x.reason FROM tickets.transitions x WHERE x.ticket_id = t.id ORDER BY x.id DESC LIMIT 1) h
