@@ -84,14 +84,9 @@ type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// InTx runs f in a transaction, committed when f returns nil. One of a pool begins
-// with its first statement.
+// InTx runs f in a transaction, committed when f returns nil.
 func InTx(ctx context.Context, db Beginner, f func(tx pgx.Tx) error) error {
-	pool, ok := db.(*pgxpool.Pool)
-	if !ok {
-		return pgx.BeginFunc(ctx, db, f)
-	}
-	return pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return pgx.BeginFunc(ctx, lazily{conn.Conn()}, f) })
+	return pgx.BeginFunc(ctx, db, f)
 }
 
 // Constraint returns the name of the constraint that err violates, or "".
