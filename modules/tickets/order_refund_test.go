@@ -9,20 +9,30 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
+	gwastage "marquee/platform/sandbox/gwa"
 )
 
-// payAgain pays an order of gateway B that is paid by card once more, by PIX.
-func (b *bundle) payAgain(id string) {
+// payAgain pays an order that is paid by card once more, by PIX, and returns that
+// payment's id.
+func (b *bundle) payAgain(id string) string {
 	b.t.Helper()
-	var gatewayID string
-	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id).Scan(&gatewayID))
-	charge, err := b.gateways.B.CreatePix(b.t.Context(), payments.PixTerms{
+	var gateway, gatewayID string
+	require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway, gateway_customer_id FROM tickets.orders WHERE id = $1", id).Scan(&gateway, &gatewayID))
+	adapter, err := b.payments.Gateway(payments.GatewayName(gateway))
+	require.NoError(b.t, err)
+	charge, err := adapter.CreatePix(b.t.Context(), payments.PixTerms{
 		Reference: objectid.ID(id), Kind: payments.KindTicketOrder, Amount: 12050, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
 		Payer: payments.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, TaxID: "52998224725"},
 	})
 	require.NoError(b.t, err)
-	require.NoError(b.t, b.gateways.Sandbox.GWB.PayPIX(charge.Payment.ID))
+	if gateway == "gwa" {
+		_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
+	} else {
+		err = b.gateways.Sandbox.GWB.PayPIX(charge.Payment.ID)
+	}
+	require.NoError(b.t, err)
 	b.settle()
+	return charge.Payment.ID
 }
 
 // An order that was paid twice keeps one of the payments at most: a refund of the
@@ -67,4 +77,32 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 			require.Equal(t, 1, second("done"), "once")
 		})
 	}
+}
+
+// Gateway A denies refunds that were under way.
+func TestASecondPaymentWhoseRefundIsDeniedIsRefundedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	b.work()
+	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwastage.Settings) { s.RefundsInProgress = true })
+	require.NoError(t, err)
+	m := b.me.Post("/store/purchase/gwa/card", cardA(b.event(nil), 1, paymentstest.CardApproved)).Expect(200).Map()
+	id := order(m)["_id"].(string)
+	second := b.payAgain(id)
+	refunds := func(status string) int {
+		return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref = $2 AND status = $3", id, second, status)
+	}
+	b.eventually("the first refund", func() bool { return refunds("pending") == 1 })
+	_, err = b.gateways.Sandbox.GWA.EndRefund(second, true)
+	require.NoError(t, err)
+	b.settle()
+	b.eventually("the second refund", func() bool { return refunds("failed") == 1 && refunds("pending") == 1 })
+	_, err = b.gateways.Sandbox.GWA.EndRefund(second, false)
+	require.NoError(t, err)
+	b.settle()
+	require.Equal(t, 1, refunds("done"))
+	state, _ := b.orderRow(id)
+	require.Equal(t, "paid", state)
 }
