@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +95,7 @@ var grows = []string{
 	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions", "payments.payments", "payments.failed_attempts",
 	"payments.refunds", "payments.disputes", "payments.webhook_logs", "payments.processed_events", "tickets.orders", "tickets.tickets",
 	"tickets.transitions", "tickets.customers", "finance.customer_access", "finance.access_ends",
+	"accounts.audit_log",
 }
 
 // planNode is a node of EXPLAIN (FORMAT JSON, VERBOSE).
@@ -107,7 +109,8 @@ type planNode struct {
 // scans lists the growing tables that a plan reads whole.
 func (p planNode) scans() (found []string) {
 	table := p.Schema + "." + p.On
-	if p.Type == "Seq Scan" && slices.ContainsFunc(grows, func(g string) bool { return table == g || strings.HasPrefix(table, g+"_") }) {
+	const months = "payments.webhook_logs_" // its parts; accounts.users_type is no part of accounts.users
+	if p.Type == "Seq Scan" && (slices.Contains(grows, table) || strings.HasPrefix(table, months)) {
 		found = append(found, table)
 	}
 	for _, below := range p.Plans {
@@ -136,7 +139,11 @@ func explain(t *testing.T, conn *pgx.Conn, st statement) []string {
 	}), st.sql)
 	var plans []struct{ Plan planNode }
 	require.NoError(t, json.Unmarshal(raw, &plans))
-	return plans[0].Plan.scans()
+	return slices.DeleteFunc(plans[0].Plan.scans(), func(table string) bool { // the months to come have parts too, without rows
+		var filled bool
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM "+table+")").Scan(&filled))
+		return !filled
+	})
 }
 
 // TestPlansSoak asks the routes that dashboards and lists live on over HTTP, and
@@ -154,6 +161,16 @@ func TestPlansSoak(t *testing.T) {
 	now := time.Now()
 	require.NoError(t, subscriptions.SeedPlans(t.Context(), a.pool, now))
 	require.NoError(t, scale.Fill(t.Context(), a.pool, scale.Options{Subscriptions: soak.Rounds(1_000, 100_000), Now: now}))
+	for _, sql := range []string{
+		// The audit log of a while, of which hardly anything is about plans.
+		`INSERT INTO accounts.audit_log (id, at, actor_name, action, path, resource, record_id, before, after, request_id)
+		SELECT platform.new_object_id(), now(), 'admin', 'user_update', '/users', 'users', platform.new_object_id(), '{"enable": true}', '{"enable": false}', 'r'
+		FROM generate_series(1, ` + strconv.Itoa(soak.Rounds(200, 20_000)) + `)`,
+		`ANALYZE accounts.audit_log`,
+	} {
+		_, err := a.pool.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
 	_, admin := person(t, a, apitest.New(t, a.api), accounts.NewUser{Type: httpapi.TypeAdmin, Username: "admin", Root: true})
 	conn, err := pgx.Connect(t.Context(), database)
 	require.NoError(t, err)
@@ -179,6 +196,7 @@ func TestPlansSoak(t *testing.T) {
 		{"/admin/customers/tenure", []string{"finance.customer_access"}},
 		{"/admin/subscriptions/dashboard", []string{"subscriptions.subscriptions"}},
 		{"/admin/subscriptions/insights", []string{"finance.customer_access", "subscriptions.subscriptions"}},
+		{"/admin/subscriptions/insights?months=24", []string{"finance.customer_access", "subscriptions.subscriptions", "payments.failed_attempts"}},
 		{"/admin/events-dashboard/events", nil},
 		{"/admin/events-dashboard/events/" + event, nil},
 		{"/admin/events-dashboard/overview", []string{"tickets.orders", "tickets.tickets"}},

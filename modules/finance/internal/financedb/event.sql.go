@@ -33,7 +33,7 @@ SELECT json_build_object(
             'consumed_at', platform.json_time(t.consumed_at), 'created_at', platform.json_time(t.created_at)
         ) ORDER BY t.created_at DESC, t.ticket_id), '[]')
         FROM (SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at FROM finance.tickets WHERE event_id = e.event_id ORDER BY created_at DESC, ticket_id LIMIT 500) t
-        JOIN finance.tickets_personal n ON n.ticket_id = t.ticket_id
+        CROSS JOIN LATERAL (SELECT k.title, k.promo_code FROM finance.tickets_personal k WHERE k.ticket_id = t.ticket_id OFFSET 0) n -- by key, however many are expected
         LEFT JOIN finance.customers_personal c ON c.customer_id = t.customer_id),
     'promo_codes', (
         SELECT coalesce(json_agg(json_build_object(
