@@ -145,3 +145,25 @@ func (b *bundle) sell(price money.Cents) *codes {
 	b.promos.price = price
 	return b.promos
 }
+
+// The code of the signup waits for a first subscription, and lowers none after that.
+func TestCodeOfTheSignupLowersTheFirstSubscriptionAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	b.realCodes(t, "SIGN01", 1990)
+	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET promo_code_used = 'SIGN01' WHERE id = $1", b.customer.ID)
+	require.NoError(t, err)
+	amount := func() any {
+		return info(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))["amount"]
+	}
+	for range 2 { // given back unpaid, it waits on
+		require.Equal(t, 19.9, amount())
+		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+	}
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan, "payment_method_id": "pm_card_visa"})) // takes no code
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	b.admin(t).Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
+	require.Equal(t, 49.9, amount())
+}

@@ -113,7 +113,8 @@ func (s *Service) activate(ctx context.Context, found row, reason string) (row, 
 
 // extend moves the end of access forward, never back, by days or to an instant
 // after the present end, which is that of the paid period while a recurrence runs:
-// 409 for a subscription that has ended, 422 for an earlier instant.
+// 409 for a subscription that has ended, 422 for an earlier instant. Automatic PIX
+// gets no end: its next debit moves, whose money may come late on its day.
 func (s *Service) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
 	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *row) error {
 		if Status(sub.Status).Ended() {
@@ -140,7 +141,10 @@ func (s *Service) extend(ctx context.Context, found row, days int, until *time.T
 			}
 		}
 		return s.editTx(ctx, tx, sub, func(r *row) {
-			r.ExpiresAt, r.NextBillingDate = &end, next
+			r.NextBillingDate = next
+			if r.ExpiresAt != nil || next == nil || !r.PixAutomatic {
+				r.ExpiresAt = &end
+			}
 			s.anchor(r, end)
 		})
 	})

@@ -20,6 +20,10 @@ SELECT * FROM subscriptions.subscriptions WHERE gwb_subscription_id = @gwb_subsc
 -- name: GetSubscriptionForUpdate :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
 
+-- name: HasBegun :one
+-- Whether any subscription of the customer has begun.
+SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND started_at IS NOT NULL);
+
 -- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,

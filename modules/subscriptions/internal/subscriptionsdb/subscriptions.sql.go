@@ -405,6 +405,18 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 	return i, err
 }
 
+const hasBegun = `-- name: HasBegun :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL)
+`
+
+// Whether any subscription of the customer has begun.
+func (q *Queries) HasBegun(ctx context.Context, db DBTX, customerID objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, hasBegun, customerID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertSubscription = `-- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
