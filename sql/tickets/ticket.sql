@@ -46,6 +46,13 @@ WHERE order_id = @order_id AND status = 'pending';
 UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = @now
 WHERE order_id = @order_id AND status = 'available';
 
+-- name: TicketFreeRefunded :exec
+-- Tickets that had expired with their event when their order was refunded keep a
+-- place that nobody can use once the event is not over any more.
+UPDATE tickets.tickets t SET holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = @now
+FROM tickets.orders o
+WHERE t.event_id = @event_id AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due');
+
 -- name: TicketGet :one
 SELECT * FROM tickets.tickets WHERE id = @id;
 

@@ -186,6 +186,24 @@ func (q *Queries) TicketExpireRefunded(ctx context.Context, db DBTX, arg TicketE
 	return err
 }
 
+const ticketFreeRefunded = `-- name: TicketFreeRefunded :exec
+UPDATE tickets.tickets t SET holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = $1
+FROM tickets.orders o
+WHERE t.event_id = $2 AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due')
+`
+
+type TicketFreeRefundedParams struct {
+	Now     time.Time
+	EventID objectid.ID
+}
+
+// Tickets that had expired with their event when their order was refunded keep a
+// place that nobody can use once the event is not over any more.
+func (q *Queries) TicketFreeRefunded(ctx context.Context, db DBTX, arg TicketFreeRefundedParams) error {
+	_, err := db.Exec(ctx, ticketFreeRefunded, arg.Now, arg.EventID)
+	return err
+}
+
 const ticketGet = `-- name: TicketGet :one
 SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search FROM tickets.tickets WHERE id = $1
 `
