@@ -191,10 +191,16 @@ func problemOf(status int, raw []byte) *problem {
 	return p
 }
 
-// longDigits may be a card number that the gateway quotes.
-var longDigits = regexp.MustCompile(`\d(?:[ -]?\d){11,}`)
+// longDigits may be a card number, tax id or phone that the gateway quotes, address
+// somebody's e-mail.
+var (
+	longDigits = regexp.MustCompile(`\d(?:[ .-]?\d){10,}`)
+	address    = regexp.MustCompile(`[^\s<>"'(),;:]+@[^\s<>"'(),;:]+`)
+)
 
-func masked(s string) string { return longDigits.ReplaceAllString(s, "[digits]") }
+func masked(s string) string {
+	return address.ReplaceAllString(longDigits.ReplaceAllString(s, "[digits]"), "[address]")
+}
 
 // translated puts an error in the words of payments.Gateway. Acts tells that the
 // call may have changed something.

@@ -45,7 +45,7 @@ func TestDayIsThatOfTheZone(t *testing.T) {
 	require.Equal(t, "2026-11-21", day(late.Add(time.Second), saoPaulo()))
 }
 
-func TestMaskedHidesWhatMayBeACardNumber(t *testing.T) {
+func TestMaskedHidesWhatNamesACardOrAPerson(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"cartão 5162306219378829 inválido":  "cartão [digits] inválido",
@@ -53,7 +53,9 @@ func TestMaskedHidesWhatMayBeACardNumber(t *testing.T) {
 		"5162-3062-1937-8829":               "[digits]",
 		"pagamento de R$ 1.234,56 em 2026":  "pagamento de R$ 1.234,56 em 2026",
 		"O CPF/CNPJ informado é inválido.":  "O CPF/CNPJ informado é inválido.",
-		"CPF 52998224725 não é aceito aqui": "CPF 52998224725 não é aceito aqui",
+		"CPF 52998224725 não é aceito aqui": "CPF [digits] não é aceito aqui",
+		"CPF 529.982.247-25 de ana@x.com.":  "CPF [digits] de [address]",
+		"vence em 2026-11-21 10:30":         "vence em 2026-11-21 10:30",
 	} {
 		require.Equal(t, want, masked(in))
 	}
