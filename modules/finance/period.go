@@ -16,7 +16,7 @@ const (
 const monthForm = "2006-01"
 
 // firstYear is before all figures: an earlier one is a slip of the keyboard.
-const firstYear = 1970
+const firstYear = 1900
 
 // today is the calendar day, in the report time zone, as midnight UTC.
 func (s *Service) today() time.Time {
