@@ -96,16 +96,20 @@ func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, s
 		return a, nil
 	case payments.PaymentSettled:
 	default:
-		a.declined = true
-		return a, nil
+		// Access that has begun was paid for, and the money given back since: it goes on
+		// as any other whose payment is refunded.
+		if !accessBegun(sub) {
+			a.declined = true
+			return a, nil
+		}
 	}
 	remote, ok, err := gateway.FindSubscription(ctx, s.termsOf(sub, plan, payer))
 	if err != nil {
 		return answer{}, err
 	}
 	if !ok {
-		if charge.CardToken.Empty() || sub.HasChargeback {
-			return a, nil // whose money is disputed is charged no further
+		if charge.CardToken.Empty() || sub.HasChargeback || charge.Payment.Status != payments.PaymentSettled {
+			return a, nil // whose money is disputed or back is charged no further
 		}
 		terms := s.termsOf(sub, plan, payer)
 		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: noAddress}
@@ -128,14 +132,32 @@ const noAddress = "127.0.0.1"
 // settleFirstMonthTx writes what the recovery found: the first month is paid,
 // with a recurrence behind it or not.
 func (s *Service) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
-	if a.charge.Payment.Status != payments.PaymentSettled {
+	if a.open {
 		return nil
 	}
 	recurs := a.remote != nil
-	err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.charge.Payment, source: a.source, recurs: recurs, first: recurs})
-	open := Status(sub.Status) == Active || Status(sub.Status) == Suspended
-	if err != nil || recurs || !open || sub.ExpiresAt != nil {
-		return err
+	if a.charge.Payment.Status == payments.PaymentSettled {
+		err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.charge.Payment, source: a.source, recurs: recurs, first: recurs})
+		if err != nil {
+			return err
+		}
+	}
+	if recurs {
+		return nil
+	}
+	return s.endAfterFirstMonthTx(ctx, tx, sub)
+}
+
+// accessBegun reports whether the subscription runs, or is only held up.
+func accessBegun(sub row) bool {
+	return Status(sub.Status) == Active || Status(sub.Status) == Suspended
+}
+
+// endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
+// nothing would end it.
+func (s *Service) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+	if !accessBegun(*sub) || sub.ExpiresAt != nil {
+		return nil
 	}
 	began := s.clock.Now()
 	if sub.StartedAt != nil {

@@ -67,7 +67,11 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 		if err != nil || moved {
 			return err
 		}
-		return s.editTx(ctx, tx, sub, closeIntent) // it was ended or opened by somebody else
+		err = s.editTx(ctx, tx, sub, closeIntent) // it was ended or opened by somebody else
+		if err != nil || !s.chargesFirstMonth(*sub) || knownAtGateway(*sub) {
+			return err
+		}
+		return s.endAfterFirstMonthTx(ctx, tx, sub)
 	}
 	firstSight := !knownAtGateway(*sub)
 	err := s.editTx(ctx, tx, sub, func(r *row) {

@@ -65,6 +65,12 @@ var found = []struct {
 		{Do: "gateway refunds", Who: 1},
 		{Do: "refund fails", Pick: 1},
 	}}},
+	{"a first month that is given back before its recurrence is known goes on, and that is found", story{Steps: []step{
+		{Do: "gwb card", Pick: 3},
+		{Do: "days", Pick: 5},
+		{Do: "gwa card", Pick: 2, Tries: 1, Die: 8},
+		{Do: "admin refunds"},
+	}}},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},
