@@ -116,6 +116,12 @@ func (s *Service) writeExport(ctx context.Context, out io.Writer, r exportReques
 		for i, t := range tables {
 			sheets[i] = t.sheet(ctx, tx)
 		}
+		if len(tables) == 1 && tables[0].inOrder {
+			// The first rows are wanted before the last one is found.
+			if _, err := tx.Exec(ctx, "SET LOCAL enable_sort = off"); err != nil {
+				return fmt.Errorf("take rows in order: %w", err)
+			}
+		}
 		return export.Write(ctx, out, r.Format, sheets, o)
 	})
 }
@@ -165,6 +171,7 @@ type exportTable struct {
 	columns []exportColumn
 	from    string // the FROM clause with its conditions
 	order   string
+	inOrder bool // an index has the rows in that order
 	args    []any
 	rows    [][]export.Value // where from is ""
 }

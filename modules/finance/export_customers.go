@@ -57,7 +57,7 @@ func (s *Service) customersRequest(format export.Format, filter string) (exportR
 	return r, nil
 }
 
-// customerTables is the sheet of GET /admin/customers/export.
+// customerTables is the sheet of GET /admin/customers/export, the oldest customer first.
 func customerTables(r exportRequest) ([]exportTable, error) {
 	filter, err := query.Compile(customerFields, r.Query, 1)
 	var bad *query.Error
@@ -72,7 +72,7 @@ func customerTables(r exportRequest) ([]exportTable, error) {
 		args = append([]any{pgx.QueryExecModeExec}, args...) // too many texts to prepare and keep
 	}
 	return []exportTable{{
-		name: "customers", from: "finance.customer_list_personal x WHERE " + filter.SQL, order: "x.customer_id", args: args,
+		name: "customers", from: "finance.customer_list_personal x WHERE " + filter.SQL, order: "x.created_at, x.customer_id", inOrder: true, args: args,
 		columns: []exportColumn{
 			{"_id", export.Text, "x.customer_id"},
 			{"username", export.Text, "x.username"},
