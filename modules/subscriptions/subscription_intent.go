@@ -90,8 +90,10 @@ func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accou
 }
 
 // intend commits the row that stands for the wish, before the gateway is asked
-// (open-shapes, Card money moves once).
+// (open-shapes, Card money moves once). A client who goes away meanwhile does not
+// stop it half-way: the call follows what is committed.
 func (s *Service) intend(ctx context.Context, w wish) (row, error) {
+	ctx = context.WithoutCancel(ctx)
 	var sub row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
