@@ -119,9 +119,12 @@ func (s *Service) finishMoves(ctx context.Context, subscriptionIDs []string) err
 // subscription take on the plan. Repeating it is harmless. An error that leaves the
 // gateway's state unknown leaves the move open, for the job.
 func (s *Service) FinishMove(ctx context.Context, id objectid.ID) error {
-	move, err := s.db.GetPlanMove(ctx, s.pool, id)
-	if err != nil || move.State != "open" {
-		return err
+	move, err := s.db.BeginPlanMove(ctx, s.pool, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // it has ended
+	}
+	if err != nil {
+		return fmt.Errorf("begin plan move: %w", err)
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
 	if err != nil {
@@ -142,9 +145,12 @@ func (s *Service) FinishMove(ctx context.Context, id objectid.ID) error {
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		return errors.Join(err, s.endMove(ctx, move, moveRefused))
 	}
-	// What an earlier try may have done is not undone by a refusal now.
-	if move.Tries == 0 && (!asked || certain(err)) {
-		return errors.Join(err, s.endMove(ctx, move, moveRefused))
+	if !asked || certain(err) {
+		// What another try may have done is not undone by a refusal of this one.
+		refused, failed := s.db.RefusePlanMove(ctx, s.pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.clock.Now())})
+		if failed != nil || refused == 1 {
+			return errors.Join(err, failed)
+		}
 	}
 	return errors.Join(err, s.postponeMove(ctx, move))
 }
@@ -219,8 +225,8 @@ func (s *Service) endMove(ctx context.Context, move planMove, state string) erro
 
 func (s *Service) postponeMove(ctx context.Context, move planMove) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		at := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(move.Tries, 16), maxRecoveryDelay))
-		err := s.db.PostponePlanMove(ctx, tx, subscriptionsdb.PostponePlanMoveParams{ID: move.ID, Tries: move.Tries + 1, NextTryAt: &at})
+		at := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(move.Tries-1, 16), maxRecoveryDelay))
+		err := s.db.PostponePlanMove(ctx, tx, subscriptionsdb.PostponePlanMoveParams{ID: move.ID, NextTryAt: &at})
 		if err != nil {
 			return fmt.Errorf("postpone plan move: %w", err)
 		}

@@ -1,3 +1,7 @@
+-- name: BeginPlanMove :one
+-- Counts a try before the gateway is asked: nobody may know later what it did.
+UPDATE subscriptions.plan_moves SET tries = tries + 1 WHERE id = @id AND state = 'open' RETURNING *;
+
 -- name: EndPlanMove :execrows
 UPDATE subscriptions.plan_moves SET state = @state, next_try_at = NULL, ended_at = @now
 WHERE id = @id AND state = 'open';
@@ -21,4 +25,10 @@ SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND subscription_id
 ORDER BY id;
 
 -- name: PostponePlanMove :exec
-UPDATE subscriptions.plan_moves SET tries = @tries, next_try_at = @next_try_at WHERE id = @id AND state = 'open';
+UPDATE subscriptions.plan_moves SET next_try_at = @next_try_at WHERE id = @id AND state = 'open';
+
+-- name: RefusePlanMove :execrows
+-- Ends a move that the gateway has certainly not made: no other try, before or
+-- meanwhile, may have.
+UPDATE subscriptions.plan_moves SET state = 'refused', next_try_at = NULL, ended_at = @now
+WHERE id = @id AND state = 'open' AND tries = 1;

@@ -71,6 +71,12 @@ var found = []struct {
 		{Do: "gwa card", Pick: 2, Tries: 1, Die: 8},
 		{Do: "admin refunds"},
 	}}},
+	{"a move to another plan whose process died is not given up because the gateway is overloaded when it is asked again", story{Steps: []step{
+		{Do: "gwa card", Who: 1},
+		{Do: "hours", Pick: 9},
+		{Do: "admin moves plan", Pick: 3, During: "dispute opened", Die: 3, Mail: "unheard"},
+		{Do: "hours", Who: 1, Pick: 4, Trouble: "overloaded", Tries: 1, During: "dispute opened", Mail: "unheard"},
+	}}},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},

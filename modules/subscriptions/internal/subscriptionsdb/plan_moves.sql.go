@@ -12,6 +12,28 @@ import (
 	"marquee/platform/objectid"
 )
 
+const beginPlanMove = `-- name: BeginPlanMove :one
+UPDATE subscriptions.plan_moves SET tries = tries + 1 WHERE id = $1 AND state = 'open' RETURNING id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date
+`
+
+// Counts a try before the gateway is asked: nobody may know later what it did.
+func (q *Queries) BeginPlanMove(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPlanMove, error) {
+	row := db.QueryRow(ctx, beginPlanMove, id)
+	var i SubscriptionsPlanMove
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.PlanID,
+		&i.State,
+		&i.Tries,
+		&i.NextTryAt,
+		&i.EndedAt,
+		&i.CreatedByID,
+		&i.RegisterDate,
+	)
+	return i, err
+}
+
 const endPlanMove = `-- name: EndPlanMove :execrows
 UPDATE subscriptions.plan_moves SET state = $1, next_try_at = NULL, ended_at = $2
 WHERE id = $3 AND state = 'open'
@@ -150,16 +172,35 @@ func (q *Queries) ListOpenPlanMovesOf(ctx context.Context, db DBTX, subscription
 }
 
 const postponePlanMove = `-- name: PostponePlanMove :exec
-UPDATE subscriptions.plan_moves SET tries = $1, next_try_at = $2 WHERE id = $3 AND state = 'open'
+UPDATE subscriptions.plan_moves SET next_try_at = $1 WHERE id = $2 AND state = 'open'
 `
 
 type PostponePlanMoveParams struct {
-	Tries     int32
 	NextTryAt *time.Time
 	ID        objectid.ID
 }
 
 func (q *Queries) PostponePlanMove(ctx context.Context, db DBTX, arg PostponePlanMoveParams) error {
-	_, err := db.Exec(ctx, postponePlanMove, arg.Tries, arg.NextTryAt, arg.ID)
+	_, err := db.Exec(ctx, postponePlanMove, arg.NextTryAt, arg.ID)
 	return err
+}
+
+const refusePlanMove = `-- name: RefusePlanMove :execrows
+UPDATE subscriptions.plan_moves SET state = 'refused', next_try_at = NULL, ended_at = $1
+WHERE id = $2 AND state = 'open' AND tries = 1
+`
+
+type RefusePlanMoveParams struct {
+	Now *time.Time
+	ID  objectid.ID
+}
+
+// Ends a move that the gateway has certainly not made: no other try, before or
+// meanwhile, may have.
+func (q *Queries) RefusePlanMove(ctx context.Context, db DBTX, arg RefusePlanMoveParams) (int64, error) {
+	result, err := db.Exec(ctx, refusePlanMove, arg.Now, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
