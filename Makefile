@@ -6,7 +6,12 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
 SOAKED := ./cmd/internal/app ./cmd/internal/app/histories ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
-.PHONY: run test soak bench generate lint verify build clean
+# How often `make flaky` runs the suite, and of what; one seed plays one order again.
+N    ?= 10
+PKG  ?= ./...
+SEED ?=
+
+.PHONY: run test flaky soak bench generate lint verify build clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -15,6 +20,18 @@ run: build
 ## test: every test, on a private Postgres of its own (make verify vets)
 test:
 	$(GO) test -vet=off -timeout 15m ./...
+
+## flaky: the suite N times, uncached and in random order, until the first red run; its log is kept
+flaky:
+	@mkdir -p bin; for i in $$(seq $(N)); do \
+		seed=$(SEED); seed=$${seed:-$$(date +%s%N)}; log=bin/flaky-$$seed.log; from=$$(date +%s); \
+		echo "run $$i of $(N), seed $$seed"; \
+		if ! $(GO) test -vet=off -count=1 -shuffle=$$seed -timeout 15m $(PKG) >$$log 2>&1; then \
+			grep -E '^ *--- FAIL|^FAIL|^panic' $$log; \
+			echo "red; the log is $$log, the same order again: make flaky N=1 SEED=$$seed PKG='$(PKG)'"; exit 1; \
+		fi; \
+		echo "green after $$(($$(date +%s) - from)) s"; rm $$log; \
+	done
 
 ## soak: the races, random histories and faults at full length, an hour or so
 soak:
