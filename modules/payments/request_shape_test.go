@@ -169,13 +169,26 @@ func (s shape) send(ctx context.Context, address string) error {
 	return nil
 }
 
-// startStripeMock builds the tool once for the machine and runs it on a free port.
-func startStripeMock(ctx context.Context) (address string, stop func(), err error) {
-	out, err := exec.CommandContext(ctx, "go", "tool", "-modfile=../../tools/stripemock/go.mod", "-n", "stripe-mock").CombinedOutput()
+// buildStripeMock builds the tool once for the machine and tells where it is. What go
+// says of modules that it downloads is no part of that: it goes to stderr.
+func buildStripeMock(ctx context.Context) (path string, err error) {
+	var said bytes.Buffer
+	build := exec.CommandContext(ctx, "go", "tool", "-modfile=../../tools/stripemock/go.mod", "-n", "stripe-mock")
+	build.Stderr = &said
+	out, err := build.Output()
 	if err != nil {
-		return "", nil, fmt.Errorf("%w: %s", errNoJudge, bytes.TrimSpace(out))
+		return "", fmt.Errorf("%w: %w: %s", errNoJudge, err, bytes.TrimSpace(said.Bytes()))
 	}
-	command := exec.CommandContext(ctx, string(bytes.TrimSpace(out)), "-http-addr", "127.0.0.1:0") //nolint:gosec // what was just built
+	return string(bytes.TrimSpace(out)), nil
+}
+
+// startStripeMock runs the tool on a free port.
+func startStripeMock(ctx context.Context) (address string, stop func(), err error) {
+	path, err := buildStripeMock(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	command := exec.CommandContext(ctx, path, "-http-addr", "127.0.0.1:0") //nolint:gosec // what was just built
 	told, err := command.StdoutPipe()
 	if err != nil {
 		return "", nil, err
