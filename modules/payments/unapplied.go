@@ -1,0 +1,91 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// UnappliedKind says why money gave nobody anything.
+type UnappliedKind string
+
+// The kinds (open-shapes, section 5).
+const (
+	UnappliedLate         UnappliedKind = "late"         // for a row that has ended
+	UnappliedDuplicate    UnappliedKind = "duplicate"    // a second payment, or that of a recurrence beside the row's own
+	UnappliedForeign      UnappliedKind = "foreign"      // of a row that another customer or recurrence owns
+	UnappliedUnrefundable UnappliedKind = "unrefundable" // a refund of it failed, or can never be made
+	UnappliedUnknown      UnappliedKind = "unknown"      // an answer not known, or money that nobody can place
+)
+
+// Unapplied is money that gave nobody anything, or an answer of which nobody knows
+// whether money stands behind it.
+type Unapplied struct {
+	Kind    UnappliedKind
+	Gateway GatewayName
+	// PaymentID is the payment as the ledger names it (Payment.ID). "" only for
+	// UnappliedUnknown, which then has a Subject: whatever tells the case apart, such
+	// as the local row's id or the gateway's recurrence.
+	PaymentID string
+	Subject   string
+	// Amount may be nil for UnappliedUnknown alone.
+	Amount *money.Cents
+	// The ids that it belongs to, as far as they are known; "" else.
+	CustomerID     objectid.ID
+	SubscriptionID objectid.ID
+	OrderID        objectid.ID
+	PaidAt         *time.Time
+	Note           string // for the people who decide: what happened, in a sentence
+	// Automatic: the platform may refund it by itself. The ledger has the payment.
+	Automatic bool
+}
+
+// RecordUnappliedTx puts money that gave nobody anything on the list of GET
+// /admin/finance/unapplied-payments, in the transaction that books it. There is one
+// row a gateway payment (or subject): repeating it, also at once, changes nothing
+// but what was not known before, and nothing that has been decided. First reports
+// that it was not there before.
+func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (first bool, err error) {
+	subject := u.PaymentID
+	if subject == "" {
+		subject = u.Subject
+	}
+	if subject == "" {
+		return false, errors.New("payments: an unapplied payment needs a payment or a subject")
+	}
+	now := s.deps.Clock.Now()
+	_, err = s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
+		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: filled(u.PaymentID),
+		AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID), SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID),
+		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, At: now,
+	})
+	if err == nil {
+		return true, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)
+	}
+	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
+		Gateway: string(u.Gateway), Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID),
+		SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID), PaidAt: u.PaidAt, Note: filled(u.Note), At: now,
+	})
+	if err != nil {
+		return false, fmt.Errorf("complete unapplied payment %s: %w", subject, err)
+	}
+	return false, nil
+}
+
+// filledID is nil for "".
+func filledID(id objectid.ID) *objectid.ID {
+	if id == "" {
+		return nil
+	}
+	return &id
+}
