@@ -193,7 +193,7 @@ func (g *Gateway) endAuthorization(id, status, reason string, now time.Time, fro
 	}
 	g.emitAuthorization(now, status, a)
 	for _, i := range newest(g.Instructions, func(i *Instruction) bool { return i.Authorization == id && i.open() }) {
-		g.endInstruction(i, instructionCancelled, now)
+		g.cancelInstruction(i, reasonNoConsent, now)
 	}
 	if sub, ok := g.Subscriptions[a.Subscription]; ok && sub.Status == statusActive {
 		sub.Status = statusInactive

@@ -2,6 +2,7 @@ package gwa
 
 import (
 	"errors"
+	"slices"
 	"time"
 	_ "time/tzdata" // the gateway lives in São Paulo also on machines without a zone database
 )
@@ -58,7 +59,8 @@ func (d day) weekend() bool {
 	return w == time.Saturday || w == time.Sunday
 }
 
-// business is the day itself, or the Monday after it at weekends. Holidays are not modelled.
+// business is the day itself, or the Monday after it at weekends. Holidays are not modelled here: only the windows of
+// debits know them (addBankDays).
 func (d day) business() day {
 	for d.weekend() {
 		d = d.add(1)
@@ -72,6 +74,44 @@ func (d day) addBusiness(n int) day {
 		d = d.add(1).business()
 	}
 	return d
+}
+
+// addBankDays goes n days on that are no weekend and no bank holiday: the windows of automatic PIX count them.
+func (d day) addBankDays(n int) day {
+	for range n {
+		for d = d.add(1); d.weekend() || d.bankHoliday(); {
+			d = d.add(1)
+		}
+	}
+	return d
+}
+
+// fixedHolidays are the national bank holidays with a date of their own.
+var fixedHolidays = []string{"01-01", "04-21", "05-01", "09-07", "10-12", "11-02", "11-15", "11-20", "12-25"}
+
+// movedHolidays are the national bank holidays that move with Easter, in days from it: Carnival's Monday and Tuesday,
+// Good Friday, Corpus Christi.
+var movedHolidays = []int{-48, -47, -2, 60}
+
+func (d day) bankHoliday() bool {
+	if slices.Contains(fixedHolidays, string(d[5:])) {
+		return true
+	}
+	sunday := easter(d.at(12, 0).Year())
+	return slices.ContainsFunc(movedHolidays, func(n int) bool { return sunday.add(n) == d })
+}
+
+// easter is Easter Sunday of a year (the anonymous Gregorian algorithm).
+func easter(year int) day {
+	a, b, c := year%19, year/100, year%100
+	d, e := b/4, b%4
+	g := (8*b + 13) / 25
+	h := (19*a + b - d - g + 15) % 30
+	i, k := c/4, c%4
+	l := (32 + 2*e + 2*i - h - k) % 7
+	m := (a + 11*h + 22*l) / 451
+	month := (h + l - 7*m + 114) / 31
+	return dayOf(time.Date(year, time.Month(month), (h+l-7*m+114)%31+1, 12, 0, 0, 0, saoPaulo))
 }
 
 // addMonths goes n months on to the day of month anchor, or to the last day of a shorter month.

@@ -91,14 +91,26 @@ func (g *Gateway) EndRiskAnalysis(payment string, approved bool) (any, error) {
 }
 
 // FailDebit makes the next debit of a payment under an authorization be refused.
-func (g *Gateway) FailDebit(payment string) (any, error) {
-	return g.changePayment(func(time.Time) (*Payment, *apiError) {
-		p, err := g.livePayment(payment)
+func (g *Gateway) FailDebit(payment string) (any, error) { return g.RefuseDebits(payment, "", 1) }
+
+// RefuseDebits makes the payer's bank refuse a payment under an authorization on the next days on which it is tried;
+// reason is a word of the bank's, INSUFFICIENT_FUNDS when empty. No times: it pays again.
+func (g *Gateway) RefuseDebits(payment, reason string, times int) (any, error) {
+	return g.changePayment(func(time.Time) (*Payment, *apiError) { return g.failDebit(payment, reason, times) })
+}
+
+// CancelDebit is the payer taking one debit back in the bank's app, which leaves the authorization as it is; reason is
+// REQUESTED_BY_PAYER_USER when empty.
+func (g *Gateway) CancelDebit(payment, reason string) (any, error) {
+	if reason == "" {
+		reason = reasonByPayer
+	}
+	return change(g, func(now time.Time) (v instructionView, _ *apiError) {
+		i, err := g.cancelByPayer(payment, reason, now)
 		if err != nil {
-			return nil, err
+			return v, err
 		}
-		p.FailNext = true
-		return p, nil
+		return i.view(isoText), nil
 	})
 }
 

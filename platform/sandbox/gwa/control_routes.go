@@ -46,6 +46,11 @@ type valueBody struct {
 	Value Cents `json:"value"`
 }
 
+type refusalBody struct {
+	Reason string `json:"reason,omitempty"`
+	Times  int    `json:"times,omitempty"`
+}
+
 type chargebackBody struct {
 	Step   ChargebackStep `json:"step"`
 	Reason string         `json:"reason,omitempty"`
@@ -70,7 +75,12 @@ func (g *Gateway) registerPaymentControls() {
 		func(id string) (any, error) { return g.EndRiskAnalysis(id, true) })
 	g.byID("/_sandbox/payments/{id}/risk/reprove", "Reprove a payment in risk analysis.",
 		func(id string) (any, error) { return g.EndRiskAnalysis(id, false) })
-	g.byID("/_sandbox/payments/{id}/fail-debit", "Refuse the next debit of a payment under an authorization.", g.FailDebit)
+	withBody(g, "POST", "/_sandbox/payments/{id}/fail-debit", "Refuse the next debits of a payment under an authorization, one a day.",
+		refusalBody{"INSUFFICIENT_FUNDS", 1}, func(id string, b refusalBody) (any, error) {
+			return g.RefuseDebits(id, b.Reason, max(b.Times, 1))
+		})
+	withBody(g, "POST", "/_sandbox/payments/{id}/cancel-debit", "Take one debit back in the payer's bank app.",
+		reasonBody{reasonByPayer}, func(id string, b reasonBody) (any, error) { return g.CancelDebit(id, b.Reason) })
 }
 
 type renewBody struct {

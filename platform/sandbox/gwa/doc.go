@@ -9,8 +9,9 @@
 // (docs: gateways/gateway-a.md); "section N" in comments of this package means that page. What that page marks as
 // unverified is marked "unverified" here too, and is a switch where the difference matters (see Settings).
 //
-// What differs from the real thing: one webhook instead of ten; business days are Monday to Friday, without holidays;
-// the card's charge follows the creation of a subscription within Options.ChargeDelay; the texts of errors that the page
+// What differs from the real thing: one webhook instead of ten; business days are Monday to Friday, without holidays
+// (but not in the windows of automatic PIX); an authorization that ends takes every order with it, also tomorrow's; the
+// card's charge follows the creation of a subscription within Options.ChargeDelay; the texts of errors that the page
 // doesn't quote are our own Portuguese.
 //
 // The API stands under /v3, the controls under /_sandbox; GET /_sandbox lists them. Each control is also a method of

@@ -1,6 +1,7 @@
 package gwa
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +24,31 @@ const (
 	retryDays            = 7
 )
 
+// Hours of the day: the payer's bank tries from debitHour until refusalHour, when it gives up; the receiver may take an
+// order back until receiverHour of the day before, the payer until that day is over.
+const (
+	debitHour    = 7
+	refusalHour  = 20
+	receiverHour = 22
+)
+
+// Reasons of refusals; the bank's list is longer, and open.
+const (
+	reasonFunds    = "INSUFFICIENT_FUNDS"
+	reasonMismatch = "AMOUNT_MISMATCH"
+)
+
+// permanentReasons are refusals that no repetition changes.
+var permanentReasons = []string{"ACCOUNT_CLOSED", reasonMismatch, "PAYER_CPF_CNPJ_MISMATCH"}
+
+// Reasons of cancellations. That instructions use the words of authorizations is unverified; so are the last two.
+const (
+	reasonByPayer    = "REQUESTED_BY_PAYER_USER"
+	reasonByReceiver = "REQUESTED_BY_RECEIVER_USER"
+	reasonPaidBefore = "PAYMENT_RECEIVED"
+	reasonNoConsent  = "AUTHORIZATION_ENDED"
+)
+
 // Instruction is one debit ordered under an authorization.
 type Instruction struct {
 	ID            string `json:"id"`
@@ -33,7 +59,10 @@ type Instruction struct {
 	Due           day    `json:"due"`
 	Status        string `json:"status"`
 	RefusalReason string `json:"refusalReason,omitempty"`
+	CancelReason  string `json:"cancelReason,omitempty"`
 	Retry         int    `json:"retry"`
+	// Tried are the days on which it was refused.
+	Tried []day `json:"tried,omitempty"`
 }
 
 func (i *Instruction) created() (int64, bool) { return i.Order, false }
@@ -42,8 +71,8 @@ func (i *Instruction) open() bool {
 	return i.Status == instructionAwaiting || i.Status == instructionScheduled
 }
 
-// checkDebit holds the rules of a charge under an authorization: active, by PIX, for its customer and fixed value, due
-// in 2 to 10 business days.
+// checkDebit holds the rules of a charge under an authorization: active, by PIX, for its customer, due in 2 to 10
+// business days. Another value than the fixed one is taken, and refused by the payer's bank.
 func (g *Gateway) checkDebit(in paymentInput, now time.Time, due day) *apiError {
 	a, ok := g.Authorizations[in.PixAutomaticAuthorizationID]
 	if !ok || a.Status != statusActive {
@@ -55,9 +84,7 @@ func (g *Gateway) checkDebit(in paymentInput, now time.Time, due day) *apiError 
 		return errCustomer()
 	case in.BillingType != billingPIX:
 		return badRequest("invalid_billingType", "Cobranças de Pix Automático devem ter a forma de pagamento PIX.")
-	case a.Value != nil && *a.Value != *in.Value:
-		return badRequest("invalid_value", "O valor da cobrança deve ser igual ao valor da autorização.")
-	case due < today.addBusiness(minDebitBusinessDays) || due > today.addBusiness(maxDebitBusinessDays):
+	case due < today.addBankDays(minDebitBusinessDays) || due > today.addBankDays(maxDebitBusinessDays):
 		return badRequest("invalid_dueDate", "O vencimento deve estar entre 2 e 10 dias úteis a partir de hoje.")
 	}
 	return nil
@@ -74,18 +101,24 @@ func (g *Gateway) createInstruction(p *Payment, now time.Time) {
 	g.stage.Clock.At(now.Add(g.chargeDelay), jobScheduleInstruction, i.ID)
 }
 
-// scheduleInstruction is the payer's bank accepting the order.
+// scheduleInstruction is the payer's bank accepting the order, or refusing what can never be taken.
 func (g *Gateway) scheduleInstruction(id string, now time.Time) {
 	i, ok := g.Instructions[id]
 	if !ok || i.Status != instructionAwaiting {
 		return
 	}
+	p, a := g.Payments[i.Payment], g.Authorizations[i.Authorization]
+	if a.Value != nil && *a.Value != p.Value {
+		g.refuseInstruction(i, reasonMismatch, now)
+		return
+	}
 	i.Status = instructionScheduled
 	g.emitInstruction(now, instructionScheduled, i)
-	g.stage.Clock.At(later(i.Due.at(7, 14), now), jobDebit, i.ID)
+	g.stage.Clock.At(later(i.Due.at(debitHour, 14), now), jobDebit, i.ID)
 }
 
-// debit is the morning of the due date: confirmed, and received a moment later (the latter unverified).
+// debit is the morning of the due date: confirmed, and received a moment later (the latter unverified). What the bank
+// can't take then it tries until the evening, and refuses for good.
 func (g *Gateway) debit(id string, now time.Time) {
 	i, ok := g.Instructions[id]
 	if !ok || i.Status != instructionScheduled {
@@ -93,12 +126,24 @@ func (g *Gateway) debit(id string, now time.Time) {
 	}
 	p, a := g.Payments[i.Payment], g.Authorizations[i.Authorization]
 	if !p.open() {
-		g.endInstruction(i, instructionCancelled, now)
+		g.cancelInstruction(i, reasonByReceiver, now)
 		return
 	}
 	if p.FailNext || a.Status != statusActive {
-		p.FailNext, i.RefusalReason = false, "INSUFFICIENT_FUNDS"
-		g.endInstruction(i, instructionRefused, now)
+		evening := i.Due.at(refusalHour, 0)
+		if now.Before(evening) {
+			g.stage.Clock.At(evening, jobDebit, i.ID)
+			return
+		}
+		reason := p.FailReason
+		if reason == "" {
+			reason = reasonFunds
+		}
+		p.FailTimes = max(p.FailTimes-1, 0)
+		if p.FailNext = p.FailTimes > 0; !p.FailNext {
+			p.FailReason = ""
+		}
+		g.refuseInstruction(i, reason, now)
 		return
 	}
 	i.Status = instructionDone
@@ -109,20 +154,68 @@ func (g *Gateway) debit(id string, now time.Time) {
 	g.stage.Clock.At(now.Add(time.Minute), jobSettle, p.ID)
 }
 
-func (g *Gateway) endInstruction(i *Instruction, status string, now time.Time) {
-	i.Status = status
-	g.emitInstruction(now, status, i)
+func (g *Gateway) refuseInstruction(i *Instruction, reason string, now time.Time) {
+	i.Status, i.RefusalReason, i.Tried = instructionRefused, reason, append(i.Tried, i.Due)
+	g.emitInstruction(now, instructionRefused, i)
 }
 
-// cancelInstructions ends the open orders of a payment that was removed.
-func (g *Gateway) cancelInstructions(p *Payment, now time.Time) {
-	for _, i := range newest(g.Instructions, func(i *Instruction) bool { return i.Payment == p.ID && i.open() }) {
-		g.endInstruction(i, instructionCancelled, now)
+func (g *Gateway) cancelInstruction(i *Instruction, reason string, now time.Time) {
+	i.Status, i.CancelReason = instructionCancelled, reason
+	g.emitInstruction(now, instructionCancelled, i)
+}
+
+// openInstruction is the order that waits for the day of a payment; nil when there is none.
+func (s *state) openInstruction(payment string) *Instruction {
+	for _, i := range s.Instructions {
+		if i.Payment == payment && i.open() {
+			return i
+		}
+	}
+	return nil
+}
+
+// cancelOrder ends the open order of a payment that was removed, or paid in another way.
+func (g *Gateway) cancelOrder(p *Payment, reason string, now time.Time) {
+	if p.Authorization == "" {
+		return
+	}
+	if i := g.openInstruction(p.ID); i != nil {
+		g.cancelInstruction(i, reason, now)
 	}
 }
 
-// retryInstruction orders a refused debit again, where the authorization's policy allows it: three times within seven
-// days of the due date.
+// receiverMayCancel tells whether the receiver can still take back what is ordered for a payment.
+func (s *state) receiverMayCancel(p *Payment, now time.Time) bool {
+	i := s.openInstruction(p.ID)
+	return i == nil || now.Before(i.Due.add(-1).at(receiverHour, 0))
+}
+
+// cancelByPayer is the payer taking one debit back in the bank's app, until the end of the day before it. The
+// authorization stays as it is.
+func (g *Gateway) cancelByPayer(payment, reason string, now time.Time) (*Instruction, *apiError) {
+	i := g.openInstruction(payment)
+	switch {
+	case i == nil:
+		return nil, notFound()
+	case !now.Before(i.Due.at(0, 0)):
+		return nil, errAction("a debit can be cancelled until 23:59 of the day before")
+	}
+	g.cancelInstruction(i, reason, now)
+	return i, nil
+}
+
+// failDebit has the bank refuse a debit on the next days on which it is tried.
+func (g *Gateway) failDebit(payment, reason string, times int) (*Payment, *apiError) {
+	p, err := g.livePayment(payment)
+	if err != nil {
+		return nil, err
+	}
+	p.FailNext, p.FailReason, p.FailTimes = times > 0, reason, times
+	return p, nil
+}
+
+// retryInstruction orders a refused debit again, where the authorization's policy allows it: three times, each on
+// another day, within seven days of the due date and before the next cycle. The order has to be there the day before.
 func (g *Gateway) retryInstruction(id, dueDate string, now time.Time) (*Instruction, *apiError) {
 	i, ok := g.Instructions[id]
 	if !ok {
@@ -133,10 +226,20 @@ func (g *Gateway) retryInstruction(id, dueDate string, now time.Time) (*Instruct
 	switch {
 	case i.Status != instructionRefused || !p.open():
 		return nil, errAction("Somente instruções recusadas podem ser reenviadas.")
+	case a.Status != statusActive:
+		return nil, errObject("A autorização deve estar ativa para criar uma instrução de pagamento automático.")
 	case a.RetryPolicy != retryThree || i.Retry >= maxRetries:
 		return nil, errAction("A política de retentativas da autorização não permite nova tentativa.")
-	case errDue != nil || due < dayOf(now) || due > p.OriginalDue.add(retryDays):
+	case slices.Contains(permanentReasons, i.RefusalReason):
+		return nil, errAction("O motivo da recusa não permite nova tentativa.")
+	case errDue != nil || due <= dayOf(now):
+		return nil, badRequest("invalid_dueDate", "O agendamento deve ser enviado até as 23h59 do dia anterior à data desejada.")
+	case slices.Contains(i.Tried, due):
+		return nil, badRequest("invalid_dueDate", "As retentativas de uma cobrança devem ter datas diferentes.")
+	case due > p.OriginalDue.add(retryDays):
 		return nil, badRequest("invalid_dueDate", "A nova data deve estar dentro de 7 dias do vencimento original.")
+	case due >= p.OriginalDue.next(frequencyCycle[a.Frequency], p.OriginalDue.dayOfMonth()):
+		return nil, badRequest("invalid_dueDate", "A nova data não pode coincidir ou ultrapassar o início do próximo ciclo.")
 	}
 	i.Status, i.RefusalReason, i.Due = instructionAwaiting, "", due
 	i.Retry++
@@ -154,6 +257,7 @@ type instructionView struct {
 	Purpose            string  `json:"purpose"`
 	RetryAttempt       *int    `json:"retryAttempt"`
 	RefusalReason      *string `json:"refusalReason"`
+	CancellationReason *string `json:"cancellationReason"`
 }
 
 type idView struct {
@@ -164,7 +268,7 @@ func (i *Instruction) view(date func(day) string) instructionView {
 	v := instructionView{
 		ID: i.ID, EndToEndIdentifier: i.EndToEnd, Authorization: idView{i.Authorization}, PaymentID: i.Payment,
 		DueDate: date(i.Due), Status: i.Status, Purpose: "SCHEDULING", RetryAttempt: orNull(i.Retry),
-		RefusalReason: orNull(i.RefusalReason),
+		RefusalReason: orNull(i.RefusalReason), CancellationReason: orNull(i.CancelReason),
 	}
 	if i.Retry > 0 {
 		v.Purpose = "RETRY"

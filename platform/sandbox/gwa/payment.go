@@ -39,8 +39,11 @@ type Payment struct {
 	// and not after it failed (samples PAYMENT_DELETED and PAYMENT_OVERDUE).
 	CardToken string `json:"cardToken,omitempty"`
 	CardShown bool   `json:"cardShown,omitempty"`
-	// FailNext makes the next charge or debit of this payment be refused; only controls set it.
-	FailNext bool `json:"failNext,omitempty"`
+	// FailNext makes the next charge or debit of this payment be refused; only controls set it. A debit is refused for
+	// FailReason on FailTimes days, one when that is 0.
+	FailNext   bool   `json:"failNext,omitempty"`
+	FailReason string `json:"failReason,omitempty"`
+	FailTimes  int    `json:"failTimes,omitempty"`
 	// QRLocation is the address inside the BR code, QRCodeID the identifier by which a paid PIX is matched, and
 	// PixTransaction the paid transaction, gone again after a refund.
 	QRLocation     string      `json:"qrLocation,omitempty"`
@@ -207,6 +210,9 @@ func (g *Gateway) deletePayment(id string, now time.Time) *apiError {
 	if !p.open() && p.Status != statusRiskAnalysis {
 		return errAction("Não é possível remover uma cobrança que já foi paga.")
 	}
+	if !g.receiverMayCancel(p, now) {
+		return errAction("O cancelamento da instrução deve ser feito até as 22h do dia anterior ao vencimento.")
+	}
 	g.removePayment(p, now)
 	return nil
 }
@@ -214,7 +220,7 @@ func (g *Gateway) deletePayment(id string, now time.Time) *apiError {
 func (g *Gateway) removePayment(p *Payment, now time.Time) {
 	p.Deleted = true
 	g.emitPayment(now, "PAYMENT_DELETED", p)
-	g.cancelInstructions(p, now)
+	g.cancelOrder(p, reasonByReceiver, now)
 }
 
 // receipt gives a paid payment its receipt.

@@ -110,6 +110,7 @@ func (g *Gateway) receivePIX(p *Payment, now time.Time) {
 	}
 	g.markReceived(p, now)
 	g.emitPayment(now, "PAYMENT_RECEIVED", p)
+	g.cancelOrder(p, reasonPaidBefore, now) // paid by its code before the debit
 }
 
 // transfer is a PIX that has nothing to do with any charge: it makes payment events all the same (section 10).
