@@ -77,6 +77,11 @@ func (g *Gateway) Chargeback(payment string, step ChargebackStep, reason string)
 	})
 }
 
+// TakeBack has the payer's bank take a received PIX back, value of it, all that is left when value is 0.
+func (g *Gateway) TakeBack(payment string, value Cents) (any, error) {
+	return g.changePayment(func(now time.Time) (*Payment, *apiError) { return g.takeBack(payment, value, now) })
+}
+
 // EndRefund completes or denies a refund that Settings.RefundsInProgress left open.
 func (g *Gateway) EndRefund(payment string, denied bool) (any, error) {
 	return g.changePayment(func(now time.Time) (*Payment, *apiError) { return g.endRefund(payment, denied, now) })

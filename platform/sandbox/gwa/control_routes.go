@@ -67,6 +67,8 @@ func (g *Gateway) registerPaymentControls() {
 	withBody(g, "POST", "/_sandbox/payments/{id}/chargeback", "Take a chargeback one step on: requested, disputed, lost, won.",
 		chargebackBody{ChargebackRequested, defaultChargebackReason},
 		func(id string, b chargebackBody) (any, error) { return g.Chargeback(id, b.Step, b.Reason) })
+	withBody(g, "POST", "/_sandbox/payments/{id}/take-back", "Have the payer's bank take a received PIX back (MED), a part with a value.",
+		valueBody{}, func(id string, b valueBody) (any, error) { return g.TakeBack(id, b.Value) })
 	g.byID("/_sandbox/payments/{id}/refund/complete", "Complete a refund in progress.",
 		func(id string) (any, error) { return g.EndRefund(id, false) })
 	g.byID("/_sandbox/payments/{id}/refund/deny", "Deny a refund in progress.",

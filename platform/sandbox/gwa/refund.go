@@ -70,6 +70,27 @@ func (g *Gateway) refund(id string, in refundInput, now time.Time) (*Payment, *a
 	return p, nil
 }
 
+// takeBack is a PIX that the payer's bank takes back without the account's doing, as the special return mechanism (MED) does: the
+// whole rest without a value. The page names no event for it, and neither do the vendor's lists of events; it is told as any other
+// refund (unverified), at once, whatever the balance.
+func (g *Gateway) takeBack(id string, value Cents, now time.Time) (*Payment, *apiError) {
+	p, err := g.livePayment(id)
+	if err != nil {
+		return nil, err
+	}
+	rest := p.Value - p.refunded()
+	if value == 0 {
+		value = rest
+	}
+	if p.Status != statusReceived || p.BillingType != billingPIX || value < 0 || value > rest {
+		return nil, errAction("only a PIX that was received is taken back, and no more than is left of it")
+	}
+	g.Balance -= value
+	p.Refunds = append(p.Refunds, g.newRefund(p, value, "", now))
+	g.finishRefund(p, now)
+	return p, nil
+}
+
 func (g *Gateway) newRefund(p *Payment, value Cents, description string, now time.Time) Refund {
 	g.receipt(p)
 	return Refund{

@@ -25,6 +25,9 @@ const (
 	errorIfIncomplete = "error_if_incomplete"
 )
 
+// pauseVoid is the one behavior of pause_collection that the sandbox knows: invoices that are made while it is paused are voided.
+const pauseVoid = "void"
+
 type subscription struct {
 	ID                string            `json:"id"`
 	Created           int64             `json:"created"`
@@ -48,6 +51,8 @@ type subscription struct {
 	LatestInvoice     string            `json:"latest_invoice"`
 	MethodTypes       []string          `json:"method_types"`
 	SaveDefault       string            `json:"save_default"`
+	// Paused is the behavior of pause_collection, "" while the subscription is collected.
+	Paused string `json:"paused,omitempty"`
 }
 
 type subItem struct {
@@ -56,6 +61,13 @@ type subItem struct {
 	Quantity int64             `json:"quantity"`
 	Created  int64             `json:"created"`
 	Metadata map[string]string `json:"metadata"`
+}
+
+func (s *subscription) pauseCollection() any {
+	if s.Paused == "" {
+		return nil
+	}
+	return object{"behavior": s.Paused, "resumes_at": nil}
 }
 
 // over reports a status from which nothing leads on.
@@ -96,7 +108,7 @@ func (g *Gateway) renderSubscription(s *subscription, shape Shape) object {
 		"invoice_settings": object{"account_tax_ids": nil, "issuer": object{"type": "self"}},
 		"items":            wholeList("/v1/subscription_items?subscription="+s.ID, rows),
 		"latest_invoice":   orNull(s.LatestInvoice), "livemode": false, "metadata": metadataOf(s.Metadata),
-		"next_pending_invoice_item_invoice": nil, "on_behalf_of": nil, "pause_collection": nil,
+		"next_pending_invoice_item_invoice": nil, "on_behalf_of": nil, "pause_collection": s.pauseCollection(),
 		"payment_settings": object{
 			"payment_method_options": nil, "payment_method_types": s.MethodTypes, "save_default_payment_method": s.SaveDefault,
 		},

@@ -53,6 +53,8 @@ func (o *op) endPeriod(id string) {
 	o.schedulePeriodEnd(s)
 	o.announce(inv)
 	switch m := o.g.methodFor(s); {
+	case s.Paused == pauseVoid:
+		o.void(inv)
 	case inv.AmountDue == 0:
 		o.settle(inv)
 	case s.Status == subUnpaid: // invoices are made and left open

@@ -10,7 +10,7 @@ var subscriptionRoutes = []route{
 	{"POST /v1/subscriptions", "customer items.price items.quantity items.metadata.* trial_period_days trial_end trial_settings.end_behavior.missing_payment_method billing_cycle_anchor currency" + subscriptionParams, createSubscription},
 	{"GET /v1/subscriptions", "customer status price" + pageParams, listSubscriptions},
 	{"GET /v1/subscriptions/{id}", "", retrieveSubscription},
-	{"POST /v1/subscriptions/{id}", "items.id items.price items.quantity cancellation_details.comment cancellation_details.feedback" + subscriptionParams, updateSubscription},
+	{"POST /v1/subscriptions/{id}", "items.id items.price items.quantity cancellation_details.comment cancellation_details.feedback pause_collection pause_collection.behavior" + subscriptionParams, updateSubscription},
 	{"DELETE /v1/subscriptions/{id}", "invoice_now prorate cancellation_details.comment cancellation_details.feedback", cancelSubscription},
 }
 
@@ -173,8 +173,19 @@ func (q *request) readUpdate(next *subscription) {
 	if v := q.str("cancellation_details.comment"); v != "" {
 		next.CancelComment = v
 	}
+	q.readPause(next)
 	for i := 0; q.params.has("items." + strconv.Itoa(i)); i++ {
 		q.updateItem(next, "items."+strconv.Itoa(i))
+	}
+}
+
+// readPause pauses collection, or with an empty pause_collection takes it up again; invoices that are open already stay open.
+func (q *request) readPause(next *subscription) {
+	if v, given := q.params["pause_collection"]; given && v == "" {
+		next.Paused = ""
+	}
+	if q.params.has("pause_collection.behavior") {
+		next.Paused = q.oneOf("pause_collection.behavior", pauseVoid, pauseVoid)
 	}
 }
 
