@@ -63,6 +63,12 @@ func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, pro
 		answer.Result = Result{Status: ResultIgnored, Reason: "not an event that can be read"}
 		return answer, s.logFinal(ctx, d, answer.Result)
 	}
+	if reason := d.event.impossible(); reason != "" {
+		s.deps.Log.WarnContext(ctx, "webhook can never be applied", slog.String("gateway", string(gateway.Name())),
+			slog.String("event_id", d.event.ID), slog.String("log_id", d.log.String()), slog.String("reason", reason))
+		answer.Result = Result{Status: ResultIgnored, Reason: "not an event that can be applied: " + reason}
+		return answer, s.logFinal(ctx, d, answer.Result)
+	}
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		answer.Result, err = s.receiveTx(ctx, tx, d)
 		return err
@@ -203,6 +209,9 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 	if e.Kind == NothingForUs {
 		return Result{Status: ResultIgnored, Reason: "no consequence"}, nil
 	}
+	if reason := e.impossible(); reason != "" { // stored before this was looked at
+		return Result{Status: ResultIgnored, Reason: "not an event that can be applied: " + reason}, nil
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
@@ -211,14 +220,17 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 	if e.Known, err = s.knownPayment(ctx, tx, e); err != nil {
 		return Result{}, err
 	}
-	result = Result{Status: ResultIgnored, Unclaimed: true}
+	waits := Result{Status: ResultIgnored, Unclaimed: true}
 	for _, a := range s.appliers {
 		result, err = a.ApplyEventTx(ctx, tx, e)
 		if err != nil || !result.Unclaimed {
 			return result, err
 		}
+		if result.Reason != "" {
+			waits = result // its subject is known, but not yet what the event is about
+		}
 	}
-	return result, nil
+	return waits, nil
 }
 
 // unclaimed words the result of an event whose subject nobody knows.

@@ -1,0 +1,120 @@
+package payments
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"marquee/platform/money"
+)
+
+const (
+	// maxAmount is more than any payment here can be, and still adds up in a bigint.
+	maxAmount   = money.Cents(1e15)
+	maxAttempts = math.MaxInt16
+	firstYear   = 2000
+	lastYear    = 2200
+)
+
+// impossible says why the event can never be applied, whatever job tries it again: a
+// value that no ledger holds. It is "" for all others.
+func (e Event) impossible() string {
+	for _, amount := range e.amounts() {
+		switch {
+		case amount < 0:
+			return "a negative amount"
+		case amount > maxAmount:
+			return "an amount beyond all bounds"
+		}
+	}
+	for _, id := range e.ids() {
+		if len(id) > maxEventID || strings.ContainsRune(id, 0) {
+			return "an id that cannot be one"
+		}
+	}
+	for _, at := range e.instants() {
+		if year := at.Year(); !at.IsZero() && (year < firstYear || year > lastYear) {
+			return "a date beyond all bounds"
+		}
+	}
+	if e.Attempt < 0 || e.Attempt > maxAttempts {
+		return "a number of attempts beyond all bounds"
+	}
+	return ""
+}
+
+func (e Event) amounts() []money.Cents {
+	var all []money.Cents
+	if e.Payment != nil {
+		all = append(all, e.Payment.Amount)
+	}
+	if e.Subscription != nil && e.Subscription.LatestPayment != nil {
+		all = append(all, e.Subscription.LatestPayment.Amount)
+	}
+	if e.Refund != nil {
+		all = append(all, e.Refund.Total)
+		for _, single := range e.Refund.Singles {
+			all = append(all, single.Amount)
+		}
+	}
+	if e.Dispute != nil {
+		all = append(all, e.Dispute.Amount)
+	}
+	if e.Authorization != nil {
+		all = append(all, e.Authorization.Amount)
+	}
+	return all
+}
+
+func (e Event) ids() []string {
+	all := append(e.Subjects(), e.CustomerID)
+	if e.Payment != nil {
+		all = append(all, e.Payment.InvoiceID, e.Payment.PaymentIntentID)
+	}
+	if e.Refund != nil {
+		all = append(all, e.Refund.ChargeID)
+		for _, single := range e.Refund.Singles {
+			all = append(all, single.ID)
+		}
+	}
+	if e.Dispute != nil {
+		all = append(all, e.Dispute.ID)
+	}
+	if e.Subscription != nil {
+		all = append(all, e.Subscription.CustomerGatewayID, e.Subscription.PriceID)
+	}
+	if e.Authorization != nil {
+		all = append(all, e.Authorization.CustomerID)
+	}
+	return all
+}
+
+func (e Event) instants() []time.Time {
+	all := []time.Time{e.CreatedAt}
+	add := func(times ...*time.Time) {
+		for _, at := range times {
+			if at != nil {
+				all = append(all, *at)
+			}
+		}
+	}
+	if e.Payment != nil {
+		add(e.Payment.SettledAt, e.Payment.DueDate)
+	}
+	if e.Subscription != nil {
+		add(e.Subscription.NextBilling)
+	}
+	if e.Refund != nil {
+		add(&e.Refund.At)
+		for _, single := range e.Refund.Singles {
+			add(&single.At)
+		}
+	}
+	if e.Dispute != nil {
+		add(&e.Dispute.OpenedAt, &e.Dispute.At)
+	}
+	if e.Authorization != nil {
+		add(e.Authorization.ExpiresAt)
+	}
+	return all
+}
