@@ -78,6 +78,9 @@ func (t texts) check(field string, parts []part) error {
 	return nil
 }
 
+// Given reports whether the request holds the object at all, well formed or not.
+func (t texts) Given() bool { return t.given }
+
 func (t texts) text(name string) secret.Text { return t.members[name] }
 func (t texts) plain(name string) string     { return t.members[name].Reveal() }
 
@@ -157,6 +160,11 @@ func (p *PaymentMethodBody) UnmarshalJSON(b []byte) error {
 // Schema documents the token.
 func (PaymentMethodBody) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Description: "The card's token at gateway B, a text such as pm_…"}
+}
+
+// Given reports whether the request holds the token at all, well formed or not.
+func (p PaymentMethodBody) Given() bool {
+	return len(p.value) > 0 && !bytes.Equal(p.value, []byte("null"))
 }
 
 // Read checks the token; 400 VALIDATION_ERROR naming the field.

@@ -156,6 +156,9 @@ func (s *Service) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *row
 	default:
 		return nil
 	}
+	if s.endsWithPeriod(*sub) {
+		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = new(s.clock.Now()) }
+	}
 	_, err := s.moveTx(ctx, tx, sub, c)
 	return err
 }

@@ -103,12 +103,31 @@ func (s *Service) adminCancel(ctx context.Context, found row, reason string) (ro
 }
 
 // activate opens a subscription, whatever it is, and makes it the customer's
-// current one: 409 when he has another that is live.
+// current one: 409 when they have another that is live. One that was to end with its
+// paid time goes on, as by a renewal without card data; 409 where that needs a card.
 func (s *Service) activate(ctx context.Context, found row, reason string) (row, error) {
+	if Status(found.Status) == Active && found.CancelAtPeriodEnd {
+		return s.adminResume(ctx, found, reason)
+	}
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
 		_, err := s.adminMoveTx(ctx, tx, sub, AdminActivates, nil)
 		return err
 	})
+}
+
+func (s *Service) adminResume(ctx context.Context, sub row, reason string) (row, error) {
+	if !resumable(sub) {
+		return row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
+	}
+	err := s.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
+		defer func() { sub = *locked }()
+		before := shown(*locked)
+		if err := s.editTx(ctx, tx, locked, goOn); err != nil {
+			return err
+		}
+		return s.auditTx(ctx, tx, before, *locked, reason)
+	})
+	return sub, err
 }
 
 // extend moves the end of access forward, never back, by days or to an instant

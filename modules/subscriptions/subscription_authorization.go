@@ -45,10 +45,14 @@ func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, 
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, nil
 	}
-	_, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) {
+	c := change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) {
 		learnAuthorization(r, e.Authorization)
 		r.GatewayEndedAt = &now
-	}})
+	}}
+	if s.endsWithPeriod(*sub) {
+		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = &now }
+	}
+	_, err := s.moveTx(ctx, tx, sub, c)
 	return "", err
 }
 

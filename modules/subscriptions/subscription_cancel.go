@@ -2,7 +2,6 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -19,17 +18,19 @@ import (
 // cancelOwn ends the customer's subscription at once and frees him for another:
 // DELETE /customers/me/subscription, also for a PIX that he does not want to pay.
 // 404 when there is none; 409 while the gateway is being asked about it, or when
-// the PIX has just been paid.
-func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, error) {
+// the PIX has just been paid. The text says what paid time is thrown away, "" for
+// none.
+func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
-		return row{}, err
+		return row{}, "", err
 	}
 	if sub.IntentOpen && Status(sub.Status) == Pending {
-		return row{}, conflictWith(sub)
+		return row{}, "", conflictWith(sub)
 	}
 	if Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix) {
-		return s.cancelPix(ctx, sub)
+		sub, err = s.cancelPix(ctx, sub)
+		return sub, "", err
 	}
 	return s.cancelNow(ctx, sub, change{action: CustomerCancels, source: ByCustomer, actor: &customerID})
 }
@@ -61,11 +62,16 @@ const endRetry = time.Minute
 
 // cancelNow ends a subscription here, and then at its gateway: the job for that
 // is in the same commit, so that no crash leaves a recurrence running. The
-// gateway is asked at once too; when it does not answer, the job goes on.
-func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, error) {
+// gateway is asked at once too; when it does not answer, the job goes on. The text
+// says what paid time is thrown away.
+func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, string, error) {
+	var paid *time.Time
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
+			return err
+		}
+		if paid, err = s.paidUntil(ctx, tx, locked); err != nil {
 			return err
 		}
 		moved, err := s.moveTx(ctx, tx, &locked, c)
@@ -85,9 +91,10 @@ func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, error)
 		return err
 	})
 	if err != nil {
-		return row{}, err
+		return row{}, "", err
 	}
-	return s.endNow(ctx, sub)
+	sub, err = s.endNow(ctx, sub)
+	return sub, s.givenUp(paid), err
 }
 
 // endNow tries what the job would do, and answers the row as it is after.
@@ -99,51 +106,4 @@ func (s *Service) endNow(ctx context.Context, sub row) (row, error) {
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
 	}
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
-}
-
-// cancelAtPeriodEnd stops the renewals of a gateway B subscription: access goes on
-// until the paid period ends. What gives no access is ended at once.
-func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID) (row, error) {
-	sub, err := s.currentAt(ctx, customerID, payments.GWB)
-	if err != nil {
-		return row{}, err
-	}
-	if Status(sub.Status) != Active {
-		return s.cancelOwn(ctx, customerID, payments.GWB)
-	}
-	end := sub.ExpiresAt
-	if sub.GwbSubscriptionID != nil {
-		if end, err = s.stopRenewing(ctx, sub); errors.Is(err, payments.ErrGatewayMissing) {
-			return s.cancelNow(ctx, sub, change{action: CustomerCancels, source: ByCustomer, actor: &customerID})
-		}
-		if err != nil {
-			return row{}, s.payments.Refused(ctx, "cancel at period end", err)
-		}
-	}
-	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
-		if sub = locked; Status(sub.Status).Ended() {
-			return nil // the gateway's event was faster
-		}
-		return s.editTx(ctx, tx, &sub, func(r *row) { r.CancelAtPeriodEnd, r.ExpiresAt = true, end })
-	})
-	return sub, err
-}
-
-func (s *Service) stopRenewing(ctx context.Context, sub row) (*time.Time, error) {
-	gateway, err := s.payments.Gateway(payments.GWB)
-	if err != nil {
-		return nil, err
-	}
-	remote, err := gateway.SetCancelAtPeriodEnd(ctx, *sub.GwbSubscriptionID, true)
-	if err != nil {
-		return nil, err
-	}
-	if remote.NextBilling == nil {
-		return sub.NextBillingDate, nil
-	}
-	return remote.NextBilling, nil
 }

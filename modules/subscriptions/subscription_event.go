@@ -219,6 +219,8 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 		// recurrence follows, and the code that lowered the month is free again.
 		_, err := s.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
 		return "", err
+	case stopped(*sub):
+		return "the recurrence was stopped: nothing is owed", nil
 	case e.FirstInvoice || status == Pending:
 		return "a first payment does not count as a failure in a row", nil
 	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
@@ -285,7 +287,7 @@ func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e paymen
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
 func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
-	if Status(sub.Status).Ended() || e.Known != nil {
+	if Status(sub.Status).Ended() || e.Known != nil || stopped(*sub) {
 		return "no consequence", nil
 	}
 	moved, err := s.skipCycleTx(ctx, tx, sub, e)

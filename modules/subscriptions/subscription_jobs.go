@@ -53,6 +53,9 @@ type sweepArgs struct{}
 // Kind names the job.
 func (sweepArgs) Kind() string { return "subscriptions_sweep" }
 
+// stopSilence is after what time the sweep stops a recurrence whose own job is silent.
+const stopSilence = 15 * time.Minute
+
 // Expire ends a subscription whose expires_at is reached; one that was extended
 // meanwhile, or has ended, is left alone.
 func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
@@ -152,6 +155,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(debits, err, s.Debit)
 	pix, err := s.db.ListDuePix(ctx, s.pool, s.duePixParams(now))
 	each(pix, err, s.DropPix)
+	stops, err := s.db.ListDueStops(ctx, s.pool, now.Add(-stopSilence))
+	each(stops, err, s.StopRecurrence)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
 	each(moves, err, s.recoverMove)
 	return errors.Join(failed, s.mailDueDunning(ctx, now))

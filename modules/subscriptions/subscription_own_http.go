@@ -3,6 +3,8 @@ package subscriptions
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"marquee/modules/payments"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -18,12 +20,46 @@ type subscriptionCancelledBody struct {
 	Status         string      `json:"status"`
 }
 
-func (h handlers) cancelMine(ctx context.Context, _ *struct{}) (*httpapi.Output[subscriptionCancelledBody], error) {
-	sub, err := h.service.cancelOwn(ctx, httpapi.CallerOf(ctx).ID, "")
+type cancelInput struct {
+	At string `query:"at" required:"false" enum:"period_end" doc:"period_end: access goes on until the end of what is paid, and nothing is charged any more. Without it the subscription ends at once."`
+}
+
+// Resolve refuses an empty value, which would otherwise end at once what somebody
+// wanted to keep until the end.
+func (*cancelInput) Resolve(ctx huma.Context) []error {
+	u := ctx.URL()
+	if q := u.Query(); q.Has("at") && q.Get("at") == "" {
+		return []error{&huma.ErrorDetail{Location: "query.at", Message: "expected value to be one of \"period_end\"", Value: ""}}
+	}
+	return nil
+}
+
+func (h handlers) cancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
+	sub, message, err := h.cancelOwn(ctx, in, "")
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(subscriptionCancelledBody{Message: statusMessages[Status(sub.Status)], SubscriptionID: sub.ID, Status: sub.Status})
+	return httpapi.OK(subscriptionCancelledBody{Message: message, SubscriptionID: sub.ID, Status: sub.Status})
+}
+
+// cancelOwn ends the caller's subscription now, or with its paid time; the text tells
+// which, and what paid time was thrown away.
+func (h handlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (row, string, error) {
+	customer := httpapi.CallerOf(ctx).ID
+	if in.At != "" {
+		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
+		return sub, h.service.endMessage(sub), err
+	}
+	sub, givenUp, err := h.service.cancelOwn(ctx, customer, only)
+	return sub, statusMessages[Status(sub.Status)] + givenUp, err
+}
+
+// endMessage says how a subscription that was cancelled ends.
+func (s *Service) endMessage(sub row) string {
+	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && Status(sub.Status) == Active {
+		return "The subscription ends with the paid period, on " + s.day(*sub.ExpiresAt) + "."
+	}
+	return statusMessages[Status(sub.Status)]
 }
 
 type renewInput struct {
@@ -76,22 +112,31 @@ func (h handlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
 	return httpapi.One(ctx, shown(sub), messageInfo{statusMessages[Status(sub.Status)]}), nil
 }
 
-func (h handlers) cancelGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
-	sub, err := h.service.cancelOwn(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
+func (h handlers) cancelGWA(ctx context.Context, in *cancelInput) (*envelope, error) {
+	sub, message, err := h.cancelOwn(ctx, in, payments.GWA)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), messageInfo{statusMessages[Status(sub.Status)]}), nil
+	return httpapi.One(ctx, shown(sub), messageInfo{message}), nil
 }
 
-func (h handlers) cancelGWB(ctx context.Context, _ *struct{}) (*envelope, error) {
-	sub, err := h.service.cancelAtPeriodEnd(ctx, httpapi.CallerOf(ctx).ID)
+// cancelGWB ends the subscription with its paid time, as the specification says of
+// this route, and at once what gives no access.
+func (h handlers) cancelGWB(ctx context.Context, in *cancelInput) (*envelope, error) {
+	customer := httpapi.CallerOf(ctx).ID
+	sub, err := h.service.currentAt(ctx, customer, payments.GWB)
 	if err != nil {
 		return nil, err
 	}
-	message := statusMessages[Status(sub.Status)]
-	if sub.CancelAtPeriodEnd && Status(sub.Status) == Active {
-		message = "The subscription ends with the paid period."
+	var message string
+	if in.At == "" && Status(sub.Status) == Active {
+		sub, err = h.service.cancelAtPeriodEnd(ctx, customer, payments.GWB, true)
+		message = h.service.endMessage(sub)
+	} else {
+		sub, message, err = h.cancelOwn(ctx, in, payments.GWB)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return httpapi.One(ctx, shown(sub), messageInfo{message}), nil
 }

@@ -3,6 +3,8 @@ package subscriptions
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/payments"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -28,6 +30,9 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 	}
 	if status := Status(old.Status); status != Active && status != Pending {
 		return cardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
+	}
+	if r.empty() && resumable(old) && old.Gateway == string(payments.GWB) {
+		return s.resumeOwn(ctx, old)
 	}
 	o := cardOrder{customerID: customerID, planID: old.PlanID, renews: &old}
 	if o.instrument, err = r.instrument(payments.GatewayName(old.Gateway)); err != nil {
@@ -61,6 +66,22 @@ func (s *Service) dropForRenewal(ctx context.Context, old row) error {
 		return fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	return err
+}
+
+// empty reports whether the request holds no card data at all.
+func (r renewal) empty() bool { return !r.card.Given() && !r.holder.Given() && !r.token.Given() }
+
+// resumeOwn has a subscription go on that was to end with its paid time: the same
+// row, and no charge.
+func (s *Service) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
+	err := s.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
+		defer func() { sub = *locked }()
+		return s.editTx(ctx, tx, locked, goOn)
+	})
+	if err != nil {
+		return cardOutcome{}, err
+	}
+	return cardOutcome{sub: sub, message: "The subscription goes on: nothing was charged."}, nil
 }
 
 func (r renewal) instrument(gateway payments.GatewayName) (payments.Instrument, error) {

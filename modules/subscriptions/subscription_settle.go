@@ -276,6 +276,16 @@ func (s *Service) pay(r *row, p payment) {
 	case r.NextBillingDate == nil:
 		r.NextBillingDate = s.periodFrom(settledAt, r)
 	}
+	payStopped(r, p)
+}
+
+// payStopped has a charge that slipped through before the recurrence was stopped at
+// gateway A pay its period all the same.
+func payStopped(r *row, p payment) {
+	if !p.recurs || !r.CancelAtPeriodEnd || r.Gateway != string(payments.GWA) || r.NextBillingDate == nil {
+		return
+	}
+	r.ExpiresAt, r.NextBillingDate = new(latestOf(*r.NextBillingDate, r.ExpiresAt)), nil
 }
 
 // payAutomatic moves the date of the next debit. The first code pays the period
@@ -290,7 +300,10 @@ func (s *Service) payAutomatic(r *row, p payment, settledAt time.Time) {
 		from = *p.DueDate
 	}
 	next := latestOf(*s.periodFrom(from, r), r.NextBillingDate)
-	r.NextBillingDate, r.ExpiresAt = &next, nil
+	r.NextBillingDate = &next
+	if !r.CancelAtPeriodEnd {
+		r.ExpiresAt = nil
+	}
 }
 
 // periodFrom is the end of the row's period that begins at t, and keeps the day on
@@ -351,7 +364,8 @@ func (s *Service) learnRemote(r *row, remote *payments.RemoteSubscription) {
 		learn(&r.GwbCustomerID, remote.CustomerGatewayID)
 		learn(&r.GwbPriceID, remote.PriceID)
 	}
-	if remote.NextBilling != nil && !Status(r.Status).Ended() {
+	stopped := r.CancelAtPeriodEnd && r.Gateway == string(payments.GWA)
+	if remote.NextBilling != nil && !Status(r.Status).Ended() && !stopped {
 		r.NextBillingDate = remote.NextBilling
 		s.anchor(r, *remote.NextBilling)
 	}

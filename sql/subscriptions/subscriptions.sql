@@ -75,6 +75,14 @@ SELECT id FROM subscriptions.subscriptions
 WHERE intent_open AND recovery_at <= @now
 ORDER BY recovery_at LIMIT 500;
 
+-- name: ListDueStops :many
+-- Subscriptions that end with their paid time, whose recurrence at gateway A has not
+-- been stopped since the instant.
+SELECT id FROM subscriptions.subscriptions
+WHERE status IN ('active', 'suspended') AND cancel_at_period_end AND gateway = 'gwa' AND gateway_deleted_at IS NULL AND expires_at IS NOT NULL
+  AND (gwa_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL) AND register_update_date < @before
+ORDER BY register_update_date LIMIT 500;
+
 -- name: ListOverdueRecurrences :many
 -- Live recurrences whose period has ended without news: what the webhooks may
 -- have missed. A suspended automatic PIX is debited no more.

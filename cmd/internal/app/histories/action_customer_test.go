@@ -27,7 +27,9 @@ var customerActions = []action{
 		h.process.run(context.Background(), func(ctx context.Context) { h.noteError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
 	}},
 	{"customer cancels", 3, func(h *history, s step) {
-		path, _ := pick([]string{"/gwa/subscription", "/gwb/subscription", "/customers/me/subscription"}, s.Pick)
+		path, _ := pick([]string{
+			"/gwa/subscription", "/gwb/subscription", "/customers/me/subscription", "/customers/me/subscription?at=period_end", "/gwa/subscription?at=period_end",
+		}, s.Pick)
 		h.own(s, http.MethodDelete, path, nil)
 	}},
 	{"gwb card change", 2, func(h *history, s step) {
@@ -36,6 +38,7 @@ var customerActions = []action{
 	{"gwa card change", 2, func(h *history, s step) {
 		h.own(s, http.MethodPut, "/gwa/subscription/credit-card", object{"credit_card": card(s.Pick), "credit_card_holder_info": holder()})
 	}},
+	{"renews without a card", 1, func(h *history, s step) { h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{}) }},
 	{"renews", 3, func(h *history, s step) {
 		h.own(s, http.MethodPut, "/customers/me/subscription/renew", object{
 			"payment_method_id": token(s.Pick), "credit_card": card(s.Pick), "credit_card_holder_info": holder(),

@@ -701,6 +701,35 @@ func (q *Queries) ListDueRecoveries(ctx context.Context, db DBTX, now *time.Time
 	return items, nil
 }
 
+const listDueStops = `-- name: ListDueStops :many
+SELECT id FROM subscriptions.subscriptions
+WHERE status IN ('active', 'suspended') AND cancel_at_period_end AND gateway = 'gwa' AND gateway_deleted_at IS NULL AND expires_at IS NOT NULL
+  AND (gwa_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL) AND register_update_date < $1
+ORDER BY register_update_date LIMIT 500
+`
+
+// Subscriptions that end with their paid time, whose recurrence at gateway A has not
+// been stopped since the instant.
+func (q *Queries) ListDueStops(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, listDueStops, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listOverdueRecurrences = `-- name: ListOverdueRecurrences :many
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2

@@ -1,0 +1,260 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+const (
+	ownPath = "/customers/me/subscription"
+	atEnd   = "?at=period_end"
+)
+
+// paidPix begins a manual PIX of gateway A, or B, that is paid.
+func (b *bundle) paidPix(t *testing.T, gateway string) objectid.ID {
+	t.Helper()
+	b.listen()
+	id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
+	if gateway == "gwa" {
+		_, err := b.gateways.Sandbox.GWA.PayPIX(column[string](t, b, id, "pix_payload"))
+		require.NoError(t, err)
+	} else {
+		require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(column[string](t, b, id, "pix_payment_id")))
+	}
+	b.settle(t)
+	if b.status(t, id) != "active" {
+		b.replay(t)
+	}
+	require.Equal(t, "active", b.status(t, id))
+	return id
+}
+
+// begins are the subscriptions with paid time, by how they are paid.
+var begins = map[string]func(*bundle, *testing.T) objectid.ID{
+	"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
+	"gwa pix":   func(b *bundle, t *testing.T) objectid.ID { return b.paidPix(t, "gwa") },
+	"gwb pix":   func(b *bundle, t *testing.T) objectid.ID { return b.paidPix(t, "gwb") },
+	"automatic": func(b *bundle, t *testing.T) objectid.ID { id, _ := b.authorized(t); return id },
+}
+
+func TestCancelAtPeriodEnd(t *testing.T) {
+	t.Parallel()
+	for name, begin := range begins {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := begin(b, t)
+			end := subscriptions.AddMonths(b.clock.Now(), 1, b.zone(t)).In(b.zone(t))
+			day := end.Format(time.DateOnly)
+			b.expect(t, 422, http.MethodDelete, ownPath+"?at=now", nil)
+			b.expect(t, 422, http.MethodDelete, ownPath+"?at=", nil)
+			require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+			a := b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+			require.Equal(t, "active", a["status"])
+			require.Equal(t, id.String(), a["subscription_id"])
+			require.Contains(t, a["message"], day)
+			require.Equal(t, day, b.day(t, id, "expires_at"))
+			b.settle(t)
+			shown := doc(b.expect(t, 200, http.MethodGet, ownPath, nil))
+			require.Equal(t, "active", shown["status"])
+			require.Equal(t, true, shown["cancel_at_period_end"])
+			require.True(t, b.access(t), "and the echo of the end at the gateway changes nothing")
+			require.Len(t, b.history(t, id), 2)
+			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+			require.Equal(t, day, b.day(t, id, "expires_at"), "repeated")
+			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+			require.NoError(t, b.service.Sweep(t.Context()))
+			require.Equal(t, "active", b.status(t, id))
+			if name == "gwa" || name == "automatic" {
+				require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"), "stopped now")
+			}
+
+			payments := b.count(t, "SELECT count(*) FROM payments.payments")
+			b.travel(t, end.AddDate(0, 0, 2).Format(time.RFC3339))
+			b.settle(t)
+			require.False(t, b.access(t))
+			require.NoError(t, b.service.Expire(t.Context(), id))
+			require.Contains(t, []string{"cancelled", "expired"}, b.status(t, id))
+			require.Contains(t, b.history(t, id)[2], " customer_cancelled ")
+			require.Equal(t, payments, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing was charged any more")
+			require.Empty(t, b.current(t))
+		})
+	}
+}
+
+// TestCancelAtPeriodEndOfAChargeMadeAhead: gateway A makes charges 40 days ahead and
+// tells the date after them; what is paid ends before.
+func TestCancelAtPeriodEndOfAChargeMadeAhead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, "2027-01-31T15:00:00Z")
+	id := b.paidGWA(t)
+	b.travel(t, "2027-02-02T15:00:00Z")
+	b.settle(t)
+	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"), "the gateway tells the date after the charge that it has made")
+	b.expect(t, 200, http.MethodDelete, "/gwa/subscription"+atEnd, nil)
+	require.Equal(t, "2027-02-28", b.day(t, id, "expires_at"))
+	b.settle(t)
+	require.Equal(t, "2027-02-28", b.day(t, id, "expires_at"))
+	require.Nil(t, column[*time.Time](t, b, id, "next_billing_date"))
+}
+
+func TestCancelAtPeriodEndNeedsPaidTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.expect(t, 404, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 404, http.MethodDelete, "/gwa/subscription"+atEnd, nil)
+	b.expect(t, 404, http.MethodDelete, "/gwb/subscription"+atEnd, nil)
+	pix := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	refused(t, b.expect(t, 409, http.MethodDelete, ownPath+atEnd, nil), "CONFLICT", "")
+	b.expect(t, 400, http.MethodDelete, "/gwb/subscription"+atEnd, nil)
+	require.Equal(t, "pending", b.status(t, pix))
+	for _, status := range []string{"pending", "suspended"} {
+		b.newcomer(t)
+		subscriptionstest.In(t, b.db, b.customer.ID, status)
+		refused(t, b.expect(t, 409, http.MethodDelete, ownPath+atEnd, nil), "CONFLICT", "")
+		refused(t, b.expect(t, 409, http.MethodDelete, "/gwb/subscription"+atEnd, nil), "CONFLICT", "")
+	}
+	b.newcomer(t)
+	failing := b.paidGWB(t)
+	b.set(t, failing, "payment_failures = 1")
+	refused(t, b.expect(t, 409, http.MethodDelete, ownPath+atEnd, nil), "CONFLICT", "")
+}
+
+// TestCancelNamesTheDaysGivenUp: who cancels at once is told what they throw away.
+func TestCancelNamesTheDaysGivenUp(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, "2027-02-10T15:00:00Z")
+	b.paidPix(t, "gwa")
+	b.travel(t, "2027-02-28T15:00:00Z")
+	a := b.expect(t, 200, http.MethodDelete, ownPath, nil)
+	require.Equal(t, "cancelled", a["status"])
+	require.Contains(t, a["message"], "10 paid days, until 2027-03-10,")
+	b.newcomer(t)
+	b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+	require.NotContains(t, b.expect(t, 200, http.MethodDelete, ownPath, nil)["message"], "paid day")
+}
+
+// TestRecurrenceIsStoppedAfterALostAnswer: the gateway is silent, the job goes on,
+// and where that is lost the sweep.
+func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	gateway := b.gateways.Sandbox.GWA.Stage()
+	require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodDelete, Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	a := b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	require.Equal(t, "active", a["status"])
+	gateway.Faults.Clear()
+	require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stop_recurrence'"))
+	b.clock.Advance(16 * time.Minute)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	require.True(t, b.access(t))
+}
+
+// TestAChargeThatSlippedThroughPaysItsPeriod: taken before the recurrence was stopped.
+func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.travel(t, "2027-02-10T15:00:00Z")
+	id := b.paidGWA(t)
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.settle(t)
+	due, now := time.Date(2027, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
+	b.apply(t, payments.Event{
+		Gateway: payments.GWA, Type: "PAYMENT_CONFIRMED", Kind: payments.PaymentWasSettled, CreatedAt: now, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Payment: &payments.Payment{ID: "pay_slipped", Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &now, DueDate: &due},
+	})
+	require.Equal(t, "2027-04-10", b.day(t, id, "expires_at"))
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+}
+
+func TestRenewTakesTheEndBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{}), "VALIDATION_ERROR", "payment_method_id")
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.settle(t)
+	a := b.expect(t, 200, http.MethodPut, renewPath, object{})
+	require.Equal(t, id.String(), a["subscription"].(object)["id"])
+	require.Equal(t, "active", a["subscription"].(object)["status"])
+	b.settle(t)
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+	require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "no charge")
+	require.Len(t, b.history(t, id), 2)
+	refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{}), "VALIDATION_ERROR", "payment_method_id")
+
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.settle(t)
+	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes}))
+	b.expect(t, 503, http.MethodPut, renewPath, object{})
+	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "not known: nothing changes")
+	b.expect(t, 200, http.MethodPut, renewPath, object{})
+}
+
+// TestRenewCannotUndoADeletion: gateway A has no recurrence any more, so a card is
+// needed; a PIX that was paid once has none to take back.
+func TestRenewCannotUndoADeletion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, name := range []string{"gwa", "gwa pix", "automatic"} {
+		b.newcomer(t)
+		id := begins[name](b, t)
+		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{}), "VALIDATION_ERROR", "credit_card")
+		require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+	}
+	b.newcomer(t)
+	id := b.paidPix(t, "gwb")
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	ends := b.day(t, id, "expires_at")
+	require.Equal(t, id.String(), b.expect(t, 200, http.MethodPut, renewPath, object{})["subscription"].(object)["id"])
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+	require.Equal(t, ends, b.day(t, id, "expires_at"), "a period that was paid once ends all the same")
+}
+
+func TestAdminTakesTheEndBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	admin := b.admin(t)
+	activate := func(id objectid.ID, status int) {
+		admin.Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "they asked"}).Expect(status)
+	}
+	id := b.paidGWB(t)
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.settle(t)
+	activate(id, 200)
+	b.settle(t)
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+	require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE record_id = $1", id))
+	for _, name := range []string{"gwa", "automatic"} {
+		b.newcomer(t)
+		id := begins[name](b, t)
+		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		activate(id, 409)
+		require.True(t, column[bool](t, b, id, "cancel_at_period_end"), name)
+	}
+	b.newcomer(t)
+	id = b.paidPix(t, "gwa")
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	activate(id, 200)
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+}

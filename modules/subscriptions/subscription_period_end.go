@@ -1,0 +1,290 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// stopArgs ends at gateway A a recurrence or authorization whose subscription goes
+// on until the end of its paid time.
+type stopArgs struct {
+	SubscriptionID objectid.ID `json:"subscription_id"`
+}
+
+// Kind names the job.
+func (stopArgs) Kind() string { return "subscriptions_stop_recurrence" }
+
+// paidUntil is the end of what is paid, or free, of an active subscription; nil when
+// no paid time lies ahead. A recurrence whose last charge failed has none: the failed
+// charge is that of the present period.
+func (s *Service) paidUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
+	end := sub.ExpiresAt
+	if end == nil && sub.PaymentFailures == 0 {
+		end = sub.NextBillingDate
+		if sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard) && end != nil {
+			due, err := s.firstUnpaid(ctx, db, sub)
+			if err != nil {
+				return nil, err
+			}
+			end = new(earlierOf(due, *end))
+		}
+	}
+	if Status(sub.Status) != Active || end == nil || !end.After(s.clock.Now()) {
+		return nil, nil //nolint:nilnil // nil is the answer: nothing is paid
+	}
+	return end, nil
+}
+
+// firstUnpaid is the due date after that of the newest payment of a card at gateway
+// A. Its next_billing_date is no measure: the gateway makes charges up to 40 days
+// ahead, and tells the date after the one that it has made.
+func (s *Service) firstUnpaid(ctx context.Context, db postgres.DB, sub row) (time.Time, error) {
+	first := s.firstDue(sub).UTC()
+	paid, err := s.payments.PaymentsOf(ctx, db, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read payments: %w", err)
+	}
+	if len(paid) == 0 {
+		return first, nil
+	}
+	last := startOfDay(*paid[0].Payment.SettledAt, s.cfg.Zone)
+	if first.After(last) {
+		return first, nil
+	}
+	return s.monthsOn(s.cycleStart(last, sub), 1, sub), nil
+}
+
+// cycleStart is the last day, not after t, on which a period of the row begins.
+func (s *Service) cycleStart(t time.Time, sub row) time.Time {
+	year, month, day := t.In(s.cfg.Zone).Date()
+	if sub.AnchorDay == nil {
+		return startOfDay(t, s.cfg.Zone)
+	}
+	anchor := int(*sub.AnchorDay)
+	if day < min(anchor, lastDay(year, month)) {
+		month--
+	}
+	first := time.Date(year, month, 1, 0, 0, 0, 0, s.cfg.Zone)
+	return first.AddDate(0, 0, min(anchor, lastDay(first.Year(), first.Month()))-1).UTC()
+}
+
+func earlierOf(t, other time.Time) time.Time {
+	if other.Before(t) {
+		return other
+	}
+	return t
+}
+
+// cancelAtPeriodEnd stops the renewals of the customer's subscription and leaves
+// access until the paid time ends. Gateway B is told to cancel at the period's end.
+// Gateway A can only delete: the row says first that it ends then, so that what the
+// gateway tells of the deleting changes nothing, and a job in the same commit deletes.
+// 409 when nothing is paid; with anyPeriod not while gateway B has a period, paid or
+// not, that can end.
+func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only payments.GatewayName, anyPeriod bool) (row, error) {
+	sub, err := s.currentAt(ctx, customerID, only)
+	if err != nil {
+		return row{}, err
+	}
+	if sub.IntentOpen {
+		return row{}, conflictWith(Pending.standIn(sub))
+	}
+	end, err := s.paidUntil(ctx, s.pool, sub)
+	if err != nil {
+		return row{}, err
+	}
+	if end == nil && !(anyPeriod && Status(sub.Status) == Active && sub.GwbSubscriptionID != nil) {
+		return row{}, errNothingPaid()
+	}
+	var told *time.Time
+	if sub.GwbSubscriptionID != nil && !sub.CancelAtPeriodEnd {
+		told, err = s.setPeriodEnd(ctx, sub, true)
+		if err != nil && !errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
+			return row{}, s.payments.Refused(ctx, "cancel at period end", err)
+		}
+	}
+	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		sub, err = s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || Status(sub.Status).Ended() && told != nil { // the gateway's event was faster
+			return err
+		}
+		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
+			return nil
+		}
+		end, err := s.paidUntil(ctx, tx, sub)
+		if err != nil {
+			return err
+		}
+		if end = latest(end, told); end == nil {
+			return errNothingPaid()
+		}
+		return s.endWithPeriodTx(ctx, tx, &sub, *end)
+	})
+	if err != nil || !stops(sub) {
+		return sub, err
+	}
+	return s.stopNow(ctx, sub)
+}
+
+func errNothingPaid() error {
+	return fault.Conflict("Your subscription has no paid time left. Cancel it without at=period_end.")
+}
+
+// latest is the gateway's word where there is one.
+func latest(known, told *time.Time) *time.Time {
+	if told != nil {
+		return told
+	}
+	return known
+}
+
+// endWithPeriodTx has the locked row end with its paid time.
+func (s *Service) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *row, end time.Time) error {
+	err := s.editTx(ctx, tx, sub, func(r *row) {
+		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
+		if r.Gateway == string(payments.GWA) {
+			r.NextBillingDate = nil
+		}
+	})
+	if err != nil || !stops(*sub) {
+		return err
+	}
+	_, err = s.jobs.InsertTx(ctx, tx, stopArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
+	})
+	return err
+}
+
+// stopped reports whether the recurrence at gateway A was deleted on the customer's
+// word, so that nothing it tells of its charges moves a date or counts.
+func stopped(sub row) bool { return sub.CancelAtPeriodEnd && sub.Gateway == string(payments.GWA) }
+
+// endsWithPeriod reports whether the subscription goes on without a recurrence until
+// its paid time ends: an end at the gateway, our own doing, changes nothing then.
+func (s *Service) endsWithPeriod(sub row) bool {
+	return sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
+}
+
+// stops reports whether something at gateway A would go on charging a subscription
+// that ends with its paid time.
+func stops(sub row) bool {
+	runs := sub.GwaSubscriptionID != nil || sub.GwaPixAuthID != nil
+	return runs && sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.GatewayDeletedAt == nil && !Status(sub.Status).Ended()
+}
+
+// stopNow tries what the job would do, and answers the row as it is after.
+func (s *Service) stopNow(ctx context.Context, sub row) (row, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	if err := s.StopRecurrence(ctx, sub.ID); err != nil {
+		s.log.WarnContext(ctx, "recurrence not stopped yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+	}
+	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+}
+
+// StopRecurrence deletes at gateway A what would charge a subscription that ends with
+// its paid time. It may be repeated: gateway_deleted_at notes that it is gone.
+func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil || !stops(sub) {
+		return err
+	}
+	if err := s.stopRemote(ctx, sub); err != nil {
+		return err
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
+		if err != nil || !stops(locked) {
+			return err
+		}
+		return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayDeletedAt = new(s.clock.Now()) })
+	})
+}
+
+// setPeriodEnd has gateway B end the subscription with the paid period, or takes that
+// back; it answers when that period ends.
+func (s *Service) setPeriodEnd(ctx context.Context, sub row, cancel bool) (*time.Time, error) {
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return nil, err
+	}
+	remote, err := gateway.SetCancelAtPeriodEnd(ctx, *sub.GwbSubscriptionID, cancel)
+	if err != nil {
+		return nil, err
+	}
+	if remote.NextBilling == nil {
+		return sub.NextBillingDate, nil
+	}
+	return remote.NextBilling, nil
+}
+
+// resumable reports whether a subscription that was to end with its paid time can
+// simply go on: gateway B takes the end back, and a period that was paid once has
+// nothing that would have to be taken back. Gateway A cannot undo a deletion.
+func resumable(sub row) bool {
+	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (sub.Gateway == string(payments.GWB) || once)
+}
+
+// resume takes back that the subscription ends with its paid time; nothing is charged.
+// It is a no-op at the gateway when repeated. Write gets the locked row in the
+// transaction that follows the gateway's word.
+func (s *Service) resume(ctx context.Context, sub row, write func(tx pgx.Tx, locked *row) error) error {
+	if sub.GwbSubscriptionID != nil {
+		_, err := s.setPeriodEnd(ctx, sub, false)
+		var rejected *payments.Rejected
+		if errors.Is(err, payments.ErrGatewayMissing) || errors.As(err, &rejected) {
+			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.day(*sub.ExpiresAt)).WithCause(err)
+		}
+		if err != nil {
+			return s.payments.Refused(ctx, "take back the end of the period", err)
+		}
+	}
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if Status(locked.Status).Ended() {
+			return fault.Conflict("The subscription is %s already.", locked.Status)
+		}
+		return write(tx, &locked)
+	})
+}
+
+// goOn clears the end that a resumed subscription had. A period that was paid once
+// keeps its own.
+func goOn(r *row) {
+	r.CancelAtPeriodEnd = false
+	if r.GwbSubscriptionID != nil {
+		r.ExpiresAt = nil
+	}
+}
+
+// day is the date of an instant where the platform reports.
+func (s *Service) day(t time.Time) string { return t.In(s.cfg.Zone).Format(time.DateOnly) }
+
+// givenUp says what paid time a customer throws away who cancels at once; "" for none.
+func (s *Service) givenUp(end *time.Time) string {
+	if end == nil {
+		return ""
+	}
+	days := int(math.Ceil(end.Sub(s.clock.Now()).Hours() / 24))
+	if days == 1 {
+		return fmt.Sprintf(" One paid day, until %s, was given up.", s.day(*end))
+	}
+	return fmt.Sprintf(" %d paid days, until %s, were given up.", days, s.day(*end))
+}
