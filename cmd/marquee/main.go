@@ -23,6 +23,7 @@ type commands struct {
 	User      userCommand      `cmd:"" help:"Create users."`
 	Seed      seedCommand      `cmd:"" help:"Fill a database with the sample plans and catalogue."`
 	Reconcile reconcileCommand `cmd:"" help:"Compare payments, refunds and disputes with the gateways and repair what no webhook told."`
+	Gateway   gatewayCommand   `cmd:"" help:"See to a gateway that is suspect."`
 	Doctor    doctorCommand    `cmd:"" help:"Check what must be true of the data; fails when something is not."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }

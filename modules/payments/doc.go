@@ -3,7 +3,8 @@
 // by which they report, and the ledger of what they reported.
 //
 // Owns: the schema payments (payments, failed_attempts, refunds, refund_reports,
-// disputes, unapplied_payments, unapplied_decisions, webhook_logs, processed_events), the routes POST /webhooks/gwa,
+// disputes, unapplied_payments, unapplied_decisions, webhook_logs, processed_events,
+// intents, intent_steps, gateway_state), the routes POST /webhooks/gwa,
 // POST /webhooks/gwb, GET /webhook-logs and its stats and replay, and
 // GET /gwb/config.
 //

@@ -8,9 +8,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/operators"
 )
 
 // Adapter is a gateway with its side of the webhooks. The packages gwa and gwb
@@ -40,6 +42,10 @@ type Deps struct {
 	// KeepLogMonths is for how many months (UTC), before the present one, webhook
 	// logs are kept. Default 0: for good.
 	KeepLogMonths int
+	// Operators hears of what nobody else can mend. Nil: nobody does.
+	Operators *operators.Mailer
+	// RecoveryDelay is RECOVERY_DELAY (intent.Deps). Default 1 min.
+	RecoveryDelay time.Duration
 	// GWBPublishableKey is shown by GET /gwb/config; empty: not configured.
 	GWBPublishableKey string
 }
@@ -49,12 +55,14 @@ type Service struct {
 	deps     Deps
 	gateways map[GatewayName]Adapter
 	appliers []Applier
+	intents  *intent.Service
 	db       *paymentsdb.Queries
 }
 
 // New makes the module. Register appliers before serving.
 func New(d Deps) *Service {
 	s := &Service{deps: d, gateways: map[GatewayName]Adapter{}, db: paymentsdb.New()}
+	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
 	}
@@ -70,6 +78,9 @@ func (s *Service) Gateway(name GatewayName) (Gateway, error) {
 	}
 	return g, nil
 }
+
+// Intents is the schedule by which the gateways are asked what became of a call.
+func (s *Service) Intents() *intent.Service { return s.intents }
 
 // Register adds a module that applies events. They are asked in the order of
 // registration; the first that does not answer Unclaimed wins. Not safe once

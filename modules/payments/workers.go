@@ -80,15 +80,16 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
 		return s.recoverRefund(ctx, job.Args.RefundID)
 	}))
+	s.intents.Workers(w)
 	river.AddWorker(w, &forgetWorker{s: s})
 	river.AddWorker(w, &logMonthsWorker{s: s})
 }
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{
+	return append(s.intents.Periodic(string(GWA), string(GWB)),
 		river.NewPeriodicJob(nightly{}, func() (river.JobArgs, *river.InsertOpts) { return logMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: logMonthsArgs{}.Kind()}),
-	}
+	)
 }
 
 // replayWaiting applies each waiting event in its own transaction, oldest first.

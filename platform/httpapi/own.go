@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -11,6 +12,12 @@ import (
 
 // Check probes one thing that the service cannot do without.
 type Check func(context.Context) error
+
+// Warning is the error of a check that somebody has to see to, while requests are
+// still to be sent here: GET /health shows it as degraded and answers 200.
+type Warning string
+
+func (w Warning) Error() string { return string(w) }
 
 // AddCheck makes GET /health ask check under the name.
 func (a *API) AddCheck(name string, check Check) { a.checks[name] = check }
@@ -48,7 +55,12 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 		out.Body.Checks[name] = "ok"
 		if err := check(ctx); err != nil {
 			a.cfg.Log.ErrorContext(ctx, "health check failed", slog.String("check", name), slog.Any("error", err))
-			out.Status, out.Body.Status, out.Body.Checks[name] = http.StatusServiceUnavailable, "degraded", "failing"
+			out.Body.Status = "degraded"
+			if w, ok := errors.AsType[Warning](err); ok {
+				out.Body.Checks[name] = string(w)
+				continue
+			}
+			out.Status, out.Body.Checks[name] = http.StatusServiceUnavailable, "failing"
 		}
 	}
 	return out, nil

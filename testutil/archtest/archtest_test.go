@@ -78,6 +78,8 @@ func TestImports(t *testing.T) {
 		"module: a higher one, in a test":          {"modules/accounts/a_test.go", "modules/payments", forbidden},
 		"module: finance imports none":             {"modules/finance/a.go", "modules/payments", forbidden},
 		"module: another one's subpackage":         {"modules/subscriptions/a.go", "modules/payments/gwa", forbidden},
+		"module: another one's open room":          {"modules/subscriptions/a.go", "modules/payments/intent", allowed},
+		"module: the open room of a higher one":    {"modules/accounts/a.go", "modules/payments/intent", forbidden},
 		"module: another one's generated code":     {"modules/subscriptions/a.go", "modules/payments/internal/paymentsdb", forbidden},
 		"module: its own generated code":           {"modules/payments/a.go", "modules/payments/internal/paymentsdb", allowed},
 		"module: its root from its subpackage":     {"modules/payments/gwa/a.go", "modules/payments", allowed},

@@ -22,6 +22,11 @@ var modules = []module{
 	{name: "finance"}, // it reads all others, through views in its own schema
 }
 
+// openRooms are the packages below a module's root that the modules above may import, too.
+var openRooms = map[string][]string{
+	"payments": {"intent"}, // the schedule of looks, which payments itself stands on
+}
+
 // reader is the module that may name every schema.
 const reader = "finance"
 
@@ -41,6 +46,7 @@ var platformUses = map[string][]string{
 	"jobs":        {"telemetry"},
 	"query":       {},
 	"mail":        {},
+	"operators":   {"jobs", "mail"},
 	"telemetry":   {},
 	"export":      {},
 	"image":       {},

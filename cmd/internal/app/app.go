@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -115,6 +116,14 @@ func (a *App) newAPI() error {
 	a.metrics.MustRegister(collection.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
+	a.metrics.MustRegister(a.modules.payments.Intents())
+	a.api.AddCheck("gateways", func(ctx context.Context) error {
+		suspect, err := a.modules.payments.Intents().Suspect(ctx)
+		if err == nil && len(suspect) > 0 {
+			return httpapi.Warning("suspect: " + strings.Join(suspect, ", "))
+		}
+		return err
+	})
 	a.metrics.MustRegister(a.modules.finance.Metrics()...)
 	a.addRoutes()
 	return nil

@@ -86,6 +86,8 @@ type Config struct {
 	SMTPURL  string `env:"SMTP_URL" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`
 
+	OperatorsMail []string `env:"OPERATORS_MAIL" doc:"Addresses that hear of what only an operator can mend, such as a gateway that does not find our subscriptions; comma-separated, empty for none."`
+
 	ExportSyncRows int64         `env:"EXPORT_SYNC_ROWS" envDefault:"100000" doc:"Rows up to which an export is sent at once; a job writes longer ones."`
 	ExportTTL      time.Duration `env:"EXPORT_TTL" envDefault:"24h" doc:"After it the file of an export that a job wrote is removed."`
 	ExportLinkTTL  time.Duration `env:"EXPORT_LINK_TTL" envDefault:"15m" doc:"Life of the download link of such a file."`

@@ -21,12 +21,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/operators"
 	"marquee/platform/secret"
 	"marquee/web"
 )
 
 // modules is every module, built once.
 type modules struct {
+	operators     *operators.Mailer
 	settings      *settings.Service
 	files         *files.Service
 	accounts      *accounts.Service
@@ -63,7 +65,10 @@ func newModules(c core) (m modules, err error) {
 		return m, err
 	}
 	m.files.SetUsers(m.accounts)
-	m.payments = newPayments(c)
+	if m.operators, err = newOperators(c); err != nil {
+		return m, err
+	}
+	m.payments = newPayments(c, m)
 	if m.tickets, err = newTickets(c, m); err != nil {
 		return m, err
 	}
@@ -166,10 +171,19 @@ func newMail(cfg Config) (mail.Sender, *mail.Templates, error) {
 	return sender, templates, nil
 }
 
-func newPayments(c core) *payments.Service {
+// newOperators is what writes to the people who run the platform.
+func newOperators(c core) (*operators.Mailer, error) {
+	sender, _, err := newMail(c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	return operators.New(c.jobs, sender, c.cfg.OperatorsMail), nil
+}
+
+func newPayments(c core, m modules) *payments.Service {
 	return payments.New(payments.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable, ReconcilePause: c.cfg.ReconcilePause,
-		KeepLogMonths: c.cfg.WebhookLogMonths,
+		KeepLogMonths: c.cfg.WebhookLogMonths, Operators: m.operators, RecoveryDelay: c.cfg.RecoveryDelay,
 		Adapters: []payments.Adapter{
 			gwa.New(gwa.Config{
 				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Days: c.zone, Clock: c.clock, UserAgent: "Marquee/" + Version(),

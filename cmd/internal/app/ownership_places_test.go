@@ -177,6 +177,7 @@ var notOfCustomers = map[string]string{
 	"payments.refunds":            "no route takes its id or shows it to customers",
 	"payments.unapplied_payments": "no route takes its id or shows it to customers",
 	"subscriptions.plan_moves":    "no route takes its id or shows it to customers",
+	"payments.intents":            "no route takes its id or shows it to customers",
 }
 
 // TestVictimHasARowInEveryTable: a table that names customers has a row of the

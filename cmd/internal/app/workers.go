@@ -10,6 +10,7 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.files.Workers(w)
 	m.accounts.Workers(w)
 	m.payments.Workers(w)
+	m.operators.Workers(w)
 	m.tickets.Workers(w)
 	m.subscriptions.Workers(w)
 	m.finance.Workers(w)

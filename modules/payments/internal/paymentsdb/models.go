@@ -35,6 +35,64 @@ type PaymentsDispute struct {
 	UpdatedAt  time.Time
 }
 
+// What the looks know of each gateway, shared by all processes.
+type PaymentsGatewayState struct {
+	Gateway string
+	// The first call or look that ended not known since the last right answer.
+	FailingSince *time.Time
+	FailedAt     *time.Time
+	// When a right answer last brought all looks forward.
+	ForwardedAt *time.Time
+	// Too many known objects were missing: while it is set, missing ends nothing.
+	SuspectSince *time.Time
+	// Looks that the share of the quota still allows until window_ends.
+	LooksLeft  int32
+	WindowEnds *time.Time
+	// Begin of the hour in which looked and missed count subscriptions that were read and not found.
+	CountedFrom *time.Time
+	Looked      int32
+	Missed      int32
+}
+
+// One row an order to a gateway; the open ones are those whose outcome is not settled yet, and which the looks ask about.
+type PaymentsIntent struct {
+	ID   objectid.ID
+	Kind string
+	// The row of the user (a subscription, an order, a refund) that the order is for.
+	SubjectID objectid.ID
+	// Tells several orders of one subject apart, such as the cycles of debits.
+	Item       string
+	CustomerID *objectid.ID
+	Gateway    string
+	// What the gateway was told as our own id.
+	Reference string
+	// What may be open only once at the gateway, such as refund:pay_1.
+	Excludes *string
+	State    string
+	// Calls made that no answer and no proof accounts for. A proved missing sets it to 0.
+	Calls int32
+	Looks int32
+	// Looks in a row that ended not known; the pauses grow with them.
+	Failures int32
+	// Empty looks that count as proof: after the call's own time limit, with growing pauses.
+	Misses   int32
+	MissedAt *time.Time
+	// Since when the gateway has told nothing that can be used. Null after a right answer.
+	NotKnownSince *time.Time
+	// When the operators were told that it has been not known for a day.
+	ToldAt *time.Time
+	// Why it is not known, as last seen. For operators.
+	Cause *string
+	// The end of the call's own time limit: before it an empty look proves nothing.
+	CallEndsAt *time.Time
+	LookedAt   *time.Time
+	NextLookAt *time.Time
+	// Until when the caller or a look has it; nobody else asks meanwhile.
+	LeasedUntil *time.Time
+	CreatedAt   time.Time
+	EndedAt     *time.Time
+}
+
 // The ledger: one row a settled gateway payment. Totals are derived from it.
 type PaymentsPayment struct {
 	ID      objectid.ID

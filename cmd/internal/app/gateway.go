@@ -1,0 +1,17 @@
+package app
+
+import (
+	"context"
+	"io"
+)
+
+// TrustGateway is `marquee gateway trust`: it lifts the mark of a gateway at which too
+// much was missing.
+func TrustGateway(ctx context.Context, cfg Config, logs io.Writer, name string) error {
+	a, err := open(ctx, cfg, logs, false)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	return a.modules.payments.Intents().Trust(ctx, name, "an operator says so")
+}

@@ -1,0 +1,350 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/clock"
+	"marquee/platform/objectid"
+	"marquee/platform/operators"
+	"marquee/platform/postgres"
+)
+
+// Kind says what an intent is for. Kinds are stored and never renamed.
+type Kind string
+
+// The kinds.
+const (
+	Subscription     Kind = "subscription"      // the first call of a subscription, or of a renewal
+	SubscriptionGone Kind = "subscription_gone" // a running subscription that its gateway did not find
+	OpenInvoice      Kind = "open_invoice"      // paying what a failed renewal left open
+	Order            Kind = "order"             // the purchase of tickets
+	Refund           Kind = "refund"
+	Debit            Kind = "debit" // of automatic PIX; the item is the cycle
+	PlanMove         Kind = "plan_move"
+	Pause            Kind = "pause" // of collection, while money is disputed
+	End              Kind = "end"   // of what must charge no more
+)
+
+// State is how an intent stands.
+type State string
+
+// The states: open, or how it ended.
+const (
+	Open     State = "open"
+	Done     State = "done"     // the answer is settled
+	Declined State = "declined" // the payer was refused
+	Refused  State = "refused"  // the gateway certainly made nothing
+	Missing  State = "missing"  // looked for, and proved not to be there
+	Void     State = "void"     // nothing is left to be asked
+)
+
+// Intent is one order to a gateway.
+type Intent struct {
+	ID            objectid.ID
+	Kind          Kind
+	Subject       objectid.ID // the user's row
+	Item          string
+	Customer      objectid.ID // "" where there is none
+	Gateway       string
+	Reference     string // what the gateway was told as our id
+	Calls         int    // made, and accounted for by no answer or proof
+	Looks         int
+	Misses        int
+	NotKnownSince *time.Time
+	NextLook      time.Time // of an open one
+	Cause         string    // why it is not known, for operators
+	CreatedAt     time.Time
+}
+
+// Since is since when nobody knows.
+func (i Intent) Since() time.Time {
+	if i.NotKnownSince != nil {
+		return *i.NotKnownSince
+	}
+	return i.CreatedAt
+}
+
+// RefusalCounts reports whether the gateway's refusal of the present call proves
+// that nothing was made: a refused repetition proves nothing about the call before.
+func (i Intent) RefusalCounts() bool { return i.Calls <= 1 }
+
+// Ref names an intent by its user's row.
+type Ref struct {
+	Kind    Kind
+	Subject objectid.ID
+	Item    string // "" but where a subject has several
+}
+
+// Opening is an intent to be opened.
+type Opening struct {
+	Ref
+	Customer  objectid.ID
+	Gateway   string
+	Reference string // default the subject's id
+	// Excludes names what may be open only once at the gateway, such as
+	// refund:pay_1; OpenTx refuses a second one.
+	Excludes string
+	// CallTime bounds the call that follows the commit. 0: no call follows; the
+	// first look is made at once or, where the kind was found once, in an hour.
+	CallTime time.Duration
+}
+
+// ErrOpen says that an intent of the same subject, or one that excludes it, is open.
+type ErrOpen struct{ Intent Intent }
+
+func (e *ErrOpen) Error() string {
+	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject, e.Intent.CreatedAt.Format(time.RFC3339))
+}
+
+// Quota bounds the calls that a gateway takes.
+type Quota struct {
+	Calls  int
+	Window time.Duration
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Operators *operators.Mailer // nil: nobody is written to
+	// RecoveryDelay is the pause after the first empty look at gateway A; it doubles
+	// with each. Default 1 min. Gateway B, whose search does not lag, has a quarter.
+	RecoveryDelay time.Duration
+	// Tries at gateway A that have to be empty. Default 4.
+	Tries int
+	// Quotas by gateway, of which looks have a fifth. Default gateway A's 25,000
+	// calls in 12 h.
+	Quotas map[string]Quota
+}
+
+// Service is the schedule of looks.
+type Service struct {
+	deps  Deps
+	db    *paymentsdb.Queries
+	users map[Kind]User
+	// unknown writes what is not known for a day where people look (OnUnknown).
+	unknown func(ctx context.Context, tx pgx.Tx, i Intent) error
+}
+
+// New makes the schedule. Register the users before it runs.
+func New(d Deps) *Service {
+	if d.RecoveryDelay == 0 {
+		d.RecoveryDelay = time.Minute
+	}
+	if d.Tries == 0 {
+		d.Tries = 4
+	}
+	if d.Quotas == nil {
+		d.Quotas = map[string]Quota{gatewayA: {Calls: 25_000, Window: 12 * time.Hour}}
+	}
+	return &Service{deps: d, db: paymentsdb.New(), users: map[Kind]User{}}
+}
+
+// gatewayA is the one whose search may lag and that counts calls; payments has the
+// type, but stands above.
+const gatewayA = "gwa"
+
+// User is what a kind's module does at a look.
+type User struct {
+	Look Looker
+	// WasFound says that what is looked for was there once: two misses an hour apart
+	// prove that it is gone, and none while the gateway is suspect.
+	WasFound bool
+}
+
+// Register says who looks for a kind. Not safe once the server runs.
+func (s *Service) Register(k Kind, u User) { s.users[k] = u }
+
+// OnUnknown has f called, in a transaction, for each intent that is not known for a
+// day: the list of money that people have to look at. Not safe once the server runs.
+func (s *Service) OnUnknown(f func(ctx context.Context, tx pgx.Tx, i Intent) error) { s.unknown = f }
+
+// leaseMargin is how much longer than a call its intent is left alone.
+const leaseMargin = 15 * time.Second
+
+// foundAgainAfter lies between the two misses of what was found once.
+const foundAgainAfter = time.Hour
+
+// OpenTx opens intents in the transaction that commits their users' rows, in one
+// statement. *ErrOpen when one of them is open already, or what it excludes: roll
+// back then. Until the call's time limit and 15 s are over nobody looks.
+func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) error {
+	if len(openings) == 0 {
+		return nil
+	}
+	now := s.deps.Clock.Now()
+	p := paymentsdb.IntentInsertParams{Now: now}
+	for _, o := range openings {
+		callEnds, next, calls, misses := now, now, int32(0), int32(0)
+		if o.CallTime > 0 {
+			callEnds = now.Add(o.CallTime + leaseMargin)
+			next, calls = callEnds, 1
+		} else if s.users[o.Kind].WasFound {
+			next, misses = now.Add(foundAgainAfter), 1
+		}
+		if o.Reference == "" {
+			o.Reference = o.Subject.String()
+		}
+		p.Ids, p.Kinds, p.SubjectIds = append(p.Ids, objectid.At(now).String()), append(p.Kinds, string(o.Kind)), append(p.SubjectIds, o.Subject.String())
+		p.Items, p.CustomerIds, p.Gateways = append(p.Items, o.Item), append(p.CustomerIds, o.Customer.String()), append(p.Gateways, o.Gateway)
+		p.Refs, p.Exclusions, p.Calls, p.Misses = append(p.Refs, o.Reference), append(p.Exclusions, o.Excludes), append(p.Calls, calls), append(p.Misses, misses)
+		p.CallEnds, p.NextLooks = append(p.CallEnds, callEnds), append(p.NextLooks, next)
+	}
+	made, err := s.db.IntentInsert(ctx, tx, p)
+	if err != nil {
+		return fmt.Errorf("open intent: %w", err)
+	}
+	if len(made) == len(openings) {
+		return nil
+	}
+	return s.whoIsOpen(ctx, tx, openings, made)
+}
+
+func (s *Service) whoIsOpen(ctx context.Context, tx pgx.Tx, openings []Opening, made []objectid.ID) error {
+	for _, o := range openings {
+		row, ok, err := s.row(ctx, tx, o.Ref)
+		if err != nil {
+			return err
+		}
+		if ok && !slices.Contains(made, row.ID) {
+			return &ErrOpen{Intent: intentOf(row)}
+		}
+		if o.Excludes == "" {
+			continue
+		}
+		row, err = s.db.IntentOpenExcluding(ctx, tx, paymentsdb.IntentOpenExcludingParams{Gateway: o.Gateway, Excludes: &o.Excludes})
+		if err == nil && !slices.Contains(made, row.ID) {
+			return &ErrOpen{Intent: intentOf(row)}
+		}
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("read intent: %w", err)
+		}
+	}
+	return errors.New("an intent is open already")
+}
+
+// row is the open intent of the name.
+func (s *Service) row(ctx context.Context, db postgres.DB, r Ref) (paymentsdb.PaymentsIntent, bool, error) {
+	open, err := s.db.IntentOpenOf(ctx, db, r.Subject)
+	if err != nil {
+		return paymentsdb.PaymentsIntent{}, false, fmt.Errorf("read intents: %w", err)
+	}
+	for _, o := range open {
+		if Kind(o.Kind) == r.Kind && o.Item == r.Item {
+			return o, true, nil
+		}
+	}
+	return paymentsdb.PaymentsIntent{}, false, nil
+}
+
+// OpenOf is the oldest open intent of a subject: what a 409 tells, since when it is
+// not known and when the next look is.
+func (s *Service) OpenOf(ctx context.Context, db postgres.DB, subject objectid.ID) (Intent, bool, error) {
+	open, err := s.db.IntentOpenOf(ctx, db, subject)
+	if err != nil || len(open) == 0 {
+		return Intent{}, false, err
+	}
+	return intentOf(open[0]), true, nil
+}
+
+// EndTx ends the open intent in the transaction that settles its outcome; by says
+// who brought it: answer, look, webhook. One that has ended already is left alone.
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, how State, by string) error {
+	_, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
+		At: s.deps.Clock.Now(), By: by, State: string(how), SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item,
+	})
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	return nil
+}
+
+// NotKnown notes that the call ended without an answer that can be used: the first
+// look is in 5 s. Without it, after a crash, the lease runs out.
+func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
+	ctx = context.WithoutCancel(ctx)
+	row, ok, err := s.row(ctx, s.deps.Pool, r)
+	if err != nil || !ok || row.LeasedUntil == nil || row.CallEndsAt == nil || !row.LeasedUntil.Equal(*row.CallEndsAt) {
+		return err // ended by an event, or a look has it
+	}
+	now := s.deps.Clock.Now()
+	p := keep(row)
+	p.At, p.By, p.Outcome, p.Cause, p.NextLookAt = now, "answer", "not_known", causeOf(cause), now.Add(pauseAfter(0, 0))
+	p.NotKnownSince = firstOf(row.NotKnownSince, now)
+	if _, err := s.db.IntentPostpone(ctx, s.deps.Pool, p); err != nil {
+		return fmt.Errorf("note intent: %w", err)
+	}
+	return s.db.GatewayStateFail(ctx, s.deps.Pool, paymentsdb.GatewayStateFailParams{Gateway: row.Gateway, Now: now})
+}
+
+// WaitTx notes, in the transaction that settles an answer, that the gateway decides
+// later: the call has ended, and the next look is after RECOVERY_DELAY.
+func (s *Service) WaitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
+	row, ok, err := s.row(ctx, tx, r)
+	if err != nil || !ok {
+		return err
+	}
+	now := s.deps.Clock.Now()
+	p := keep(row)
+	p.At, p.By, p.Outcome, p.NextLookAt, p.NotKnownSince, p.Cause, p.Calls = now, "answer", "waiting", now.Add(s.deps.RecoveryDelay), nil, nil, 0
+	if _, err := s.db.IntentPostpone(ctx, tx, p); err != nil {
+		return fmt.Errorf("note intent: %w", err)
+	}
+	return nil
+}
+
+// keep is a note that changes nothing but the lease.
+func keep(r paymentsdb.PaymentsIntent) paymentsdb.IntentPostponeParams {
+	return paymentsdb.IntentPostponeParams{
+		ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses, Calls: r.Calls, MissedAt: r.MissedAt,
+		NotKnownSince: r.NotKnownSince, Cause: r.Cause,
+	}
+}
+
+func intentOf(r paymentsdb.PaymentsIntent) Intent {
+	i := Intent{
+		ID: r.ID, Kind: Kind(r.Kind), Subject: r.SubjectID, Item: r.Item, Gateway: r.Gateway, Reference: r.Reference,
+		Calls: int(r.Calls), Looks: int(r.Looks), Misses: int(r.Misses), NotKnownSince: r.NotKnownSince, CreatedAt: r.CreatedAt,
+	}
+	if r.CustomerID != nil {
+		i.Customer = *r.CustomerID
+	}
+	if r.NextLookAt != nil {
+		i.NextLook = *r.NextLookAt
+	}
+	if r.Cause != nil {
+		i.Cause = *r.Cause
+	}
+	return i
+}
+
+// maxCause bounds what is kept of an error.
+const maxCause = 500
+
+func causeOf(err error) *string {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if len(text) > maxCause {
+		text = text[:maxCause]
+	}
+	return &text
+}
+
+func firstOf(t *time.Time, now time.Time) *time.Time {
+	if t != nil {
+		return t
+	}
+	return &now
+}

@@ -1,0 +1,355 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Answer is what a look found.
+type Answer int
+
+// The answers of a Looker. With an error it is not known, whatever the answer.
+const (
+	// Settled: what was found stands in the user's row. The Looker has ended the
+	// intent in that transaction; if not, it is ended as done.
+	Settled Answer = iota + 1
+	// Waiting: it is there, and the gateway decides later.
+	Waiting
+	// NotThere: a right answer, and nothing in it. Counted, when it may be.
+	NotThere
+	// FoundAgain, of a kind that was found once: it is there. The intent ends as void,
+	// and a suspect gateway is trusted again.
+	FoundAgain
+)
+
+// Looker asks the gateway what an intent's calls have made and settles what it finds,
+// outside any transaction. An error, a panic too, is not known: the row stays as it
+// is. When nothing is there it answers NotThere, until Look.Proved says that with this
+// look it is proved: then it settles the row as nothing made, or makes the call again
+// after Look.CallAgain.
+type Looker func(ctx context.Context, l *Look) (Answer, error)
+
+// Look is one look at an open intent.
+type Look struct {
+	Intent
+	// Proved says that an empty answer to this look proves that nothing was made (or
+	// that what was found once is gone).
+	Proved bool
+
+	service *Service
+	row     paymentsdb.PaymentsIntent
+}
+
+const (
+	lookTime  = 90 * time.Second // of one look, with a call made again
+	lookLease = lookTime + leaseMargin
+	// justLooked is how soon after a look another one is worth a call.
+	justLooked = 5 * time.Second
+	// atOnce is how many looks are made at a time.
+	atOnce = 8
+	// mostBatches bounds a turn of looks.
+	mostBatches = 100
+	// callsALook is what a look costs of the quota: a list, and often a read.
+	callsALook = 2
+	// share of the quota that looks have.
+	share = 5
+	// probeEvery and probeFor: while the gateway fails one look probes it, due or not.
+	probeEvery, probeFor = 30 * time.Second, 12 * time.Hour
+	// forwardEvery bounds how often looks are brought forward.
+	forwardEvery = time.Minute
+)
+
+// CallAgain counts a call that the look is about to make, and keeps other looks away
+// for its time. An error: somebody else has the intent; make no call.
+func (l *Look) CallAgain(ctx context.Context, callTime time.Duration) error {
+	now := l.service.deps.Clock.Now()
+	until, calls := now.Add(callTime+leaseMargin), l.row.Calls+1
+	if l.Proved {
+		calls = 1 // the earlier ones are proved to have made nothing
+	}
+	n, err := l.service.db.IntentCallAgain(ctx, l.service.deps.Pool, paymentsdb.IntentCallAgainParams{
+		At: now, Calls: calls, Until: until, ID: l.row.ID, LeasedUntil: *l.row.LeasedUntil,
+	})
+	if err != nil {
+		return fmt.Errorf("count call: %w", err)
+	}
+	if n == 0 {
+		return fmt.Errorf("intent %s: somebody else has it", l.row.ID)
+	}
+	l.row.Calls, l.row.Misses, l.row.MissedAt, l.row.CallEndsAt, l.row.LeasedUntil = calls, 0, nil, &until, &until
+	l.Calls, l.Misses = int(calls), 0
+	return nil
+}
+
+// LookNow looks at what is open of a subject without waiting for its time: for routes
+// that read live. One that somebody has, or has just looked at, is left alone; so are
+// all when the share of the quota is used up.
+func (s *Service) LookNow(ctx context.Context, subject objectid.ID) error {
+	return s.lookOf(ctx, subject, "", s.deps.Clock.Now().Add(-justLooked))
+}
+
+// LookAt is LookNow for one kind, also right after another look: for jobs that carry
+// a row's id.
+func (s *Service) LookAt(ctx context.Context, k Kind, subject objectid.ID) error {
+	return s.lookOf(ctx, subject, k, s.deps.Clock.Now())
+}
+
+func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
+	open, ok, err := s.OpenOf(ctx, s.deps.Pool, subject)
+	if err != nil || !ok {
+		return err
+	}
+	now := s.deps.Clock.Now()
+	var found []paymentsdb.PaymentsIntent
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		state, err := s.window(ctx, tx, open.Gateway, now)
+		if err != nil || state.LooksLeft <= 0 {
+			return err
+		}
+		found, err = s.db.IntentClaimOf(ctx, tx, paymentsdb.IntentClaimOfParams{
+			Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: string(k), Since: since,
+		})
+		if err != nil {
+			return fmt.Errorf("claim intents: %w", err)
+		}
+		return s.spend(ctx, tx, state, len(found))
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.look(context.WithoutCancel(ctx), open.Gateway, found)
+	return err
+}
+
+// LookDue is one turn of looks at a gateway: what is due, oldest first, until nothing
+// is, the share of the quota is used up, or the gateway does not answer. It also tells
+// the operators what has been not known for a day.
+func (s *Service) LookDue(ctx context.Context, gateway string) error {
+	failed := s.tell(ctx, gateway)
+	for range mostBatches {
+		found, err := s.claimDue(ctx, gateway)
+		if err != nil || len(found) == 0 {
+			return errors.Join(failed, err)
+		}
+		right, err := s.look(ctx, gateway, found)
+		failed = errors.Join(failed, err)
+		if !right || ctx.Err() != nil {
+			return failed
+		}
+	}
+	return failed
+}
+
+// claimDue leases the next looks. While the gateway fails and nothing is due, the
+// oldest intent probes it.
+func (s *Service) claimDue(ctx context.Context, gateway string) (found []paymentsdb.PaymentsIntent, err error) {
+	now := s.deps.Clock.Now()
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		state, err := s.window(ctx, tx, gateway, now)
+		if err != nil || state.LooksLeft <= 0 {
+			return err
+		}
+		p := paymentsdb.IntentClaimParams{Until: now.Add(lookLease), Now: now, Gateway: gateway, Before: now, Most: min(atOnce, state.LooksLeft)}
+		if found, err = s.db.IntentClaim(ctx, tx, p); err == nil && len(found) == 0 && probeDue(state, now) {
+			p.Most, p.Before = 1, now.Add(10*365*24*time.Hour)
+			found, err = s.db.IntentClaim(ctx, tx, p)
+			state.FailedAt = &now
+		}
+		if err != nil {
+			return fmt.Errorf("claim intents: %w", err)
+		}
+		return s.spend(ctx, tx, state, len(found))
+	})
+	return found, err
+}
+
+func probeDue(state paymentsdb.PaymentsGatewayState, now time.Time) bool {
+	return state.FailingSince != nil && now.Sub(*state.FailingSince) < probeFor &&
+		(state.FailedAt == nil || now.Sub(*state.FailedAt) >= probeEvery)
+}
+
+// window locks what is left of the gateway's quota for looks, and begins another
+// window when the last is over.
+func (s *Service) window(ctx context.Context, tx pgx.Tx, gateway string, now time.Time) (paymentsdb.PaymentsGatewayState, error) {
+	state, err := s.db.GatewayStateLock(ctx, tx, gateway)
+	if err != nil {
+		return state, fmt.Errorf("lock state of gateway: %w", err)
+	}
+	quota, limited := s.deps.Quotas[gateway]
+	switch {
+	case !limited:
+		state.LooksLeft, state.WindowEnds = 1<<30, nil
+	case state.WindowEnds == nil || !now.Before(*state.WindowEnds):
+		ends := now.Add(quota.Window)
+		state.LooksLeft, state.WindowEnds = int32(quota.Calls/share/callsALook), &ends //nolint:gosec // small
+	}
+	return state, nil
+}
+
+func (s *Service) spend(ctx context.Context, tx pgx.Tx, state paymentsdb.PaymentsGatewayState, looks int) error {
+	if looks == 0 {
+		return nil
+	}
+	return s.db.GatewayStateSpend(ctx, tx, paymentsdb.GatewayStateSpendParams{
+		LooksLeft: state.LooksLeft - int32(looks), WindowEnds: state.WindowEnds, FailedAt: state.FailedAt, Gateway: state.Gateway, //nolint:gosec // at most 8
+	})
+}
+
+// look makes the looks, and reports whether one of them had a right answer.
+func (s *Service) look(ctx context.Context, gateway string, found []paymentsdb.PaymentsIntent) (right bool, failed error) {
+	if len(found) == 0 {
+		return false, nil
+	}
+	state, err := s.db.GatewayStateRead(ctx, s.deps.Pool, gateway)
+	if err != nil {
+		return false, fmt.Errorf("read state of gateway: %w", err)
+	}
+	var some atomic.Bool
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, r := range found {
+		all.Go(func() {
+			ok, err := s.lookAt(ctx, r, state.SuspectSince != nil)
+			if ok {
+				some.Store(true)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err)
+		})
+	}
+	all.Wait()
+	if some.Load() {
+		failed = errors.Join(failed, s.answered(ctx, gateway))
+	}
+	return some.Load(), failed
+}
+
+// lookAt makes one look and notes what it showed.
+func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspect bool) (right bool, err error) {
+	now, k := s.deps.Clock.Now(), Kind(r.Kind)
+	user, known := s.users[k]
+	if !known {
+		return false, fmt.Errorf("nobody looks for intents of kind %q", r.Kind)
+	}
+	counts := s.missCounts(r, now)
+	l := &Look{Intent: intentOf(r), service: s, row: r}
+	l.Proved = counts && int(r.Misses)+1 >= s.needed(k, r.Gateway) && !(suspect && user.WasFound)
+	answer, cause := ask(ctx, user.Look, l)
+	ctx = context.WithoutCancel(ctx) // the gateway has answered
+	if cause != nil || answer == 0 {
+		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", r.Kind), slog.String("subject_id", r.SubjectID.String()),
+			slog.String("gateway", r.Gateway), slog.Any("error", cause))
+		return false, s.noteFailure(ctx, l.row, cause)
+	}
+	switch answer {
+	case Settled:
+		return true, s.endLook(ctx, r, Done)
+	case FoundAgain:
+		return true, errors.Join(s.endLook(ctx, r, Void), s.Trust(ctx, r.Gateway, "a look has found again what was missing"))
+	case Waiting:
+		p := keep(l.row)
+		p.Outcome, p.NextLookAt, p.Failures, p.Misses, p.MissedAt, p.NotKnownSince, p.Cause, p.Calls = "waiting", s.deps.Clock.Now().Add(s.waits(r, now)), 0, 0, nil, nil, nil, 0
+		return true, s.note(ctx, p)
+	default:
+		return true, s.noteMiss(ctx, l.row, counts, now)
+	}
+}
+
+// ask keeps a look's panic and time within it.
+func ask(ctx context.Context, look Looker, l *Look) (a Answer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			l.service.deps.Log.ErrorContext(ctx, "a look panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			err = fmt.Errorf("the look panicked: %v", p)
+		}
+	}()
+	return look(ctx, l)
+}
+
+// noteFailure: nothing is known, and nothing changes but the time of the next look.
+func (s *Service) noteFailure(ctx context.Context, r paymentsdb.PaymentsIntent, cause error) error {
+	now := s.deps.Clock.Now()
+	p := keep(r)
+	p.Outcome, p.Cause, p.Failures, p.NotKnownSince = "not_known", causeOf(cause), r.Failures+1, firstOf(r.NotKnownSince, now)
+	p.NextLookAt = now.Add(pauseAfter(int(p.Failures), now.Sub(*p.NotKnownSince)))
+	return errors.Join(s.note(ctx, p), s.db.GatewayStateFail(ctx, s.deps.Pool, paymentsdb.GatewayStateFailParams{Gateway: r.Gateway, Now: now}))
+}
+
+// noteMiss counts an empty look, or waits for the time from which it counts.
+func (s *Service) noteMiss(ctx context.Context, r paymentsdb.PaymentsIntent, counts bool, at time.Time) error {
+	now := s.deps.Clock.Now()
+	p := keep(r)
+	p.Outcome, p.Failures, p.Cause = "not_there", 0, nil
+	if counts {
+		p.Misses, p.MissedAt, p.NotKnownSince = min(r.Misses+1, 100), &at, nil
+		p.NextLookAt = now.Add(s.gap(Kind(r.Kind), r.Gateway, int(p.Misses)))
+	} else {
+		p.Outcome = "not_there_yet"
+		p.NextLookAt = now.Add(pauseAfter(int(r.Looks), 0))
+		if due := s.countsFrom(r); due.Before(p.NextLookAt) && due.After(now) {
+			p.NextLookAt = due
+		}
+	}
+	return s.note(ctx, p)
+}
+
+// countsFrom is when the next empty look counts.
+func (s *Service) countsFrom(r paymentsdb.PaymentsIntent) time.Time {
+	var from time.Time
+	if r.CallEndsAt != nil {
+		from = *r.CallEndsAt
+	}
+	if r.MissedAt != nil {
+		if next := r.MissedAt.Add(s.gap(Kind(r.Kind), r.Gateway, int(r.Misses))); next.After(from) {
+			from = next
+		}
+	}
+	return from
+}
+
+func (s *Service) note(ctx context.Context, p paymentsdb.IntentPostponeParams) error {
+	p.At, p.By = s.deps.Clock.Now(), "look"
+	if _, err := s.db.IntentPostpone(ctx, s.deps.Pool, p); err != nil {
+		return fmt.Errorf("note look: %w", err)
+	}
+	return nil
+}
+
+// endLook ends what the Looker's own transaction has not ended.
+func (s *Service) endLook(ctx context.Context, r paymentsdb.PaymentsIntent, how State) error {
+	_, err := s.db.IntentEnd(ctx, s.deps.Pool, paymentsdb.IntentEndParams{
+		At: s.deps.Clock.Now(), By: "look", State: string(how), SubjectID: r.SubjectID, Kind: r.Kind, Item: r.Item,
+	})
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	return nil
+}
+
+// answered brings all looks of the gateway forward when it answers again.
+func (s *Service) answered(ctx context.Context, gateway string) error {
+	now := s.deps.Clock.Now()
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		n, err := s.db.GatewayStateRecover(ctx, tx, paymentsdb.GatewayStateRecoverParams{Now: now, Gateway: gateway, Since: now.Add(-forwardEvery)})
+		if err != nil || n == 0 {
+			return err
+		}
+		_, err = s.db.IntentForward(ctx, tx, paymentsdb.IntentForwardParams{Now: now, Gateway: gateway})
+		return err
+	})
+}

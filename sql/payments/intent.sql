@@ -1,0 +1,138 @@
+-- name: IntentClaim :many
+-- IntentClaim leases open intents that are to be looked at before an instant and that nobody has, the oldest first.
+UPDATE payments.intents i SET leased_until = @until::timestamptz, looked_at = @now::timestamptz, looks = looks + 1
+FROM (
+    SELECT o.id FROM payments.intents o
+    WHERE o.gateway = @gateway AND o.state = 'open' AND o.next_look_at <= @before::timestamptz AND (o.leased_until IS NULL OR o.leased_until <= @now::timestamptz)
+    ORDER BY o.created_at, o.id LIMIT @most
+    FOR UPDATE SKIP LOCKED
+) due
+WHERE i.id = due.id
+RETURNING i.*;
+
+-- name: IntentClaimOf :many
+-- IntentClaimOf leases a subject's open intents of a kind, unless somebody has them or has just looked.
+UPDATE payments.intents SET leased_until = @until::timestamptz, looked_at = @now::timestamptz, looks = looks + 1
+WHERE subject_id = @subject_id AND state = 'open' AND (@kind::text = '' OR kind = @kind) AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
+  AND (looked_at IS NULL OR looked_at <= @since::timestamptz)
+RETURNING *;
+
+-- name: IntentEnd :many
+WITH ended AS (
+    UPDATE payments.intents i SET state = @state, ended_at = @at::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
+    WHERE i.subject_id = @subject_id AND i.kind = @kind AND i.item = @item AND i.state = 'open'
+    RETURNING i.id, i.state
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
+SELECT id, @at::timestamptz, @by::text, state, state FROM ended
+RETURNING intent_id;
+
+-- name: IntentForward :execrows
+-- IntentForward makes every intent of the gateway that waits after a failed look due. Those that are being changed come by themselves.
+UPDATE payments.intents i SET next_look_at = @now::timestamptz
+WHERE i.id IN (
+    SELECT o.id FROM payments.intents o
+    WHERE o.gateway = @gateway AND o.state = 'open' AND o.next_look_at > @now::timestamptz AND o.not_known_since IS NOT NULL
+    FOR UPDATE SKIP LOCKED);
+
+-- name: IntentInsert :many
+WITH made AS (
+    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
+    SELECT id, kind, subject_id, item, nullif(customer_id, ''), gateway, reference, nullif(excludes, ''), calls, misses,
+        CASE WHEN misses > 0 THEN @now::timestamptz END, call_ends_at, CASE WHEN calls > 0 THEN call_ends_at END, next_look_at, @now::timestamptz
+    FROM (
+        SELECT unnest(@ids::text[]) AS id, unnest(@kinds::text[]) AS kind, unnest(@subject_ids::text[]) AS subject_id, unnest(@items::text[]) AS item,
+            unnest(@customer_ids::text[]) AS customer_id, unnest(@gateways::text[]) AS gateway, unnest(@refs::text[]) AS reference,
+            unnest(@exclusions::text[]) AS excludes, unnest(@calls::int[]) AS calls, unnest(@misses::int[]) AS misses,
+            unnest(@call_ends::timestamptz[]) AS call_ends_at, unnest(@next_looks::timestamptz[]) AS next_look_at
+    ) o
+    ON CONFLICT DO NOTHING
+    RETURNING id, calls
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
+SELECT id, @now::timestamptz, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
+RETURNING intent_id;
+
+-- name: IntentOpenExcluding :one
+SELECT * FROM payments.intents WHERE gateway = @gateway AND excludes = @excludes AND state = 'open';
+
+-- name: IntentOpenOf :many
+SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open' ORDER BY created_at, id;
+
+-- name: IntentPostpone :execrows
+-- IntentPostpone notes what became of a call, or of a look by the lease under which it was made.
+WITH noted AS (
+    UPDATE payments.intents i SET
+        leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = sqlc.narg(cause), failures = @failures, misses = @misses, calls = @calls,
+        missed_at = sqlc.narg(missed_at), not_known_since = sqlc.narg(not_known_since)
+    WHERE i.id = @id AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz
+    RETURNING i.id
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
+SELECT id, @at::timestamptz, @by::text, @outcome::text, 'open', sqlc.narg(cause) FROM noted;
+
+-- name: IntentCallAgain :execrows
+-- IntentCallAgain counts a call that a look is about to make, and leases the intent for its time.
+WITH counted AS (
+    UPDATE payments.intents i SET calls = @calls, misses = 0, missed_at = NULL, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz
+    WHERE i.id = @id AND i.state = 'open' AND i.leased_until = @leased_until::timestamptz
+    RETURNING i.id
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, @at::timestamptz, 'look', 'called', 'open' FROM counted;
+
+-- name: IntentResetFound :exec
+-- IntentResetFound has what was found once and is missing now looked at twice more: the gateway was not to be believed.
+UPDATE payments.intents i SET misses = 0, missed_at = NULL, next_look_at = @now::timestamptz
+WHERE i.id IN (
+    SELECT o.id FROM payments.intents o WHERE o.gateway = @gateway AND o.state = 'open' AND o.kind = ANY(@kinds::text[])
+    FOR UPDATE SKIP LOCKED);
+
+-- name: IntentTell :many
+-- IntentTell marks what has been not known for too long, for one mail.
+UPDATE payments.intents i SET told_at = @now::timestamptz
+WHERE i.id IN (
+    SELECT o.id FROM payments.intents o
+    WHERE o.gateway = @gateway AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= @since::timestamptz
+    ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
+RETURNING i.*;
+
+-- name: IntentTotals :many
+SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,
+    min(coalesce(not_known_since, created_at))::timestamptz AS oldest
+FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind;
+
+-- name: GatewayStateCount :one
+-- GatewayStateCount counts a look at something that was found before, within an hour.
+UPDATE payments.gateway_state SET
+    counted_from = CASE WHEN counted_from > @hour_ago::timestamptz THEN counted_from ELSE @now::timestamptz END,
+    looked = CASE WHEN counted_from > @hour_ago THEN looked ELSE 0 END + 1,
+    missed = CASE WHEN counted_from > @hour_ago THEN missed ELSE 0 END + CASE WHEN @missing::bool THEN 1 ELSE 0 END
+WHERE gateway = @gateway
+RETURNING *;
+
+-- name: GatewayStateFail :exec
+UPDATE payments.gateway_state SET failing_since = coalesce(failing_since, @now::timestamptz), failed_at = @now::timestamptz WHERE gateway = @gateway;
+
+-- name: GatewayStateList :many
+SELECT * FROM payments.gateway_state ORDER BY gateway;
+
+-- name: GatewayStateLock :one
+SELECT * FROM payments.gateway_state WHERE gateway = @gateway FOR UPDATE;
+
+-- name: GatewayStateRead :one
+SELECT * FROM payments.gateway_state WHERE gateway = @gateway;
+
+-- name: GatewayStateRecover :execrows
+-- GatewayStateRecover notes the first right answer after a failed one, once a minute at most: a single object that is always answered oddly does not
+-- have all others asked about again and again.
+UPDATE payments.gateway_state SET failing_since = NULL, forwarded_at = @now::timestamptz
+WHERE gateway = @gateway AND failing_since IS NOT NULL AND (forwarded_at IS NULL OR forwarded_at <= @since::timestamptz);
+
+-- name: GatewayStateSpend :exec
+UPDATE payments.gateway_state SET looks_left = @looks_left, window_ends = sqlc.narg(window_ends), failed_at = sqlc.narg(failed_at) WHERE gateway = @gateway;
+
+-- name: GatewayStateSuspect :execrows
+UPDATE payments.gateway_state SET suspect_since = @now::timestamptz WHERE gateway = @gateway AND suspect_since IS NULL;
+
+-- name: GatewayStateTrust :execrows
+UPDATE payments.gateway_state SET suspect_since = NULL, looked = 0, missed = 0, counted_from = NULL WHERE gateway = @gateway AND suspect_since IS NOT NULL;
