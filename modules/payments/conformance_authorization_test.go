@@ -72,11 +72,14 @@ func TestA_AutomaticPix(t *testing.T) {
 	require.Equal(t, a.ID, paid.AuthorizationID)
 	require.Equal(t, terms.SubscriptionID, paid.Reference)
 
-	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), a.ID))
-	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), a.ID), "over already")
-	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), "00000000-0000-0000-0000-000000000000"))
+	ref := payments.AuthorizationRef{ID: a.ID, SubscriptionID: terms.SubscriptionID, CustomerGatewayID: terms.Payer.GatewayID}
+	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), ref))
+	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), ref), "over already")
+	nobody := ref
+	nobody.ID = "00000000-0000-0000-0000-000000000000"
+	require.NoError(t, g.A.CancelPixAuthorization(t.Context(), nobody))
 	c.wait(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED")
-	read, err := g.A.ReadPixAuthorization(t.Context(), a.ID)
+	read, err := g.A.ReadPixAuthorization(t.Context(), ref)
 	require.NoError(t, err)
 	require.Equal(t, payments.AuthorizationCancelled, read.Status)
 	require.True(t, read.Expired)
@@ -163,7 +166,7 @@ func TestA_PromoFirstMonthAndThenThePlan(t *testing.T) {
 	sub, err := g.A.Subscribe(t.Context(), terms)
 	require.NoError(t, err)
 	require.NoError(t, g.Sandbox.GWA.Advance(time.Hour))
-	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID)
+	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, "PENDING", read.PaymentStatus, "charged on day 30, not now")
 	all, err := g.A.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID})
@@ -202,7 +205,7 @@ func TestB_OffersNoAutomaticPix(t *testing.T) {
 	require.ErrorIs(t, err, payments.ErrUnsupported)
 	_, err = g.B.DebitPix(t.Context(), payments.DebitTerms{})
 	require.ErrorIs(t, err, payments.ErrUnsupported)
-	_, err = g.A.SetCancelAtPeriodEnd(t.Context(), "sub_1", true)
+	_, err = g.A.SetCancelAtPeriodEnd(t.Context(), "sub_1", objectid.New(), true)
 	require.ErrorIs(t, err, payments.ErrUnsupported)
 	_, err = g.A.InvoiceOf(t.Context(), "pi_1")
 	require.ErrorIs(t, err, payments.ErrUnsupported)
@@ -213,15 +216,15 @@ func TestB_CancelAtPeriodEndAndBack(t *testing.T) {
 	b := setupB(t, paymentstest.TokenApproved)
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
-	ending, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, true)
+	ending, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, b.terms.SubscriptionID, true)
 	require.NoError(t, err)
 	require.Equal(t, payments.RemoteActive, ending.Status)
 	require.True(t, ending.CancelAtPeriodEnd)
 	require.Equal(t, sub.NextBilling, ending.NextBilling)
-	going, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, false)
+	going, err := b.B.SetCancelAtPeriodEnd(t.Context(), sub.GatewayID, b.terms.SubscriptionID, false)
 	require.NoError(t, err)
 	require.False(t, going.CancelAtPeriodEnd)
-	_, err = b.B.SetCancelAtPeriodEnd(t.Context(), "sub_0", true)
+	_, err = b.B.SetCancelAtPeriodEnd(t.Context(), "sub_0", objectid.New(), true)
 	require.ErrorIs(t, err, payments.ErrGatewayMissing)
 }
 
@@ -236,14 +239,14 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	require.NoError(t, b.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, b.Sandbox.GWB.Renew(sub.GatewayID))
 
-	wish := payments.InvoicePayment{AttemptID: objectid.New(), SubscriptionGatewayID: sub.GatewayID}
+	wish := payments.InvoicePayment{AttemptID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID}
 	_, open, err := b.B.PayOpenInvoice(t.Context(), wish)
 	var declined *payments.Declined
 	require.ErrorAs(t, err, &declined, "the card still refuses")
 	require.True(t, open)
 
 	_, err = b.B.ChangeCard(t.Context(), payments.CardChange{
-		ChangeID: objectid.New(), SubscriptionGatewayID: sub.GatewayID, Payer: b.terms.Payer, Instrument: paymentstest.Token("pm_card_mastercard"),
+		ChangeID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: b.terms.Payer, Instrument: paymentstest.Token("pm_card_mastercard"),
 	})
 	require.NoError(t, err)
 	wish.AttemptID = objectid.New()
@@ -259,7 +262,7 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	_, open, err = b.B.PayOpenInvoice(t.Context(), wish)
 	require.NoError(t, err)
 	require.False(t, open)
-	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, payments.RemoteActive, read.Status)
 }

@@ -7,26 +7,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
 
 // anotherPrice is a price of the gateway that differs from the plan's.
-func (g *gatewayUnderTest) anotherPrice(t *testing.T, subscription string) payments.PriceChange {
+func (g *gatewayUnderTest) anotherPrice(t *testing.T, subscription string, local objectid.ID) payments.PriceChange {
 	t.Helper()
 	plan := plusPlan()
 	plan.PlanID, plan.Name, plan.Amount = "premium", "Premium", 9990
 	ids, err := g.SyncPlan(t.Context(), plan)
 	require.NoError(t, err)
-	return payments.PriceChange{SubscriptionGatewayID: subscription, PriceID: ids.PriceID, Amount: plan.Amount, Description: plan.Name}
+	return payments.PriceChange{SubscriptionID: local, SubscriptionGatewayID: subscription, PriceID: ids.PriceID, Amount: plan.Amount, Description: plan.Name}
 }
 
 func TestPriceOfARecurrenceIsChanged(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		sub, err := g.Subscribe(t.Context(), g.terms(t, g.approved))
+		terms := g.terms(t, g.approved)
+		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
 		g.chargeFirst(t)
-		change := g.anotherPrice(t, sub.GatewayID)
+		change := g.anotherPrice(t, sub.GatewayID, terms.SubscriptionID)
 		for range 2 {
 			require.NoError(t, g.ChangePrice(t.Context(), change))
 		}
@@ -39,15 +41,16 @@ func TestPriceOfARecurrenceIsChanged(t *testing.T) {
 func TestPriceChangeFaults(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		sub, err := g.Subscribe(t.Context(), g.terms(t, g.approved))
+		terms := g.terms(t, g.approved)
+		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
-		change := g.anotherPrice(t, sub.GatewayID)
+		change := g.anotherPrice(t, sub.GatewayID, terms.SubscriptionID)
 		verb := map[payments.GatewayName]string{payments.GWA: http.MethodPut, payments.GWB: http.MethodPost}[g.Name()]
 		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
 		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrOutcomeUnknown)
 		g.stage.Faults.Clear()
 		require.NoError(t, g.ChangePrice(t.Context(), change), "repeated")
-		g.fault(t, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusForbidden})
+		g.fault(t, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusForbidden, Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`})
 		require.ErrorIs(t, g.ChangePrice(t.Context(), change), payments.ErrUnavailable)
 		g.stage.Faults.Clear()
 		change.SubscriptionGatewayID = "sub_nobody"

@@ -120,7 +120,7 @@ func TestCardIsChargedOnce(t *testing.T) {
 		require.Equal(t, payments.MethodCard, found.Payment.Method)
 		require.NotNil(t, found.Payment.SettledAt)
 		require.NotEmpty(t, found.Card.Last4)
-		read, err := g.ReadPayment(t.Context(), found.Payment.ID)
+		read, err := g.ReadPayment(t.Context(), found.Payment.ID, terms.Reference)
 		require.NoError(t, err)
 		require.Equal(t, found.Payment.NativeStatus, read.NativeStatus)
 		_, ok, err = g.FindPix(t.Context(), payments.PixTerms{Reference: terms.Reference, Kind: payments.KindSubscriptionPix, Payer: terms.Payer})
@@ -147,7 +147,7 @@ func TestChangeOfCard(t *testing.T) {
 		require.NoError(t, err)
 		before, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID})
 		require.NoError(t, err)
-		change := payments.CardChange{ChangeID: objectid.New(), SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other}
+		change := payments.CardChange{ChangeID: objectid.New(), SubscriptionID: terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID, Payer: terms.Payer, Instrument: g.other}
 		card, err := g.ChangeCard(t.Context(), change)
 		require.NoError(t, err)
 		require.Equal(t, "4444", card.Last4)

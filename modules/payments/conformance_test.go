@@ -151,7 +151,7 @@ func TestSubscribeApproved(t *testing.T) {
 		require.EqualValues(t, 4990, sub.LatestPayment.Amount)
 		require.Equal(t, payments.MethodCard, sub.LatestPayment.Method)
 
-		read, err := g.ReadSubscription(t.Context(), sub.GatewayID)
+		read, err := g.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 		require.NoError(t, err)
 		require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
 		found, ok, err := g.FindSubscription(t.Context(), terms)
@@ -209,9 +209,9 @@ func TestNothingIsFoundWhereNothingWasMade(t *testing.T) {
 		_, ok, err = g.FindPix(t.Context(), g.pixTerms(t))
 		require.NoError(t, err)
 		require.False(t, ok)
-		_, err = g.ReadSubscription(t.Context(), "sub_0000000000000000")
+		_, err = g.ReadSubscription(t.Context(), "sub_0000000000000000", objectid.New())
 		require.ErrorIs(t, err, payments.ErrGatewayMissing)
-		_, err = g.ReadPix(t.Context(), "pay_0000000000000000")
+		_, err = g.ReadPix(t.Context(), "pay_0000000000000000", objectid.New())
 		require.ErrorIs(t, err, payments.ErrGatewayMissing)
 	})
 }
@@ -222,9 +222,9 @@ func TestCancelTwice(t *testing.T) {
 		terms := g.terms(t, g.approved)
 		sub, err := g.Subscribe(t.Context(), terms)
 		require.NoError(t, err)
-		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID))
-		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID))
-		require.NoError(t, g.CancelSubscription(t.Context(), "sub_0000000000000000"))
+		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
+		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
+		require.NoError(t, g.CancelSubscription(t.Context(), "sub_0000000000000000", objectid.New()))
 		if found, ok, err := g.FindSubscription(t.Context(), terms); ok {
 			require.NoError(t, err)
 			require.Equal(t, payments.RemoteCanceled, found.Status)
@@ -253,22 +253,23 @@ func TestPixIsMadeReadAndPaid(t *testing.T) {
 		require.Equal(t, made.Payload, found.Payload)
 
 		require.NoError(t, g.payPix(made.Payment.ID))
-		paid, err := g.ReadPix(t.Context(), made.Payment.ID)
+		paid, err := g.ReadPix(t.Context(), made.Payment.ID, terms.Reference)
 		require.NoError(t, err)
 		require.Equal(t, payments.PaymentSettled, paid.Payment.Status)
 		require.NotNil(t, paid.Payment.SettledAt)
 		require.Empty(t, paid.Payload)
-		require.ErrorIs(t, g.CancelPix(t.Context(), made.Payment.ID), payments.ErrAlreadyPaid)
+		require.ErrorIs(t, g.CancelPix(t.Context(), made.Payment.ID, terms.Reference), payments.ErrAlreadyPaid)
 	})
 }
 
 func TestPixIsCancelledTwice(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		made, err := g.CreatePix(t.Context(), g.pixTerms(t))
+		terms := g.pixTerms(t)
+		made, err := g.CreatePix(t.Context(), terms)
 		require.NoError(t, err)
-		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID))
-		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID))
+		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID, terms.Reference))
+		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID, terms.Reference))
 		require.Error(t, g.payPix(made.Payment.ID))
 	})
 }
@@ -276,15 +277,16 @@ func TestPixIsCancelledTwice(t *testing.T) {
 func TestPixRunsOut(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
-		made, err := g.CreatePix(t.Context(), g.pixTerms(t))
+		terms := g.pixTerms(t)
+		made, err := g.CreatePix(t.Context(), terms)
 		require.NoError(t, err)
 		require.NoError(t, g.expirePix(made.Payment.ID))
-		read, err := g.ReadPix(t.Context(), made.Payment.ID)
+		read, err := g.ReadPix(t.Context(), made.Payment.ID, terms.Reference)
 		require.NoError(t, err)
 		require.True(t, read.Expired)
 		require.Empty(t, read.Payload)
 		require.NotEqual(t, payments.PaymentSettled, read.Payment.Status)
-		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID))
+		require.NoError(t, g.CancelPix(t.Context(), made.Payment.ID, terms.Reference))
 	})
 }
 
@@ -308,7 +310,7 @@ func TestGatewayUnavailable(t *testing.T) {
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		terms := g.terms(t, g.approved)
 		g.fault(t, stage.Fault{Kind: stage.FaultBadGateway})
-		_, err := g.ReadSubscription(t.Context(), "sub_0000000000000000")
+		_, err := g.ReadSubscription(t.Context(), "sub_0000000000000000", objectid.New())
 		require.ErrorIs(t, err, payments.ErrUnavailable, "a read changes nothing")
 		g.stage.Faults.Clear()
 

@@ -28,7 +28,15 @@ const (
 // Errors: *Declined when the payer's bank or the gateway refused the payment;
 // *Rejected when the gateway found the request wrong (nothing was made);
 // ErrUnavailable when the gateway certainly did nothing; ErrOutcomeUnknown when
-// it may or may not have acted (time-out, 5xx): ask again with Find.
+// it may or may not have acted (time-out, 5xx, an odd answer): ask again with Find;
+// ErrGatewayMissing when this one look proved that it is not there.
+//
+// An answer counts when its kind, its id and our own id in it are right. An odd one
+// (another object, a list, no JSON, a proxy's page, far too long) means nothing: a
+// read ends with ErrUnavailable, a call that may act with ErrOutcomeUnknown. That
+// is why calls about one object take, beside its id at the gateway, the id of our
+// row that was sent along; where it is empty it is not compared, and gateway A's
+// 404 then proves nothing.
 type Gateway interface {
 	Name() GatewayName
 
@@ -47,9 +55,9 @@ type Gateway interface {
 	// ok is false when there is nothing.
 	FindSubscription(ctx context.Context, t SubscriptionTerms) (s RemoteSubscription, ok bool, err error)
 	// ReadSubscription reads a subscription live by its gateway id.
-	ReadSubscription(ctx context.Context, gatewayID string) (RemoteSubscription, error)
-	// CancelSubscription ends it now. Ending what is gone already is no error.
-	CancelSubscription(ctx context.Context, gatewayID string) error
+	ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (RemoteSubscription, error)
+	// CancelSubscription ends it now. Ending what is ended or missing is no error.
+	CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error
 
 	// CreatePix makes one PIX payment and its QR code. When only the code could not
 	// be read the error is ErrOutcomeUnknown, and FindPix gives both later.
@@ -58,10 +66,10 @@ type Gateway interface {
 	// false when there is nothing.
 	FindPix(ctx context.Context, t PixTerms) (c PixCharge, ok bool, err error)
 	// ReadPix reads the payment and, while it can be paid, its QR code.
-	ReadPix(ctx context.Context, paymentID string) (PixCharge, error)
+	ReadPix(ctx context.Context, paymentID string, local objectid.ID) (PixCharge, error)
 	// CancelPix makes an open PIX payment unpayable. Cancelling what is gone is
 	// no error; when it has been paid meanwhile the error is ErrAlreadyPaid.
-	CancelPix(ctx context.Context, paymentID string) error
+	CancelPix(ctx context.Context, paymentID string, local objectid.ID) error
 
 	CardKeeper
 	CardCharger
@@ -158,12 +166,16 @@ const (
 	RemoteIncompleteExpired RemoteStatus = "incomplete_expired"
 )
 
+// Ended reports whether the gateway will never charge for it again by itself.
+func (s RemoteStatus) Ended() bool { return s == RemoteCanceled || s == RemoteIncompleteExpired }
+
 // RemoteSubscription is a subscription as its gateway tells it.
 type RemoteSubscription struct {
 	GatewayID         string
 	CustomerGatewayID string
 	PriceID           string
 	Status            RemoteStatus
+	NativeStatus      string // gateway A: ACTIVE, INACTIVE, EXPIRED, or DELETED; gateway B: as Status
 	Outcome           Outcome
 	PaymentStatus     string      // as info.payment_status shows it
 	ClientSecret      secret.Text // only while the client has to authenticate
@@ -257,6 +269,8 @@ var (
 	ErrUnavailable    = errors.New("payments: the gateway is not available")
 	ErrOutcomeUnknown = errors.New("payments: the gateway may have acted")
 	ErrAlreadyPaid    = errors.New("payments: the payment has been made meanwhile")
+	// ErrGatewayMissing: one look proved it. Of what was once there one look ends
+	// nothing.
 	ErrGatewayMissing = errors.New("payments: the object is not known at the gateway")
 	// ErrUnsupported: this gateway has nothing of the kind, such as automatic PIX
 	// at gateway B. Nothing was sent.

@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -57,10 +58,11 @@ func TestA_PostIsNeverRepeated(t *testing.T) {
 func TestA_FirstChargeIsConfirmed(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
-	sub, err := g.A.Subscribe(t.Context(), termsA(t, g, paymentstest.CardApproved))
+	terms := termsA(t, g, paymentstest.CardApproved)
+	sub, err := g.A.Subscribe(t.Context(), terms)
 	require.NoError(t, err)
 	require.NoError(t, g.Sandbox.GWA.Advance(time.Minute))
-	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID)
+	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, payments.Succeeded, read.Outcome)
 	require.Equal(t, "CONFIRMED", read.PaymentStatus)
@@ -72,14 +74,15 @@ func TestA_CancelledPixIsGone(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
 	payer := termsA(t, g, paymentstest.CardApproved).Payer
+	order := objectid.New()
 	made, err := g.A.CreatePix(t.Context(), payments.PixTerms{
-		Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now(),
+		Reference: order, Payer: payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now(),
 	})
 	require.NoError(t, err)
 	_, err = g.Sandbox.GWA.ExpirePIX(made.Payment.ID)
 	require.NoError(t, err)
-	require.NoError(t, g.A.CancelPix(t.Context(), made.Payment.ID))
-	read, err := g.A.ReadPix(t.Context(), made.Payment.ID)
+	require.NoError(t, g.A.CancelPix(t.Context(), made.Payment.ID, order))
+	read, err := g.A.ReadPix(t.Context(), made.Payment.ID, order)
 	if err == nil {
 		require.True(t, read.Expired)
 		require.Equal(t, payments.PaymentGone, read.Payment.Status)
@@ -92,13 +95,13 @@ func TestA_CodeThatIsNotThereYetIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	g := paymentstest.NewGateways(t)
 	terms := payments.PixTerms{Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now()}
-	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Kind: stage.FaultStatus, Status: 400, Times: 2}))
+	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 2}))
 	made, err := g.A.CreatePix(t.Context(), terms)
 	require.NoError(t, err)
 	require.NotEmpty(t, made.Payload)
 
 	terms.Reference = objectid.New()
-	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Kind: stage.FaultStatus, Status: 400, Times: 50}))
+	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 50}))
 	_, err = g.A.CreatePix(t.Context(), terms)
 	require.ErrorIs(t, err, payments.ErrOutcomeUnknown, "the payment was made")
 	g.Sandbox.GWA.Stage().Faults.Clear()
@@ -161,38 +164,56 @@ func TestA_RestsAfter429UntilReset(t *testing.T) {
 	now := clock.NewFake(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x", Clock: now})
 	for range 5 {
-		_, err := a.ReadPix(t.Context(), "pay_1")
+		_, err := a.ReadPix(t.Context(), "pay_1", objectid.New())
 		require.ErrorIs(t, err, payments.ErrUnavailable)
 	}
 	require.EqualValues(t, 1, calls.Load(), "the others did not reach the gateway")
 	now.Advance(90 * time.Second)
-	_, err := a.ReadPix(t.Context(), "pay_1")
+	_, err := a.ReadPix(t.Context(), "pay_1", objectid.New())
 	require.ErrorIs(t, err, payments.ErrUnavailable)
 	require.EqualValues(t, 2, calls.Load())
 }
 
-// TestA_AnswerThatDoesNotEchoIsUndone: the gateway drops fields that it does not
-// know without a word, so that a subscription could be made that nobody finds.
-func TestA_AnswerThatDoesNotEchoIsUndone(t *testing.T) {
+// TestA_AnswerThatDoesNotEcho: the gateway drops fields that it does not know without
+// a word. What it shows of another amount is undone; without our reference it may be
+// anybody's, and is left alone.
+func TestA_AnswerThatDoesNotEcho(t *testing.T) {
 	t.Parallel()
-	var deleted atomic.Bool
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodDelete {
-			deleted.Store(true)
-			_, _ = io.WriteString(w, `{"deleted":true,"id":"sub_1"}`)
-			return
-		}
-		_, _ = io.WriteString(w, `{"id":"sub_1","status":"ACTIVE","value":49.9,"externalReference":null}`)
-	}))
-	t.Cleanup(server.Close)
-	a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x"})
-	_, err := a.Subscribe(t.Context(), payments.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Amount: 4990, FirstDue: time.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
-	})
-	var rejected *payments.Rejected
-	require.ErrorAs(t, err, &rejected)
-	require.Equal(t, "not_echoed", rejected.Code)
-	require.True(t, deleted.Load())
+	for _, tc := range []struct {
+		name, reference, value string
+		undone                 bool
+	}{{"amount", "ours", "0", true}, {"reference", "", "49.9", false}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var deleted atomic.Bool
+			local := objectid.New()
+			reference := "null"
+			if tc.reference != "" {
+				reference = `"` + local.String() + `"`
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodDelete {
+					deleted.Store(true)
+					_, _ = io.WriteString(w, `{"deleted":true,"id":"sub_1"}`)
+					return
+				}
+				_, _ = fmt.Fprintf(w, `{"object":"subscription","id":"sub_1","status":"ACTIVE","value":%s,"externalReference":%s}`, tc.value, reference)
+			}))
+			t.Cleanup(server.Close)
+			a := gwa.New(gwa.Config{URL: server.URL, APIKey: "$aact_hmlg_x"})
+			_, err := a.Subscribe(t.Context(), payments.SubscriptionTerms{
+				SubscriptionID: local, Amount: 4990, FirstDue: time.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
+			})
+			require.Equal(t, tc.undone, deleted.Load())
+			if !tc.undone {
+				require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+				return
+			}
+			var rejected *payments.Rejected
+			require.ErrorAs(t, err, &rejected)
+			require.Equal(t, "not_echoed", rejected.Code)
+		})
+	}
 }
 
 // TestA_Request holds what goes over the wire: exact reais, the day in São Paulo,

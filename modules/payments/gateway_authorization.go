@@ -18,16 +18,23 @@ type PixDebiter interface {
 	// when there is nothing.
 	FindPixAuthorization(ctx context.Context, t AuthorizationTerms) (a PixAuthorization, ok bool, err error)
 	// ReadPixAuthorization reads it with its code.
-	ReadPixAuthorization(ctx context.Context, authorizationID string) (PixAuthorization, error)
+	ReadPixAuthorization(ctx context.Context, ref AuthorizationRef) (PixAuthorization, error)
 	// CancelPixAuthorization ends it and the debits that were ordered under it.
 	// Ending what is over is no error.
-	CancelPixAuthorization(ctx context.Context, authorizationID string) error
+	CancelPixAuthorization(ctx context.Context, ref AuthorizationRef) error
 	// DebitPix orders the debit of one cycle: nobody else makes it. It is due 2 to
 	// 10 business days ahead, and taken on that day.
 	DebitPix(ctx context.Context, t DebitTerms) (Payment, error)
 	// FindPixDebit looks for the debit of (authorization, cycle); ok is false when
 	// there is none.
 	FindPixDebit(ctx context.Context, t DebitTerms) (p Payment, ok bool, err error)
+}
+
+// AuthorizationRef names an automatic PIX at its gateway.
+type AuthorizationRef struct {
+	ID                string
+	SubscriptionID    objectid.ID // the contract
+	CustomerGatewayID string      // whose list shows it; empty: all are looked through
 }
 
 // AuthorizationTerms is an automatic PIX to be authorized.
@@ -53,6 +60,11 @@ const (
 	AuthorizationRefused   AuthorizationStatus = "refused" // its code ran out unpaid
 	AuthorizationExpired   AuthorizationStatus = "expired" // its last day has passed
 )
+
+// Ended reports whether it will never be debited again.
+func (s AuthorizationStatus) Ended() bool {
+	return s == AuthorizationCancelled || s == AuthorizationRefused || s == AuthorizationExpired
+}
 
 // PixAuthorization is an automatic PIX as the gateway tells it.
 type PixAuthorization struct {

@@ -43,13 +43,13 @@ func TestB_AuthenticationRequired(t *testing.T) {
 	require.Equal(t, "requires_action", sub.PaymentStatus)
 	require.Contains(t, sub.ClientSecret.Reveal(), "_secret_")
 
-	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, payments.RequiresAction, read.Outcome)
 	require.Equal(t, sub.ClientSecret.Reveal(), read.ClientSecret.Reveal())
 
 	require.NoError(t, b.Sandbox.GWB.CompleteChallenge(sub.LatestPayment.PaymentIntentID))
-	read, err = b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	read, err = b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, payments.RemoteActive, read.Status)
 	require.Equal(t, payments.Succeeded, read.Outcome)
@@ -67,7 +67,7 @@ func TestB_AuthenticationFailed(t *testing.T) {
 	sub, err := b.B.Subscribe(t.Context(), b.terms)
 	require.NoError(t, err)
 	require.NoError(t, b.Sandbox.GWB.FailChallenge(sub.LatestPayment.PaymentIntentID))
-	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID)
+	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
 	require.NoError(t, err)
 	require.Equal(t, payments.RemoteIncomplete, read.Status)
 	require.Equal(t, payments.RequiresPaymentMethod, read.Outcome)
@@ -103,7 +103,7 @@ func TestB_DeclineThatCannotBeEndedIsTold(t *testing.T) {
 	require.Equal(t, payments.RemoteIncomplete, declined.Remote.Status, "the caller has to end it")
 
 	b.Sandbox.GWB.Stage().Faults.Clear()
-	require.NoError(t, b.B.CancelSubscription(t.Context(), declined.Remote.GatewayID))
+	require.NoError(t, b.B.CancelSubscription(t.Context(), declined.Remote.GatewayID, b.terms.SubscriptionID))
 	_, err = b.B.Subscribe(t.Context(), b.terms)
 	require.ErrorAs(t, err, &declined, "the repeated call finds it ended")
 	require.NotEqual(t, payments.RemoteIncomplete, declined.Remote.Status)
@@ -168,14 +168,15 @@ func TestB_PlanIsSynchronisedOnce(t *testing.T) {
 func TestB_PixExpires(t *testing.T) {
 	t.Parallel()
 	b := setupB(t, paymentstest.TokenApproved)
+	order := objectid.New()
 	made, err := b.B.CreatePix(t.Context(), payments.PixTerms{
-		Reference: objectid.New(), Kind: "ticket_order", Payer: b.terms.Payer, Amount: 24000, ExpiresIn: time.Hour,
+		Reference: order, Kind: "ticket_order", Payer: b.terms.Payer, Amount: 24000, ExpiresIn: time.Hour,
 	})
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now().Add(time.Hour), *made.ExpiresAt, time.Minute)
 	require.False(t, made.ClientSecret.Empty())
 	require.NoError(t, b.Sandbox.GWB.ExpirePIX(made.Payment.ID))
-	read, err := b.B.ReadPix(t.Context(), made.Payment.ID)
+	read, err := b.B.ReadPix(t.Context(), made.Payment.ID, order)
 	require.NoError(t, err)
 	require.True(t, read.Expired)
 	require.Empty(t, read.Payload)

@@ -22,12 +22,13 @@ type CardKeeper interface {
 	ChangePrice(ctx context.Context, c PriceChange) error
 	// SetCancelAtPeriodEnd has the subscription end with the paid period, or takes
 	// that back. Gateway A: ErrUnsupported, since its recurrence is deleted at once.
-	SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, cancel bool) (RemoteSubscription, error)
+	SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (RemoteSubscription, error)
 }
 
 // CardChange is another card for a subscription.
 type CardChange struct {
 	ChangeID              objectid.ID // a new id a wish: the idempotency key
+	SubscriptionID        objectid.ID // the local row
 	SubscriptionGatewayID string
 	Payer                 Payer // with GatewayID
 	Instrument            Instrument
@@ -35,6 +36,7 @@ type CardChange struct {
 
 // PriceChange is another price for a subscription.
 type PriceChange struct {
+	SubscriptionID        objectid.ID // the local row
 	SubscriptionGatewayID string
 	PriceID               string      // gateway B, of SyncPlan
 	Amount                money.Cents // a month
@@ -47,6 +49,7 @@ type CardOnFile struct{ Brand, Last4 string }
 // InvoicePayment asks for an open invoice to be paid.
 type InvoicePayment struct {
 	AttemptID             objectid.ID // a new id an attempt: the idempotency key
+	SubscriptionID        objectid.ID // the local row
 	SubscriptionGatewayID string
 }
 
@@ -61,7 +64,7 @@ type CardCharger interface {
 	FindCardCharge(ctx context.Context, t CardTerms) (c CardCharge, ok bool, err error)
 	// ReadPayment reads one payment by its id: pay_… at gateway A; in_… or pi_… at
 	// gateway B.
-	ReadPayment(ctx context.Context, paymentID string) (Payment, error)
+	ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (Payment, error)
 }
 
 // Kinds of payments, as gateway B's metadata tell them; PixTerms.Kind and

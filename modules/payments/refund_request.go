@@ -128,7 +128,7 @@ func (s *Service) intentOf(ctx context.Context, gateway Gateway, p LedgerPayment
 	if key := p.refundKey(); key != "" {
 		return key, nil
 	}
-	paid, err := gateway.ReadPayment(ctx, p.Payment.ID)
+	paid, err := gateway.ReadPayment(ctx, p.Payment.ID, "") // the ledger may count it for another row than it was made for
 	if err != nil {
 		return "", err
 	}

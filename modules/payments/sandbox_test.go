@@ -101,7 +101,7 @@ func TestSandboxB_AnswerAndEventHaveOneKey(t *testing.T) {
 			require.Equal(t, terms.SubscriptionID, created.Reference)
 			require.Equal(t, sub.NextBilling, created.Subscription.NextBilling)
 
-			require.NoError(t, g.B.CancelSubscription(t.Context(), sub.GatewayID))
+			require.NoError(t, g.B.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
 			deleted := c.wait(t, "customer.subscription.deleted")
 			require.Equal(t, payments.SubscriptionWasEnded, deleted.Kind)
 			require.Equal(t, payments.RemoteCanceled, deleted.Subscription.Status)

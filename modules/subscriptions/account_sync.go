@@ -40,7 +40,7 @@ func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) 
 }
 
 func (s *Service) syncPix(ctx context.Context, gateway payments.Gateway, sub row) error {
-	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID)
+	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) || (err == nil && charge.Payment.Status != payments.PaymentSettled) {
 		return nil // unpaid codes end by their own job
 	}
@@ -52,7 +52,7 @@ func (s *Service) syncPix(ctx context.Context, gateway payments.Gateway, sub row
 }
 
 func (s *Service) syncCard(ctx context.Context, gateway payments.Gateway, sub row) error {
-	remote, err := gateway.ReadSubscription(ctx, remoteID(sub))
+	remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		remote, err = payments.RemoteSubscription{GatewayID: remoteID(sub), Status: payments.RemoteCanceled}, nil
 	}

@@ -26,7 +26,7 @@ func subscribedAtB(t *testing.T, b *bundle) objectid.ID {
 // remoteStatus is what gateway B says of the subscription.
 func remoteStatus(t *testing.T, b *bundle, id objectid.ID) string {
 	t.Helper()
-	remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"))
+	remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
 	require.NoError(t, err)
 	return string(remote.Status)
 }
@@ -78,7 +78,7 @@ func TestSyncLearnsOfAnEndAtTheGateway(t *testing.T) {
 	id := subscribedAtB(t, b)
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Equal(t, "active", b.status(t, id), "nothing has changed")
-	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id")))
+	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id))
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Nil(t, column[*time.Time](t, b, id, "last_event_at"), "a later event is not held to be older")

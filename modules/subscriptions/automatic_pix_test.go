@@ -107,7 +107,7 @@ func TestDebitThatIsDeletedAtTheGatewayIsPassedOver(t *testing.T) {
 	b := setup(t)
 	id, _, debit := b.debited(t)
 	next := column[time.Time](t, b, id, "next_billing_date")
-	require.NoError(t, b.gateways.A.CancelPix(t.Context(), debit))
+	require.NoError(t, b.gateways.A.CancelPix(t.Context(), debit, ""))
 	b.settle(t)
 	require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
 	require.Zero(t, column[int](t, b, id, "payment_failures"), "nobody refused anything")

@@ -34,7 +34,7 @@ func (s *Service) askAuthorization(ctx context.Context, sub row, dryRun bool) (f
 	if err != nil {
 		return f, false, err
 	}
-	auth, err := gateway.ReadPixAuthorization(ctx, f.ID)
+	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		auth, err = payments.PixAuthorization{ID: f.ID, Status: payments.AuthorizationCancelled}, nil
 	}
@@ -98,7 +98,7 @@ func (s *Service) debitAsEvent(ctx context.Context, sub row, debit subscriptions
 	if err != nil {
 		return e, false, err
 	}
-	paid, err := gateway.ReadPayment(ctx, *debit.GatewayPaymentID)
+	paid, err := gateway.ReadPayment(ctx, *debit.GatewayPaymentID, sub.ID)
 	switch {
 	case errors.Is(err, payments.ErrGatewayMissing):
 		e.Kind = payments.PaymentWasDeleted

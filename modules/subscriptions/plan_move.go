@@ -183,7 +183,7 @@ func (s *Service) changePrice(ctx context.Context, sub row, plan subscriptionsdb
 		}
 	}
 	return plan, true, gateway.ChangePrice(ctx, payments.PriceChange{
-		SubscriptionGatewayID: remoteID(sub), PriceID: text(plan.GwbPriceID),
+		SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), PriceID: text(plan.GwbPriceID),
 		Amount: money.Cents(plan.AmountCents), Description: plan.Name,
 	})
 }

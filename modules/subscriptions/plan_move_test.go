@@ -134,17 +134,23 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 		fault  stage.Fault
 		status int
 	}{
-		"would not listen": {stage.Fault{Kind: stage.FaultStatus, Status: 403}, 503},
+		"would not listen": {stage.Fault{Kind: stage.FaultStatus, Status: 403, Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`}, 503},
 		"finds it wrong":   {stage.Fault{Kind: stage.FaultStatus, Status: 400}, 400},
-		"lost it":          {stage.Fault{Kind: stage.FaultStatus, Status: 404}, 409},
+		"lost it":          {stage.Fault{}, 409},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client) {
 				r := recurring[kind]
 				tc.fault.Method, tc.fault.Path, tc.fault.Times = r.verb, r.path, manyTimes
-				require.NoError(t, r.stage(b).Faults.Plan(tc.fault))
+				remote := column[string](t, b, id, kind+"_subscription_id")
+				if tc.fault.Kind == "" {
+					b.set(t, id, kind+"_subscription_id = 'sub_0000000000000000'")
+				} else {
+					require.NoError(t, r.stage(b).Faults.Plan(tc.fault))
+				}
 				require.Equal(t, tc.status, putPlan(admin, id, dearer).Status)
 				b.unmoved(t, id)
+				b.set(t, id, kind+"_subscription_id = $2", remote)
 				require.Equal(t, "refused", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 				r.stage(b).Faults.Clear()
 				putPlan(admin, id, dearer).Expect(200)

@@ -163,9 +163,13 @@ var races = map[string]race{
 		},
 		queries: locksAndStates, schema: []string{linger("UPDATE", "subscriptions.subscriptions")},
 		gateway: func(t *testing.T, b *bundle) { // the code stays payable
-			require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
-				Method: http.MethodDelete, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusNotFound, Times: manyTimes,
-			}))
+			for _, f := range []stage.Fault{
+				{Method: http.MethodDelete, Path: "/v3/payments", Status: http.StatusNotFound},
+				{Method: http.MethodGet, Path: "/v3/payments", Suffix: "/v3/payments", Status: http.StatusOK, Body: `{"object":"list","totalCount":0,"data":[]}`},
+			} {
+				f.Kind, f.Times = stage.FaultStatus, manyTimes
+				require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(f))
+			}
 		},
 	},
 	"a payment and the job that ends the period": {

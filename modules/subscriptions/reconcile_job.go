@@ -96,7 +96,7 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 	if err != nil {
 		return f, false, err
 	}
-	remote, err := gateway.ReadSubscription(ctx, remoteID(sub))
+	remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
 	gone := errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status == payments.RemoteCanceled
 	if err != nil && !gone {
 		return f, false, fmt.Errorf("read subscription %s: %w", sub.ID, err)

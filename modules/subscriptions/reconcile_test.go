@@ -140,7 +140,7 @@ func TestReconciliationFindsDisputesThatNoWebhookTold(t *testing.T) {
 				_, err := b.gateways.Sandbox.GWA.Chargeback(ref.PaymentID, gwastage.ChargebackRequested, "fraud")
 				require.NoError(t, err)
 			} else {
-				paid, err := b.gateways.B.ReadPayment(t.Context(), ref.PaymentID)
+				paid, err := b.gateways.B.ReadPayment(t.Context(), ref.PaymentID, "")
 				require.NoError(t, err)
 				_, err = b.gateways.Sandbox.GWB.OpenDispute(paid.PaymentIntentID, "fraudulent", false)
 				require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestReconciliationEndsWhatIsGone(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			id, _ := paidCard(t, b, gateway)
-			require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(), column[string](t, b, id, gateway+"_subscription_id")))
+			require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(), column[string](t, b, id, gateway+"_subscription_id"), id))
 			kind := payments.MissedEvent
 			if gateway == "gwa" {
 				b.set(t, id, "next_billing_date = $2, expires_at = NULL", b.clock.Now().Add(-40*time.Hour))
@@ -180,7 +180,7 @@ func TestReconciliationEndsWhatIsSilent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, _ := paidCard(t, b, "gwb")
-	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id")))
+	require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id))
 	b.set(t, id, "next_billing_date = $2", b.clock.Now().Add(-40*time.Hour))
 	o := payments.ReconcileOptions{Since: b.clock.Now().Add(time.Hour)} // nothing is as young
 	report, err := b.service.Reconcile(t.Context(), o)
@@ -200,7 +200,7 @@ func TestReconciliationFollowsDebits(t *testing.T) {
 		paid     int
 	}{
 		"that nobody paid": {func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Overdue(debit); return err }, payments.MissedFailure, 1, 1},
-		"that are gone":    {func(b *bundle, debit string) error { return b.gateways.A.CancelPix(context.Background(), debit) }, payments.MissedFailure, 0, 1},
+		"that are gone":    {func(b *bundle, debit string) error { return b.gateways.A.CancelPix(context.Background(), debit, "") }, payments.MissedFailure, 0, 1},
 		"that were paid":   {func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Pay(debit); return err }, payments.MissedPayment, 0, 2},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -172,7 +172,7 @@ func TestWhatEndedHereEndsAtTheGateway(t *testing.T) {
 	gateway, err := b.payments.Gateway(payments.GWB)
 	require.NoError(t, err)
 	read := func() payments.RemoteStatus {
-		remote, err := gateway.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"))
+		remote, err := gateway.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
 		require.NoError(t, err)
 		return remote.Status
 	}

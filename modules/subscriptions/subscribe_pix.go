@@ -203,10 +203,10 @@ func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source
 	if sub.PixPaymentID == nil {
 		return s.end(ctx, sub, by, source)
 	}
-	err = gateway.CancelPix(ctx, *sub.PixPaymentID)
+	err = gateway.CancelPix(ctx, *sub.PixPaymentID, sub.ID)
 	switch {
 	case errors.Is(err, payments.ErrAlreadyPaid):
-		charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID)
+		charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
 func (s *Service) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub row, by Action, source Source) error {
-	auth, err := gateway.ReadPixAuthorization(ctx, *sub.GwaPixAuthID)
+	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 		return err
 	}
@@ -229,7 +229,7 @@ func (s *Service) dropAuthorization(ctx context.Context, gateway payments.Gatewa
 		_, err = s.settle(ctx, sub, answer{source: source, auth: &auth})
 		return err
 	}
-	if err := gateway.CancelPixAuthorization(ctx, *sub.GwaPixAuthID); err != nil {
+	if err := gateway.CancelPixAuthorization(ctx, authorizationRef(sub)); err != nil {
 		return err
 	}
 	return s.end(ctx, sub, by, source)

@@ -83,7 +83,7 @@ func (h handlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, 
 		if err != nil {
 			return nil, payments.FaultOf(err)
 		}
-		if charge, err = gateway.ReadPix(ctx, *sub.PixPaymentID); err != nil {
+		if charge, err = gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID); err != nil {
 			return nil, h.service.payments.Refused(ctx, "read PIX", err)
 		}
 	}

@@ -56,6 +56,11 @@ func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, 
 	return "", err
 }
 
+// authorizationRef names the row's automatic PIX at gateway A.
+func authorizationRef(sub row) payments.AuthorizationRef {
+	return payments.AuthorizationRef{ID: text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: text(sub.GwaCustomerID)}
+}
+
 func learnAuthorization(r *row, a *payments.PixAuthorization) {
 	if a == nil {
 		return

@@ -33,7 +33,7 @@ func (s *Service) changeCard(ctx context.Context, customerID objectid.ID, name p
 		field = "payment_method_id"
 	}
 	_, err = gateway.ChangeCard(ctx, payments.CardChange{
-		ChangeID: objectid.New(), SubscriptionGatewayID: remoteID(sub), Payer: s.payerOfRow(ctx, sub), Instrument: card,
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), Payer: s.payerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
 		return row{}, "", s.cardRefused(ctx, err, field)
@@ -72,7 +72,9 @@ func (s *Service) cardRefused(ctx context.Context, err error, field string) erro
 func (s *Service) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (row, string, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
-	paid, open, err := gateway.PayOpenInvoice(call, payments.InvoicePayment{AttemptID: objectid.New(), SubscriptionGatewayID: remoteID(sub)})
+	paid, open, err := gateway.PayOpenInvoice(call, payments.InvoicePayment{
+		AttemptID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub),
+	})
 	var declined *payments.Declined
 	switch {
 	case errors.As(err, &declined):

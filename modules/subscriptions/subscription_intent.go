@@ -229,7 +229,7 @@ func (s *Service) dropPendingCard(ctx context.Context, sub row) error {
 	if err != nil {
 		return err
 	}
-	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID)
+	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID, sub.ID)
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 		return err
 	}
@@ -237,7 +237,7 @@ func (s *Service) dropPendingCard(ctx context.Context, sub row) error {
 		_, err = s.settle(ctx, sub, answer{source: ByLiveRead, remote: &remote})
 		return err
 	}
-	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID); err != nil {
+	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
 		return err
 	}
 	return s.end(ctx, sub, Replaced, BySubscribe)

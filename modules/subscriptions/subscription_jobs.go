@@ -122,13 +122,13 @@ func (s *Service) stopRemote(ctx context.Context, sub row) error {
 	}
 	var failed error
 	if id := remoteID(sub); id != "" {
-		failed = gateway.CancelSubscription(ctx, id)
+		failed = gateway.CancelSubscription(ctx, id, sub.ID)
 	}
-	if id := text(sub.GwaPixAuthID); id != "" {
-		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, id))
+	if sub.GwaPixAuthID != nil {
+		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, authorizationRef(sub)))
 	}
 	if id := text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
-		err := gateway.CancelPix(ctx, id)
+		err := gateway.CancelPix(ctx, id, sub.ID)
 		if !errors.Is(err, payments.ErrGatewayMissing) && !errors.Is(err, payments.ErrAlreadyPaid) {
 			failed = errors.Join(failed, err)
 		}

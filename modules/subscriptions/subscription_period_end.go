@@ -221,7 +221,7 @@ func (s *Service) setPeriodEnd(ctx context.Context, sub row, cancel bool) (*time
 	if err != nil {
 		return nil, err
 	}
-	remote, err := gateway.SetCancelAtPeriodEnd(ctx, *sub.GwbSubscriptionID, cancel)
+	remote, err := gateway.SetCancelAtPeriodEnd(ctx, *sub.GwbSubscriptionID, sub.ID, cancel)
 	if err != nil {
 		return nil, err
 	}

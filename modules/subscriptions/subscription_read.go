@@ -63,7 +63,7 @@ func (s *Service) resolve(ctx context.Context, sub row) (row, string, error) {
 	}
 	open := a.open || a.remote.Outcome == payments.RequiresAction
 	if !running(a.remote.Status) && (!open || s.age(sub) >= incompleteLife) {
-		if err := s.endDead(ctx, *a.remote); err != nil {
+		if err := s.endDead(ctx, sub, *a.remote); err != nil {
 			return sub, "", err
 		}
 		resolved, err := s.settle(ctx, sub, answer{source: ByLiveRead, remote: a.remote, dead: true})
@@ -81,14 +81,14 @@ func (s *Service) readLive(ctx context.Context, sub row) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID)
+	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID, sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		remote, err = payments.RemoteSubscription{GatewayID: *sub.GwbSubscriptionID, Status: payments.RemoteCanceled}, nil
 	}
 	return readRemote(ByLiveRead, &remote), err
 }
 
-func (s *Service) endDead(ctx context.Context, remote payments.RemoteSubscription) error {
+func (s *Service) endDead(ctx context.Context, sub row, remote payments.RemoteSubscription) error {
 	if remote.Status == payments.RemoteCanceled || remote.Status == payments.RemoteIncompleteExpired {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *Service) endDead(ctx context.Context, remote payments.RemoteSubscriptio
 	if err != nil {
 		return err
 	}
-	return gateway.CancelSubscription(ctx, remote.GatewayID)
+	return gateway.CancelSubscription(ctx, remote.GatewayID, sub.ID)
 }
 
 // pixCode returns the customer's pending PIX with its code: 404 without a
@@ -155,9 +155,9 @@ func (s *Service) askPix(ctx context.Context, sub row) (answer, error) {
 		return answer{}, err
 	}
 	if sub.GwaPixAuthID != nil {
-		auth, err := gateway.ReadPixAuthorization(ctx, *sub.GwaPixAuthID)
+		auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 		return answer{source: ByLiveRead, auth: &auth}, err
 	}
-	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID)
+	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 	return answer{source: ByLiveRead, pix: &charge}, err
 }

@@ -186,7 +186,7 @@ func TestLossOfAnotherPaymentDropsNothing(t *testing.T) {
 // intentOf is the payment intent behind the one payment of the ledger.
 func (b *bundle) intentOf(t *testing.T) string {
 	t.Helper()
-	paid, err := b.gateways.B.ReadPayment(t.Context(), b.text(t, "SELECT gateway_payment_id FROM payments.payments"))
+	paid, err := b.gateways.B.ReadPayment(t.Context(), b.text(t, "SELECT gateway_payment_id FROM payments.payments"), "")
 	require.NoError(t, err)
 	require.NotEmpty(t, paid.PaymentIntentID)
 	return paid.PaymentIntentID

@@ -138,7 +138,7 @@ func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err e
 	var p payments.Payment
 	found = true
 	if o.GatewayPaymentID != nil {
-		p, err = gateway.ReadPayment(ctx, *o.GatewayPaymentID)
+		p, err = gateway.ReadPayment(ctx, *o.GatewayPaymentID, o.ID)
 	} else {
 		var charge payments.CardCharge
 		charge, found, err = gateway.FindCardCharge(ctx, cardTerms(o, payer, "", payments.Instrument{}))
@@ -205,9 +205,9 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 		if err != nil {
 			return err
 		}
-		err = gateway.CancelPix(ctx, *o.GatewayPaymentID)
+		err = gateway.CancelPix(ctx, *o.GatewayPaymentID, o.ID)
 		if errors.Is(err, payments.ErrAlreadyPaid) {
-			charge, err := gateway.ReadPix(ctx, *o.GatewayPaymentID)
+			charge, err := gateway.ReadPix(ctx, *o.GatewayPaymentID, o.ID)
 			if err != nil {
 				return fmt.Errorf("read paid charge: %w", err)
 			}

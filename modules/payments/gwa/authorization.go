@@ -3,14 +3,16 @@ package gwa
 import (
 	"context"
 	"errors"
-	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 )
 
 const authorizationsPath = "/pix/automatic/authorizations"
@@ -80,19 +82,25 @@ func (g *Gateway) AuthorizePix(ctx context.Context, t payments.AuthorizationTerm
 	if !known {
 		return payments.PixAuthorization{}, &payments.Rejected{Code: "invalid_frequency", Message: "no frequency of " + strconv.Itoa(t.PeriodMonths) + " months"}
 	}
-	var made authorization
-	err := g.post(ctx, authorizationsPath, authorizationBody{
+	answered, err := post(ctx, g, request{path: authorizationsPath, timeout: g.cfg.Timeout, body: authorizationBody{
 		CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency, StartDate: g.dueDay(t.FirstDebit),
 		Value: t.Amount.Reais(), Description: short(t.Description, maxAuthorizationText), PaymentCreationMode: "MANUAL", RetryPolicy: "ALLOW_THREE_IN_SEVEN_DAYS",
 		ImmediateQRCode: immediateBody{OriginalValue: t.FirstAmount.Reais(), ExpirationSeconds: max(int64(t.ExpiresIn/time.Second), 1)},
-	}, &made, g.cfg.Timeout)
+	}}, func(a *authorization) error { return a.check("", t.SubscriptionID) })
 	if err != nil {
 		return payments.PixAuthorization{}, err
 	}
-	if !echoes(made.ContractID, made.Value, t.SubscriptionID, t.Amount) {
-		return payments.PixAuthorization{}, g.undo(ctx, "authorization", made.ID, g.CancelPixAuthorization)
+	ref := payments.AuthorizationRef{ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID}
+	a, err := made(func() (*authorization, error) { return g.authorization(ctx, ref) })
+	if err != nil {
+		return payments.PixAuthorization{}, err
 	}
-	return made.neutral(g.cfg.Zone, g.cfg.Clock.Now()), nil
+	if a.Value.Cents() != t.Amount {
+		return payments.PixAuthorization{}, g.undo(ctx, "authorization", a.ID, t.SubscriptionID, func(ctx context.Context, _ string, _ objectid.ID) error {
+			return g.CancelPixAuthorization(ctx, ref)
+		})
+	}
+	return a.neutral(g.cfg.Zone, g.cfg.Clock.Now()), nil
 }
 
 func short(s string, runes int) string {
@@ -103,12 +111,8 @@ func short(s string, runes int) string {
 // FindPixAuthorization looks through the customer's authorizations for the
 // contract; lists come without the code, so that the one found is read.
 func (g *Gateway) FindPixAuthorization(ctx context.Context, t payments.AuthorizationTerms) (payments.PixAuthorization, bool, error) {
-	query := url.Values{"limit": {"100"}}
-	if t.Payer.GatewayID != "" {
-		query.Set("customerId", t.Payer.GatewayID)
-	}
 	id := ""
-	err := each(ctx, g, authorizationsPath, query, func(a *authorization) bool {
+	err := each(ctx, g, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
 		if reference(a.ContractID) == t.SubscriptionID {
 			id = a.ID
 		}
@@ -117,36 +121,60 @@ func (g *Gateway) FindPixAuthorization(ctx context.Context, t payments.Authoriza
 	if err != nil || id == "" {
 		return payments.PixAuthorization{}, false, err
 	}
-	a, err := g.ReadPixAuthorization(ctx, id)
-	return a, err == nil, err
+	a, err := g.ReadPixAuthorization(ctx, payments.AuthorizationRef{ID: id, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
+	return a, err == nil, unproven(err)
+}
+
+func ofCustomer(id string) url.Values {
+	if id == "" {
+		return url.Values{}
+	}
+	return url.Values{"customerId": {id}}
 }
 
 // ReadPixAuthorization reads it with its code.
-func (g *Gateway) ReadPixAuthorization(ctx context.Context, id string) (payments.PixAuthorization, error) {
-	var a authorization
-	if err := g.get(ctx, authorizationsPath+"/"+url.PathEscape(id), nil, &a); err != nil {
+func (g *Gateway) ReadPixAuthorization(ctx context.Context, ref payments.AuthorizationRef) (payments.PixAuthorization, error) {
+	a, err := g.authorization(ctx, ref)
+	if err != nil {
 		return payments.PixAuthorization{}, err
 	}
 	return a.neutral(g.cfg.Zone, g.cfg.Clock.Now()), nil
 }
 
-// CancelPixAuthorization ends it; what is over already is no error.
-func (g *Gateway) CancelPixAuthorization(ctx context.Context, id string) error {
-	var done authorization
-	path := authorizationsPath + "/" + url.PathEscape(id)
-	err := g.repeat(ctx, request{method: "DELETE", path: path, timeout: g.cfg.Timeout}, &done)
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return nil
-	}
-	var rejected *payments.Rejected
-	if !errors.As(err, &rejected) {
+func (g *Gateway) authorization(ctx context.Context, ref payments.AuthorizationRef) (*authorization, error) {
+	a, err := get(ctx, g, authorizationsPath+"/"+url.PathEscape(ref.ID), nil, func(a *authorization) error { return a.check(ref.ID, ref.SubscriptionID) })
+	return a, g.missingAuthorization(ctx, err, ref)
+}
+
+// missingAuthorization is missing for authorizations, which are listed by customer
+// and not by our reference.
+func (g *Gateway) missingAuthorization(ctx context.Context, err error, ref payments.AuthorizationRef) error {
+	if !errors.Is(err, errNotThere) || ref.SubscriptionID == "" {
 		return err
 	}
-	now, readErr := g.ReadPixAuthorization(ctx, id)
+	return absent(ctx, g, err, authorizationsPath, ofCustomer(ref.CustomerGatewayID), func(a *authorization) bool {
+		return a.ID == ref.ID || ref.CustomerGatewayID != "" && string(a.CustomerID) != ref.CustomerGatewayID
+	})
+}
+
+// CancelPixAuthorization ends it; what is over already is no error.
+func (g *Gateway) CancelPixAuthorization(ctx context.Context, ref payments.AuthorizationRef) error {
+	path := authorizationsPath + "/" + url.PathEscape(ref.ID)
+	_, err := repeated(ctx, g, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, func(a *authorization) error {
+		if !authorizationStatuses[a.Status].Ended() {
+			return answer.Odd("it does not say that it has ended")
+		}
+		return a.check(ref.ID, ref.SubscriptionID)
+	})
+	var rejected *payments.Rejected
+	if !errors.As(err, &rejected) {
+		return gone(g.missingAuthorization(ctx, err, ref))
+	}
+	now, readErr := g.ReadPixAuthorization(ctx, ref)
 	switch {
 	case readErr != nil:
-		return readErr
-	case now.Status == payments.AuthorizationCreated || now.Status == payments.AuthorizationActive:
+		return gone(readErr)
+	case !now.Status.Ended():
 		return err
 	}
 	return nil
@@ -164,56 +192,37 @@ func (g *Gateway) cycleMark(t payments.DebitTerms) string {
 
 // DebitPix orders the debit of one cycle.
 func (g *Gateway) DebitPix(ctx context.Context, t payments.DebitTerms) (payments.Payment, error) {
-	var made payment
-	err := g.post(ctx, "/payments", debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
+	p, err := g.makePayment(ctx, request{path: "/payments", timeout: g.cfg.Timeout, body: debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
 		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 		Description: strings.TrimSpace(t.Description + " " + g.cycleMark(t)), ExternalReference: t.SubscriptionID.String(),
-	}}, &made, g.cfg.Timeout)
+	}}}, t.SubscriptionID)
 	if err != nil {
 		return payments.Payment{}, err
 	}
-	if !echoes(made.ExternalReference, made.Value, t.SubscriptionID, t.Amount) {
-		return payments.Payment{}, g.undo(ctx, "debit", made.ID, g.CancelPix)
+	if p.Value.Cents() != t.Amount {
+		return payments.Payment{}, g.undo(ctx, "debit", p.ID, t.SubscriptionID, g.CancelPix)
 	}
-	return made.neutral(g.cfg.Zone), nil
+	return p.neutral(g.cfg.Zone), nil
 }
 
 // FindPixDebit looks among the payments that carry the subscription's id for the
 // debit of the cycle that has not been deleted.
 func (g *Gateway) FindPixDebit(ctx context.Context, t payments.DebitTerms) (payments.Payment, bool, error) {
-	var found *payment
-	query := url.Values{"externalReference": {t.SubscriptionID.String()}, "billingType": {"PIX"}, "limit": {"100"}}
+	id := ""
+	query := named(t.SubscriptionID)
+	query.Set("billingType", "PIX")
 	err := each(ctx, g, "/payments", query, func(p *payment) bool {
-		if !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) {
-			found = p
+		if !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) && reference(p.ExternalReference) == t.SubscriptionID {
+			id = p.ID
 		}
-		return found == nil
+		return id == ""
 	})
-	if err != nil || found == nil {
+	if err != nil || id == "" {
 		return payments.Payment{}, false, err
 	}
-	return found.neutral(g.cfg.Zone), true, nil
-}
-
-// maxPages bounds how far a list is read.
-const maxPages = 50
-
-// each reads a list page by page until f answers false.
-func each[T any](ctx context.Context, g *Gateway, path string, query url.Values, f func(*T) bool) error {
-	for page := range maxPages {
-		query.Set("offset", strconv.Itoa(page*100))
-		var got list[T]
-		if err := g.get(ctx, path, query, &got); err != nil {
-			return err
-		}
-		for i := range got.Data {
-			if !f(&got.Data[i]) {
-				return nil
-			}
-		}
-		if !got.HasMore {
-			return nil
-		}
+	p, err := g.payment(ctx, id, t.SubscriptionID)
+	if err != nil {
+		return payments.Payment{}, false, unproven(err)
 	}
-	return fmt.Errorf("%w: the list has more than %d entries", payments.ErrUnavailable, maxPages*100)
+	return p.neutral(g.cfg.Zone), true, nil
 }

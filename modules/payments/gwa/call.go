@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 )
 
 const (
-	maxTries  = 3       // of a GET or DELETE
-	maxAnswer = 4 << 20 // bytes
+	maxTries = 3 // of a GET or DELETE
 	// defaultPause is how long calls rest after a 429 that names no time, maxPause
 	// the gateway's longest window.
 	defaultPause, maxPause = time.Minute, 12 * time.Hour
@@ -34,43 +34,24 @@ type request struct {
 	query   url.Values
 	body    any
 	timeout time.Duration
+	take    func(raw []byte) error // judges and keeps the body of a 2xx answer
 }
 
-// problem is an answer other than 200.
+// problem is an answer other than 2xx. Own tells that it has the gateway's own
+// form of an error: without it, it may be a proxy's.
 type problem struct {
 	status int
+	own    bool
 	code   string
 	text   string
 }
 
 func (p *problem) Error() string { return fmt.Sprintf("status %d, %s", p.status, p.code) }
 
-func (g *Gateway) get(ctx context.Context, path string, query url.Values, out any) error {
-	return g.repeat(ctx, request{method: http.MethodGet, path: path, query: query, timeout: g.cfg.Timeout}, out)
-}
-
-// remove deletes; what is gone already is ErrGatewayMissing.
-func (g *Gateway) remove(ctx context.Context, path string) error {
-	var done struct {
-		Deleted bool `json:"deleted"`
-	}
-	err := g.repeat(ctx, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, &done)
-	if err == nil && !done.Deleted {
-		return fmt.Errorf("%w: the answer does not say that it was deleted", payments.ErrOutcomeUnknown)
-	}
-	return err
-}
-
-// post is made once: the gateway knows no idempotency keys.
-func (g *Gateway) post(ctx context.Context, path string, body, out any, timeout time.Duration) error {
-	err := g.call(ctx, request{method: http.MethodPost, path: path, body: body, timeout: timeout}, out)
-	return translated(err, true)
-}
-
 // repeat makes a call whose repetition is harmless.
-func (g *Gateway) repeat(ctx context.Context, r request, out any) error {
+func (g *Gateway) repeat(ctx context.Context, r request) error {
 	for try := 1; ; try++ {
-		err := g.call(ctx, r, out)
+		err := g.call(ctx, r)
 		if err == nil {
 			return nil
 		}
@@ -103,10 +84,10 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// call makes one HTTP call. The error is *problem for an answer that is not 200,
-// payments.ErrUnavailable when the gateway has certainly not been asked or would
-// not listen, else a failure on the way.
-func (g *Gateway) call(ctx context.Context, r request, out any) error {
+// call makes one HTTP call. The error is *problem for an answer that is not 2xx,
+// payments.ErrUnavailable when the gateway has certainly not been asked,
+// answer.ErrOdd for an answer that is none, else a failure on the way.
+func (g *Gateway) call(ctx context.Context, r request) error {
 	if wait := g.breaker.wait(g.cfg.Clock.Now()); wait > 0 {
 		return fmt.Errorf("%w: it asked us to rest for another %s", payments.ErrUnavailable, wait.Round(time.Second))
 	}
@@ -116,26 +97,23 @@ func (g *Gateway) call(ctx context.Context, r request, out any) error {
 	if err != nil {
 		return err
 	}
-	answer, err := g.http.Do(req)
+	res, err := g.http.Do(req)
 	if err != nil {
 		return onTheWay(err)
 	}
-	defer answer.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	defer res.Body.Close()
+	g.quota.note(res.Header, g.cfg.Clock.Now())
+	if res.StatusCode == http.StatusTooManyRequests {
+		g.breaker.open(g.cfg.Clock.Now().Add(resetAfter(res.Header)))
+	}
+	raw, err := answer.Body(res.Body)
 	if err != nil {
 		return onTheWay(err)
 	}
-	g.quota.note(answer.Header, g.cfg.Clock.Now())
-	if answer.StatusCode == http.StatusTooManyRequests {
-		g.breaker.open(g.cfg.Clock.Now().Add(resetAfter(answer.Header)))
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return problemOf(res.StatusCode, raw)
 	}
-	if answer.StatusCode != http.StatusOK {
-		return problemOf(answer.StatusCode, raw)
-	}
-	if err := json.Unmarshal(raw, out); err != nil {
-		return errors.New("the answer is not the JSON that was expected")
-	}
-	return nil
+	return r.take(raw)
 }
 
 func (g *Gateway) httpRequest(ctx context.Context, r request) (*http.Request, error) {
@@ -186,6 +164,7 @@ func problemOf(status int, raw []byte) *problem {
 	}
 	p := &problem{status: status}
 	if json.Unmarshal(raw, &body) == nil && len(body.Errors) > 0 {
+		p.own = body.Errors[0].Code != "" || body.Errors[0].Description != ""
 		p.code, p.text = masked(body.Errors[0].Code), masked(body.Errors[0].Description)
 	}
 	return p
@@ -213,15 +192,20 @@ func translated(err error, acts bool) error {
 		return err
 	case !errors.As(err, &p):
 		return fmt.Errorf("%w: %w", failure(acts), err)
-	case p.status == http.StatusBadRequest:
-		return &payments.Rejected{Code: p.code, Message: p.text}
 	case p.status == http.StatusNotFound:
-		return fmt.Errorf("%w: %w", payments.ErrGatewayMissing, p)
-	case p.status >= http.StatusInternalServerError || p.status < http.StatusBadRequest:
-		return fmt.Errorf("%w: %w", failure(acts), p)
+		return fmt.Errorf("%w: %w: %w", failure(acts), errNotThere, p)
+	case p.status == http.StatusBadRequest && p.own:
+		return &payments.Rejected{Code: p.code, Message: p.text}
+	case p.own && wouldNotListen[p.status]:
+		return fmt.Errorf("%w: %w", payments.ErrUnavailable, p)
 	}
-	return fmt.Errorf("%w: %w", payments.ErrUnavailable, p) // 401, 403, 429: it would not listen
+	return fmt.Errorf("%w: %w", failure(acts), p)
 }
+
+// wouldNotListen are the answers after which the gateway has certainly done
+// nothing, in its own form: a wrong key, one that lacks the permission, too many
+// calls.
+var wouldNotListen = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true}
 
 func failure(acts bool) error {
 	if acts {
@@ -284,5 +268,3 @@ func (q *quota) left(now time.Time) (remaining int, known bool) {
 	defer q.mu.Unlock()
 	return q.remaining, q.known && now.Before(q.until)
 }
-
-func isMissing(err error) bool { return errors.Is(err, payments.ErrGatewayMissing) }

@@ -2,12 +2,13 @@ package gwa
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
 
@@ -35,36 +36,47 @@ func (c *cardAnswer) onFile() payments.CardOnFile {
 // ChargeCard takes one payment; the gateway decides within the call, unless it
 // analyses the risk (section 5).
 func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payments.CardCharge, error) {
-	var made chargedPayment
-	err := g.post(ctx, "/payments", cardPaymentBody{
+	answered, err := post(ctx, g, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
 		paymentBody: paymentBody{
 			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), DueDate: day(g.cfg.Clock.Now(), g.cfg.Zone),
 			Description: t.Description, ExternalReference: t.Reference.String(),
 		},
 		cardBody: cardOf(t.Instrument),
-	}, &made, g.cfg.CardTimeout)
+	}}, func(p *chargedPayment) error { return p.check("", t.Reference) })
 	if err != nil {
 		return payments.CardCharge{}, refused(err)
 	}
-	if !echoes(made.ExternalReference, made.Value, t.Reference, t.Amount) {
-		return payments.CardCharge{}, g.undoCharge(ctx, &made)
+	p, err := made(func() (*payment, error) { return g.payment(ctx, answered.ID, t.Reference) })
+	if err != nil {
+		return payments.CardCharge{}, err
 	}
-	return payments.CardCharge{Payment: g.asOfNow(&made.payment), Card: made.CreditCard.onFile(), CardToken: secret.NewText(made.CreditCard.Token)}, nil
+	if p.Value.Cents() != t.Amount {
+		return payments.CardCharge{}, g.undo(ctx, "payment", p.ID, t.Reference, g.undoCharge)
+	}
+	return answered.charge(g.asOfNow(p)), nil
 }
 
-// undoCharge gives back a charge that was made other than asked for.
-func (g *Gateway) undoCharge(ctx context.Context, made *chargedPayment) error {
-	return g.undo(ctx, "payment", made.ID, func(ctx context.Context, id string) error {
-		var p payment
-		return g.post(ctx, "/payments/"+url.PathEscape(id)+"/refund", struct{}{}, &p, g.cfg.CardTimeout)
+func (p *chargedPayment) charge(n payments.Payment) payments.CardCharge {
+	return payments.CardCharge{Payment: n, Card: p.CreditCard.onFile(), CardToken: secret.NewText(p.CreditCard.Token)}
+}
+
+// undoCharge gives a charge back in full.
+func (g *Gateway) undoCharge(ctx context.Context, id string, local objectid.ID) error {
+	_, err := post(ctx, g, request{path: refundPath(id), timeout: g.cfg.CardTimeout, body: struct{}{}}, func(p *payment) error {
+		if p.Status != "REFUNDED" {
+			return answer.Odd("it does not say that it was refunded")
+		}
+		return p.check(id, local)
 	})
+	return err
 }
 
 // FindCardCharge looks for a card payment that carries the reference and belongs
 // to no subscription. A refused card leaves nothing behind.
 func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (payments.CardCharge, bool, error) {
 	var found *chargedPayment
-	query := url.Values{"externalReference": {t.Reference.String()}, "billingType": {"CREDIT_CARD"}, "limit": {"100"}}
+	query := named(t.Reference)
+	query.Set("billingType", "CREDIT_CARD")
 	err := each(ctx, g, "/payments", query, func(p *chargedPayment) bool {
 		if !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference {
 			found = p
@@ -74,14 +86,16 @@ func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (pay
 	if err != nil || found == nil {
 		return payments.CardCharge{}, false, err
 	}
-	return payments.CardCharge{
-		Payment: g.asOfNow(&found.payment), Card: found.CreditCard.onFile(), CardToken: secret.NewText(found.CreditCard.Token),
-	}, true, nil
+	p, err := g.payment(ctx, found.ID, t.Reference)
+	if err != nil {
+		return payments.CardCharge{}, false, unproven(err)
+	}
+	return found.charge(g.asOfNow(p)), true, nil
 }
 
 // ReadPayment reads one payment.
-func (g *Gateway) ReadPayment(ctx context.Context, paymentID string) (payments.Payment, error) {
-	p, err := g.payment(ctx, paymentID)
+func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (payments.Payment, error) {
+	p, err := g.payment(ctx, paymentID, local)
 	if err != nil {
 		return payments.Payment{}, err
 	}
@@ -91,35 +105,37 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string) (payments.P
 // ChangeCard replaces the card of a subscription and of its open charges; none
 // is charged for it.
 func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (payments.CardOnFile, error) {
-	var changed struct {
+	type changed struct {
+		subscription
 		CreditCard cardAnswer `json:"creditCard"`
 	}
-	err := g.call(ctx, request{
+	got, err := post(ctx, g, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID) + "/creditCard",
 		body: cardOf(c.Instrument), timeout: g.cfg.CardTimeout,
-	}, &changed)
+	}, func(s *changed) error { return s.check(c.SubscriptionGatewayID, c.SubscriptionID) })
 	if err != nil {
-		return payments.CardOnFile{}, refused(translated(err, true))
+		return payments.CardOnFile{}, refused(missing[subscription](ctx, g, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID))
 	}
-	return changed.CreditCard.onFile(), nil
+	return got.CreditCard.onFile(), nil
 }
 
 // ChangePrice changes the value of the recurrence and of the charges that it has
 // made ahead (section 4).
 func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error {
-	var changed subscription
-	err := g.repeat(ctx, request{
+	_, err := repeated(ctx, g, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID), timeout: g.cfg.Timeout,
 		body: struct {
 			Value                 money.Reais `json:"value"`
 			Description           string      `json:"description,omitempty"`
 			UpdatePendingPayments bool        `json:"updatePendingPayments"`
 		}{c.Amount.Reais(), c.Description, true},
-	}, &changed)
-	if err == nil && changed.Value.Cents() != c.Amount {
-		return fmt.Errorf("%w: the answer does not tell the new value", payments.ErrOutcomeUnknown)
-	}
-	return err
+	}, func(s *subscription) error {
+		if s.Value.Cents() != c.Amount {
+			return answer.Odd("it does not tell the new value")
+		}
+		return s.check(c.SubscriptionGatewayID, c.SubscriptionID)
+	})
+	return missing[subscription](ctx, g, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID)
 }
 
 // PayOpenInvoice does nothing: the gateway tries an open charge with the new card
@@ -129,7 +145,7 @@ func (*Gateway) PayOpenInvoice(context.Context, payments.InvoicePayment) (paymen
 }
 
 // SetCancelAtPeriodEnd is not offered: the recurrence is deleted at once.
-func (*Gateway) SetCancelAtPeriodEnd(context.Context, string, bool) (payments.RemoteSubscription, error) {
+func (*Gateway) SetCancelAtPeriodEnd(context.Context, string, objectid.ID, bool) (payments.RemoteSubscription, error) {
 	return payments.RemoteSubscription{}, payments.ErrUnsupported
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"marquee/modules/payments"
+	"marquee/platform/objectid"
 )
 
 type customerBody struct {
@@ -23,22 +24,35 @@ func (g *Gateway) EnsureCustomer(ctx context.Context, p payments.Payer) (string,
 	if p.GatewayID != "" {
 		return p.GatewayID, nil
 	}
-	var known list[customer]
-	err := g.get(ctx, "/customers", url.Values{"externalReference": {p.CustomerID.String()}}, &known)
+	id := ""
+	err := each(ctx, g, "/customers", named(p.CustomerID), func(c *customer) bool {
+		if !c.Deleted && reference(c.ExternalReference) == p.CustomerID {
+			id = c.ID
+		}
+		return id == ""
+	})
 	if err != nil {
 		return "", err
 	}
-	for _, c := range known.Data {
-		if !c.Deleted && reference(c.ExternalReference) == p.CustomerID {
-			return c.ID, nil
-		}
+	if id != "" {
+		_, err = g.customer(ctx, id, p.CustomerID)
+		return id, err
 	}
-	var made customer
-	err = g.post(ctx, "/customers", customerBody{
+	answered, err := post(ctx, g, request{path: "/customers", timeout: g.cfg.Timeout, body: customerBody{
 		Name: p.Name, TaxID: p.TaxID, Email: p.Email, MobilePhone: p.Phone,
 		ExternalReference: p.CustomerID.String(), NotificationDisabled: true,
-	}, &made, g.cfg.Timeout)
-	return made.ID, err
+	}}, func(c *customer) error { return c.check("", p.CustomerID) })
+	if err != nil {
+		return "", err
+	}
+	if _, err := made(func() (*customer, error) { return g.customer(ctx, answered.ID, p.CustomerID) }); err != nil {
+		return "", err
+	}
+	return answered.ID, nil
+}
+
+func (g *Gateway) customer(ctx context.Context, id string, local objectid.ID) (*customer, error) {
+	return get(ctx, g, "/customers/"+url.PathEscape(id), nil, func(c *customer) error { return c.check(id, local) })
 }
 
 // SyncPlan does nothing: the gateway keeps no plans.

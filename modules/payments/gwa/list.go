@@ -2,6 +2,7 @@ package gwa
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"time"
@@ -14,16 +15,19 @@ import (
 func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([]payments.RemotePayment, error) {
 	var all []payment
 	if q.SubscriptionGatewayID != "" {
-		var charges list[payment]
-		err := g.get(ctx, "/subscriptions/"+url.PathEscape(q.SubscriptionGatewayID)+"/payments", url.Values{"limit": {"100"}}, &charges)
-		if err != nil && !isMissing(err) {
+		id := q.SubscriptionGatewayID
+		charges, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id)+"/payments", url.Values{"limit": {"100"}}, chargesOf(id))
+		if err := gone(missing[subscription](ctx, g, err, "/subscriptions", id, q.SubscriptionID)); err != nil {
 			return nil, err
 		}
-		all = charges.Data
+		if charges != nil {
+			all = charges.Data
+		}
 	}
 	if q.SubscriptionID != "" {
-		var own list[payment]
-		err := g.get(ctx, "/payments", url.Values{"externalReference": {q.SubscriptionID.String()}, "limit": {"100"}}, &own)
+		query := named(q.SubscriptionID)
+		query.Set("limit", "100")
+		own, err := get(ctx, g, "/payments", query, (*list[payment]).check)
 		if err != nil {
 			return nil, err
 		}
@@ -37,15 +41,14 @@ func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([
 		if slices.ContainsFunc(all, func(known payment) bool { return known.ID == id }) {
 			continue
 		}
-		var p payment
-		err := g.get(ctx, "/payments/"+url.PathEscape(id), nil, &p)
-		if isMissing(err) {
+		p, err := g.payment(ctx, id, q.SubscriptionID)
+		if errors.Is(err, payments.ErrGatewayMissing) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, p)
+		all = append(all, *p)
 	}
 	slices.SortStableFunc(all, func(a, b payment) int {
 		return g.createdAt(&b).Compare(g.createdAt(&a))

@@ -11,8 +11,10 @@ import (
 
 // list is the envelope of lists.
 type list[T any] struct {
-	HasMore bool `json:"hasMore"`
-	Data    []T  `json:"data"`
+	Object     string `json:"object"`
+	TotalCount *int   `json:"totalCount"`
+	HasMore    bool   `json:"hasMore"`
+	Data       []T    `json:"data"`
 }
 
 // ref is an id, or an object with an id.
@@ -36,12 +38,14 @@ func (r *ref) UnmarshalJSON(raw []byte) error {
 }
 
 type customer struct {
+	Object            string  `json:"object"`
 	ID                string  `json:"id"`
 	Deleted           bool    `json:"deleted"`
 	ExternalReference *string `json:"externalReference"`
 }
 
 type subscription struct {
+	Object            string      `json:"object"`
 	ID                string      `json:"id"`
 	Customer          ref         `json:"customer"`
 	Value             money.Reais `json:"value"`
@@ -52,14 +56,16 @@ type subscription struct {
 	ExternalReference *string     `json:"externalReference"`
 }
 
-// neutral maps the gateway's three statuses to gateway B's words.
+// nativeDeleted is the status of what is deleted: the gateway keeps its last one.
+const nativeDeleted = "DELETED"
+
 func (s *subscription) neutral(zone *time.Location) payments.RemoteSubscription {
 	r := payments.RemoteSubscription{
-		GatewayID: s.ID, CustomerGatewayID: string(s.Customer), Status: payments.RemoteCanceled, // EXPIRED and INACTIVE charge no more
+		GatewayID: s.ID, CustomerGatewayID: string(s.Customer), Status: recurrenceStatuses[s.Status], NativeStatus: s.Status,
 		Outcome: payments.OutcomeUnknown, PaymentStatus: "PENDING", NextBilling: s.NextDueDate.in(zone),
 	}
-	if s.Status == "ACTIVE" && !s.Deleted {
-		r.Status = payments.RemoteActive
+	if s.Deleted {
+		r.Status, r.NativeStatus = payments.RemoteCanceled, nativeDeleted
 	}
 	if at := s.DateCreated.in(zone); at != nil {
 		r.CreatedAt = *at
@@ -68,6 +74,7 @@ func (s *subscription) neutral(zone *time.Location) payments.RemoteSubscription 
 }
 
 type payment struct {
+	Object            string      `json:"object"`
 	ID                string      `json:"id"`
 	Customer          ref         `json:"customer"`
 	Subscription      ref         `json:"subscription"`

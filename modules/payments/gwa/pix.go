@@ -7,7 +7,9 @@ import (
 	"net/url"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 )
 
 type paymentBody struct {
@@ -25,25 +27,40 @@ type qrCode struct {
 	ExpirationDate date   `json:"expirationDate"`
 }
 
+func (c *qrCode) check() error {
+	if c.Payload == "" || c.EncodedImage == "" {
+		return answer.Odd("it is no code")
+	}
+	return nil
+}
+
 // CreatePix makes a PIX payment and reads its code, which lives a year at the
 // gateway: whoever lets the payment go has to call CancelPix.
 func (g *Gateway) CreatePix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, error) {
-	var made payment
-	err := g.post(ctx, "/payments", paymentBody{
+	p, err := g.makePayment(ctx, request{path: "/payments", timeout: g.cfg.Timeout, body: paymentBody{
 		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 		Description: t.Description, ExternalReference: t.Reference.String(),
-	}, &made, g.cfg.Timeout)
+	}}, t.Reference)
 	if err != nil {
 		return payments.PixCharge{}, err
 	}
-	if !echoes(made.ExternalReference, made.Value, t.Reference, t.Amount) {
-		return payments.PixCharge{}, g.undo(ctx, "payment", made.ID, g.CancelPix)
+	if p.Value.Cents() != t.Amount {
+		return payments.PixCharge{}, g.undo(ctx, "payment", p.ID, t.Reference, g.CancelPix)
 	}
-	c, err := g.firstCode(ctx, &made)
+	c, err := g.firstCode(ctx, p)
 	if err != nil {
-		return payments.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", payments.ErrOutcomeUnknown, made.ID, err)
+		return payments.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", payments.ErrOutcomeUnknown, p.ID, unnamed(err))
 	}
 	return c, nil
+}
+
+// makePayment makes a payment and reads it by the id that the answer tells.
+func (g *Gateway) makePayment(ctx context.Context, r request, local objectid.ID) (*payment, error) {
+	answered, err := post(ctx, g, r, func(p *payment) error { return p.check("", local) })
+	if err != nil {
+		return nil, err
+	}
+	return made(func() (*payment, error) { return g.payment(ctx, answered.ID, local) })
 }
 
 // firstCode reads the code of a new payment, which the gateway may refuse for a
@@ -68,10 +85,9 @@ func (g *Gateway) withCode(ctx context.Context, p *payment) (payments.PixCharge,
 		c.Expired = c.Payment.Status != payments.PaymentSettled
 		return c, nil
 	}
-	var code qrCode
-	err := g.get(ctx, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, &code)
+	code, err := get(ctx, g, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, (*qrCode).check)
 	var rejected *payments.Rejected
-	if p.Status == "OVERDUE" && (errors.As(err, &rejected) || errors.Is(err, payments.ErrGatewayMissing)) {
+	if p.Status == "OVERDUE" && (errors.As(err, &rejected) || errors.Is(err, errNotThere)) {
 		c.Expired = true // an overdue payment keeps its code until the code runs out
 		return c, nil
 	}
@@ -85,48 +101,39 @@ func (g *Gateway) withCode(ctx context.Context, p *payment) (payments.PixCharge,
 
 // FindPix looks for a PIX payment that carries the reference and is not deleted.
 func (g *Gateway) FindPix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, bool, error) {
-	var found list[payment]
-	err := g.get(ctx, "/payments", url.Values{"externalReference": {t.Reference.String()}, "billingType": {"PIX"}, "limit": {"100"}}, &found)
-	if err != nil {
+	query := named(t.Reference)
+	query.Set("billingType", "PIX")
+	id := ""
+	err := each(ctx, g, "/payments", query, func(p *payment) bool {
+		if !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference {
+			id = p.ID
+		}
+		return id == ""
+	})
+	if err != nil || id == "" {
 		return payments.PixCharge{}, false, err
 	}
-	for i := range found.Data {
-		p := &found.Data[i]
-		if p.Deleted || p.Subscription != "" || reference(p.ExternalReference) != t.Reference {
-			continue
-		}
-		c, err := g.withCode(ctx, p)
-		return c, err == nil, err
-	}
-	return payments.PixCharge{}, false, nil
+	c, err := g.ReadPix(ctx, id, t.Reference)
+	return c, err == nil, unproven(err)
 }
 
 // ReadPix reads the payment and, while it can be paid, its code.
-func (g *Gateway) ReadPix(ctx context.Context, paymentID string) (payments.PixCharge, error) {
-	p, err := g.payment(ctx, paymentID)
+func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (payments.PixCharge, error) {
+	p, err := g.payment(ctx, paymentID, local)
 	if err != nil {
 		return payments.PixCharge{}, err
 	}
 	return g.withCode(ctx, p)
 }
 
-func (g *Gateway) payment(ctx context.Context, id string) (*payment, error) {
-	var p payment
-	err := g.get(ctx, "/payments/"+url.PathEscape(id), nil, &p)
-	return &p, err
-}
-
 // CancelPix deletes an open payment. A paid one cannot be deleted.
-func (g *Gateway) CancelPix(ctx context.Context, paymentID string) error {
-	err := g.remove(ctx, "/payments/"+url.PathEscape(paymentID))
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return nil
-	}
+func (g *Gateway) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
+	err := g.remove(ctx, "/payments", paymentID)
 	var rejected *payments.Rejected
 	if !errors.As(err, &rejected) {
-		return err
+		return gone(missing[payment](ctx, g, err, "/payments", paymentID, local))
 	}
-	p, readErr := g.payment(ctx, paymentID)
+	p, readErr := g.payment(ctx, paymentID, local)
 	switch {
 	case errors.Is(readErr, payments.ErrGatewayMissing):
 		return nil

@@ -62,8 +62,8 @@ func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string
 	query := lists[step](g, since, g.cfg.Clock.Now())
 	query.Set("limit", "100")
 	query.Set("offset", strconv.Itoa(offset))
-	var got list[payment]
-	if err := g.get(ctx, "/payments", query, &got); err != nil {
+	got, err := get(ctx, g, "/payments", query, (*list[payment]).check)
+	if err != nil {
 		return nil, "", err
 	}
 	events := []payments.Event{}

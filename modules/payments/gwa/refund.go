@@ -108,20 +108,21 @@ func (p *payment) chargedBack() bool {
 	return p.Status == "REFUNDED" && p.Chargeback != nil && p.givenBack() < p.Value.Cents()
 }
 
+func refundPath(payment string) string { return "/payments/" + url.PathEscape(payment) + "/refund" }
+
 // Refund reads the payment's refunds first: the gateway knows no idempotency
 // key, and a call whose answer was lost may have done its work.
 func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
 	if known, ok, err := g.FindRefund(ctx, t); err != nil || ok {
 		return known, err
 	}
-	var p payment
-	err := g.post(ctx, "/payments/"+url.PathEscape(t.Payment.PaymentID)+"/refund", refundBody{
+	p, err := post(ctx, g, request{path: refundPath(t.Payment.PaymentID), timeout: g.cfg.CardTimeout, body: refundBody{
 		Value: t.Amount.Reais(), Description: marked(t.Reason, t.RefundID),
-	}, &p, g.cfg.CardTimeout)
+	}}, func(p *payment) error { return p.check(t.Payment.PaymentID, "") })
 	if err != nil {
 		return payments.RemoteRefund{}, err
 	}
-	if made := g.refundIn(&p, t); made != nil {
+	if made := g.refundIn(p, t); made != nil {
 		return *made, nil
 	}
 	return payments.RemoteRefund{}, errors.Join(payments.ErrOutcomeUnknown, errors.New("the answer does not show the refund"))
@@ -141,16 +142,16 @@ func (g *Gateway) FindRefund(ctx context.Context, t payments.RefundTerms) (payme
 
 // withRefunds reads a payment with the full list of its refunds.
 func (g *Gateway) withRefunds(ctx context.Context, id string) (*payment, error) {
-	p, err := g.payment(ctx, id)
+	p, err := g.payment(ctx, id, "")
 	if err != nil {
 		return nil, err
 	}
-	var all list[refund]
-	if err := g.get(ctx, "/payments/"+url.PathEscape(id)+"/refunds", url.Values{"limit": {"100"}}, &all); err != nil {
-		return nil, err
-	}
-	p.Refunds = all.Data
-	return p, nil
+	p.Refunds = nil
+	err = each(ctx, g, "/payments/"+url.PathEscape(id)+"/refunds", nil, func(r *refund) bool {
+		p.Refunds = append(p.Refunds, *r)
+		return true
+	})
+	return p, err
 }
 
 // refundIn finds the refund that is ours by its mark. A gateway that did not
@@ -237,7 +238,7 @@ var disputeStates = map[string]payments.DisputeState{
 
 // ListDisputes gives the payment's chargeback.
 func (g *Gateway) ListDisputes(ctx context.Context, ref payments.PaymentRef) ([]payments.DisputeReport, error) {
-	p, err := g.payment(ctx, ref.PaymentID)
+	p, err := g.payment(ctx, ref.PaymentID, "")
 	if err != nil {
 		return nil, err
 	}

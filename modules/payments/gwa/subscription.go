@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -71,19 +72,22 @@ func cardOf(i payments.Instrument) cardBody {
 // FirstDue; the gateway checks the card at once and charges it on that day
 // (section 4). The outcome of the charge comes by webhook.
 func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, error) {
-	var made subscription
-	err := g.post(ctx, "/subscriptions", subscriptionBody{
+	answered, err := post(ctx, g, request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
 		Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
 		NextDueDate: g.dueDay(t.FirstDue), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
 		cardBody: cardOf(t.Instrument),
-	}, &made, g.cfg.CardTimeout)
+	}}, func(s *subscription) error { return s.check("", t.SubscriptionID) })
 	if err != nil {
 		return payments.RemoteSubscription{}, refused(err)
 	}
-	if !echoes(made.ExternalReference, made.Value, t.SubscriptionID, t.Amount) {
-		return payments.RemoteSubscription{}, g.undo(ctx, "subscription", made.ID, g.CancelSubscription)
+	sub, err := made(func() (*subscription, error) { return g.subscription(ctx, answered.ID, t.SubscriptionID) })
+	if err != nil {
+		return payments.RemoteSubscription{}, err
 	}
-	return g.withPayment(ctx, &made), nil
+	if sub.Value.Cents() != t.Amount {
+		return payments.RemoteSubscription{}, g.undo(ctx, "subscription", sub.ID, t.SubscriptionID, g.CancelSubscription)
+	}
+	return g.withPayment(ctx, sub), nil
 }
 
 // refused tells a declined card from a wrong request: the codes are shared with
@@ -96,25 +100,20 @@ func refused(err error) error {
 	return err
 }
 
-// echoes reports whether the answer holds what was sent: a field name that the
-// gateway does not know is dropped without a word.
-func echoes(external *string, value money.Reais, ref objectid.ID, amount money.Cents) bool {
-	return reference(external) == ref && value.Cents() == amount
-}
-
-// undo ends what was made other than asked for.
-func (g *Gateway) undo(ctx context.Context, what, id string, end func(context.Context, string) error) error {
-	if err := end(ctx, id); err != nil {
-		return fmt.Errorf("%w: the %s %s was made without our reference or amount and not undone: %w", payments.ErrOutcomeUnknown, what, id, err)
+// undo ends what was made of another amount than asked for. It is ours for sure: it
+// was read by its id, with our reference.
+func (g *Gateway) undo(ctx context.Context, what, id string, local objectid.ID, end func(context.Context, string, objectid.ID) error) error {
+	if err := end(ctx, id, local); err != nil {
+		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", payments.ErrOutcomeUnknown, what, id, unnamed(err))
 	}
-	return &payments.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made without our reference or amount, and undone"}
+	return &payments.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made of another amount, and undone"}
 }
 
 // withPayment adds the newest charge; without it the outcome stays unknown.
 func (g *Gateway) withPayment(ctx context.Context, s *subscription) payments.RemoteSubscription {
 	r := s.neutral(g.cfg.Zone)
-	var charges list[payment]
-	if err := g.get(ctx, "/subscriptions/"+url.PathEscape(s.ID)+"/payments", nil, &charges); err != nil || len(charges.Data) == 0 {
+	charges, err := get(ctx, g, "/subscriptions/"+url.PathEscape(s.ID)+"/payments", nil, chargesOf(s.ID))
+	if err != nil || len(charges.Data) == 0 {
 		return r
 	}
 	newest := newestDue(charges.Data)
@@ -127,6 +126,18 @@ func (g *Gateway) withPayment(ctx context.Context, s *subscription) payments.Rem
 		r.Outcome = payments.RequiresPaymentMethod
 	}
 	return r
+}
+
+// chargesOf wants a list of the charges of one recurrence.
+func chargesOf(id string) func(*list[payment]) error {
+	return func(l *list[payment]) error {
+		for i := range l.Data {
+			if string(l.Data[i].Subscription) != id {
+				return answer.Odd("a charge in it is not of the subscription")
+			}
+		}
+		return l.check()
+	}
 }
 
 // newestDue is the newest charge that has been decided, else the one due first:
@@ -150,33 +161,34 @@ func newestDue(charges []payment) *payment {
 
 // FindSubscription looks for the subscription that carries the local id.
 func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, bool, error) {
-	var found list[subscription]
-	err := g.get(ctx, "/subscriptions", url.Values{"externalReference": {t.SubscriptionID.String()}, "limit": {"100"}}, &found)
-	if err != nil {
+	id := ""
+	err := each(ctx, g, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
+		if !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID {
+			id = s.ID
+		}
+		return id == ""
+	})
+	if err != nil || id == "" {
 		return payments.RemoteSubscription{}, false, err
 	}
-	for i := range found.Data {
-		if s := &found.Data[i]; !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID {
-			return g.withPayment(ctx, s), true, nil
-		}
+	s, err := g.subscription(ctx, id, t.SubscriptionID)
+	if err != nil {
+		return payments.RemoteSubscription{}, false, unproven(err)
 	}
-	return payments.RemoteSubscription{}, false, nil
+	return g.withPayment(ctx, s), true, nil
 }
 
 // ReadSubscription reads it and its newest charge.
-func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string) (payments.RemoteSubscription, error) {
-	var s subscription
-	if err := g.get(ctx, "/subscriptions/"+url.PathEscape(gatewayID), nil, &s); err != nil {
+func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (payments.RemoteSubscription, error) {
+	s, err := g.subscription(ctx, gatewayID, local)
+	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
-	return g.withPayment(ctx, &s), nil
+	return g.withPayment(ctx, s), nil
 }
 
 // CancelSubscription deletes it and its open charges.
-func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string) error {
-	err := g.remove(ctx, "/subscriptions/"+url.PathEscape(gatewayID))
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return nil
-	}
-	return err
+func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
+	err := g.remove(ctx, "/subscriptions", gatewayID)
+	return gone(missing[subscription](ctx, g, err, "/subscriptions", gatewayID, local))
 }

@@ -17,12 +17,14 @@ func (*Gateway) FindPixAuthorization(context.Context, payments.AuthorizationTerm
 }
 
 // ReadPixAuthorization is not offered.
-func (*Gateway) ReadPixAuthorization(context.Context, string) (payments.PixAuthorization, error) {
+func (*Gateway) ReadPixAuthorization(context.Context, payments.AuthorizationRef) (payments.PixAuthorization, error) {
 	return payments.PixAuthorization{}, payments.ErrUnsupported
 }
 
 // CancelPixAuthorization is not offered.
-func (*Gateway) CancelPixAuthorization(context.Context, string) error { return payments.ErrUnsupported }
+func (*Gateway) CancelPixAuthorization(context.Context, payments.AuthorizationRef) error {
+	return payments.ErrUnsupported
+}
 
 // DebitPix is not offered.
 func (*Gateway) DebitPix(context.Context, payments.DebitTerms) (payments.Payment, error) {

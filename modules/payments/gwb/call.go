@@ -13,6 +13,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 )
 
@@ -22,6 +23,10 @@ const maxTries = 3
 // errBroken is an answer with 5xx. The gateway keeps it for the call's idempotency
 // key, and gives it again for a day (section 2).
 var errBroken = errors.New("the gateway failed")
+
+// errKeyReused is the refusal of a key that another call has used: what that call
+// did is not told.
+var errKeyReused = errors.New("the idempotency key has been used with other parameters")
 
 // read makes a call that changes nothing.
 func read[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (T, error) {
@@ -57,6 +62,36 @@ func remake[T any](key string, find func() (made T, ok bool, err error), create 
 	return create(key + "-" + objectid.New().String())
 }
 
+// made is the look at what a call says that it made: its answer alone may carry the
+// id of something else. Whatever it does not confirm may have been made.
+func made[T any](look func() (T, error)) (T, error) {
+	got, err := look()
+	if err != nil {
+		return got, fmt.Errorf("%w: what was made could not be read: %w", payments.ErrOutcomeUnknown, unnamed(err))
+	}
+	return got, nil
+}
+
+// unproven is the error of reading what a list has just shown: whatever it says, the
+// two answers do not agree, and nothing is known.
+func unproven(err error) error {
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return fmt.Errorf("%w: a list shows it: %w", payments.ErrUnavailable, unnamed(err))
+	}
+	return err
+}
+
+// gone is the outcome of ending something: what is missing is ended.
+func gone(err error) error {
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return nil
+	}
+	return err
+}
+
+// unnamed keeps the text of an error and hides which it is.
+func unnamed(err error) error { return errors.New(err.Error()) }
+
 // attempt repeats a call while that may help and time is left. Uncertain tells
 // that one of the tries may have had its effect.
 func attempt[T any](ctx context.Context, g *Gateway, f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
@@ -87,6 +122,8 @@ func judged(err error) (again, mayHaveActed bool) {
 		return true, false
 	case se.HTTPStatusCode >= http.StatusInternalServerError:
 		return true, true
+	case se.HTTPStatusCode == http.StatusNotFound && se.Code != stripe.ErrorCodeResourceMissing:
+		return false, true // it does not say what is missing: perhaps only the way back
 	}
 	return false, false
 }
@@ -126,10 +163,12 @@ func translated(err error, uncertain bool) error {
 		code = string(se.Type)
 	}
 	switch {
-	case se.Type == stripe.ErrorTypeCard:
+	case se.Type == stripe.ErrorTypeCard && se.HTTPStatusCode == http.StatusPaymentRequired:
 		return &payments.Declined{Code: declineCode(se), Message: se.Msg}
-	case se.HTTPStatusCode == http.StatusNotFound:
+	case se.HTTPStatusCode == http.StatusNotFound && se.Code == stripe.ErrorCodeResourceMissing:
 		return fmt.Errorf("%w: %s (request %s)", payments.ErrGatewayMissing, code, se.RequestID)
+	case se.Type == stripe.ErrorTypeIdempotency && se.HTTPStatusCode == http.StatusBadRequest:
+		return fmt.Errorf("%w: %w (request %s)", payments.ErrOutcomeUnknown, errKeyReused, se.RequestID)
 	case uncertain && se.HTTPStatusCode >= http.StatusInternalServerError:
 		return fmt.Errorf("%w: %w: status %d, %s (request %s)", payments.ErrOutcomeUnknown, errBroken, se.HTTPStatusCode, code, se.RequestID)
 	case uncertain:
@@ -152,6 +191,9 @@ func withoutURL(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
 		return ue.Err
+	}
+	if errors.Is(err, answer.ErrOdd) {
+		return err
 	}
 	return errors.New("the answer is not JSON")
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 )
 
 func isInvoice(id string) bool { return strings.HasPrefix(id, "in_") }
@@ -25,7 +27,11 @@ func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (paymen
 	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Subscription, error) {
 		p := &stripe.SubscriptionUpdateParams{DefaultPaymentMethod: stripe.String(pm.ID)}
 		p.SetIdempotencyKey("card-sub-" + c.ChangeID.String())
-		return g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
+		sub, err := g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
+		if err == nil && (sub.DefaultPaymentMethod == nil || sub.DefaultPaymentMethod.ID != pm.ID) {
+			err = answer.Odd("it does not tell the new card")
+		}
+		return sub, err
 	})
 	if err != nil {
 		return payments.CardOnFile{}, err
@@ -51,7 +57,11 @@ func (g *Gateway) attachCard(ctx context.Context, customer, method, wish string)
 	pm, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {
 		p := &stripe.PaymentMethodAttachParams{Customer: stripe.String(customer)}
 		p.SetIdempotencyKey("attach-" + wish)
-		return g.api.V1PaymentMethods.Attach(ctx, method, p)
+		pm, err := g.api.V1PaymentMethods.Attach(ctx, method, p)
+		if err == nil && (pm.Customer == nil || pm.Customer.ID != customer) {
+			err = answer.Odd("the card in it is not the customer's")
+		}
+		return pm, err
 	})
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		return nil, noMethod()
@@ -88,10 +98,13 @@ func (g *Gateway) PayOpenInvoice(ctx context.Context, p payments.InvoicePayment)
 		if err != nil {
 			return nil, err
 		}
+		if inv.Status != stripe.InvoiceStatusPaid {
+			return nil, answer.Odd("it does not say that the invoice is paid")
+		}
 		return inv.LastResponse.RawJSON, nil
 	})
 	if isCode(err, "invoice_already_paid") {
-		paid, readErr := g.ReadPayment(ctx, open)
+		paid, readErr := g.ReadPayment(ctx, open, p.SubscriptionID)
 		return paid, readErr == nil, readErr
 	}
 	if err != nil {
@@ -103,8 +116,8 @@ func (g *Gateway) PayOpenInvoice(ctx context.Context, p payments.InvoicePayment)
 
 func invoicePayment(raw []byte) (payments.Payment, error) {
 	var o invoiceObject
-	if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
-		return payments.Payment{}, fmt.Errorf("%w: the answer is no invoice", payments.ErrOutcomeUnknown)
+	if json.Unmarshal(raw, &o) != nil || o.Status == "" {
+		return payments.Payment{}, fmt.Errorf("%w: %w", payments.ErrOutcomeUnknown, answer.Odd("it is no invoice"))
 	}
 	return *o.payment(), nil
 }
@@ -112,11 +125,7 @@ func invoicePayment(raw []byte) (payments.Payment, error) {
 // ChangePrice puts another price under the subscription's item, without charging
 // for the rest of the present period.
 func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error {
-	raw, err := g.retrieve(ctx, c.SubscriptionGatewayID)
-	if err != nil {
-		return err
-	}
-	o, err := decoded(raw)
+	o, err := g.retrieve(ctx, c.SubscriptionGatewayID, c.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -133,14 +142,22 @@ func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error
 			ProrationBehavior: stripe.String("none"),
 		}
 		// Setting it twice is harmless, and a key of ours would repeat a stored 500.
-		return g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
+		sub, err := g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
+		if err != nil {
+			return nil, err
+		}
+		now, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
+		if err == nil && now.neutral().PriceID != c.PriceID {
+			err = answer.Odd("it does not tell the new price")
+		}
+		return sub, err
 	})
 	return err
 }
 
 // SetCancelAtPeriodEnd has the subscription end with its period, or go on.
-func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, cancel bool) (payments.RemoteSubscription, error) {
-	raw, err := write(ctx, g, func(ctx context.Context) ([]byte, error) {
+func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (payments.RemoteSubscription, error) {
+	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
 		p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
 		for _, e := range expansions {
 			p.AddExpand(e)
@@ -149,21 +166,23 @@ func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, ca
 		if err != nil {
 			return nil, err
 		}
-		return sub.LastResponse.RawJSON, nil
+		o, err := decoded(sub.LastResponse.RawJSON, local)
+		if err == nil && o.CancelAtPeriodEnd != cancel {
+			err = answer.Odd("it does not tell what was set")
+		}
+		return o, err
 	})
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
-	sub, err := g.judge(ctx, raw)
+	sub, err := g.judge(ctx, o, local)
 	return sub.RemoteSubscription, err
 }
 
 // ChargeCard takes one payment. A card that asks for authentication is an error
 // rather than an intent that waits: no step follows (section 7).
 func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payments.CardCharge, error) {
-	intent, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
-		return g.api.V1PaymentIntents.Create(ctx, cardParams(t))
-	})
+	intent, err := g.makeIntent(ctx, cardParams(t), t.Reference)
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		return payments.CardCharge{}, noMethod()
 	}
@@ -171,6 +190,21 @@ func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payment
 		return payments.CardCharge{}, err
 	}
 	return cardCharge(intent), nil
+}
+
+// makeIntent makes an intent and reads it by the id that the answer tells.
+func (g *Gateway) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreateParams, local objectid.ID) (*stripe.PaymentIntent, error) {
+	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
+		intent, err := g.api.V1PaymentIntents.Create(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		return intent.ID, isOurs(intent, local)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made(func() (*stripe.PaymentIntent, error) { return g.ownIntent(ctx, id, local) })
 }
 
 func cardParams(t payments.CardTerms) *stripe.PaymentIntentCreateParams {
@@ -220,9 +254,9 @@ func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (pay
 }
 
 // ReadPayment reads an invoice or a payment intent.
-func (g *Gateway) ReadPayment(ctx context.Context, paymentID string) (payments.Payment, error) {
+func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (payments.Payment, error) {
 	if !isInvoice(paymentID) {
-		intent, err := g.intent(ctx, paymentID)
+		intent, err := g.intent(ctx, paymentID, local)
 		if err != nil {
 			return payments.Payment{}, err
 		}
@@ -235,7 +269,7 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string) (payments.P
 		if err != nil {
 			return nil, err
 		}
-		return inv.LastResponse.RawJSON, nil
+		return inv.LastResponse.RawJSON, invoiceOf(inv.LastResponse.RawJSON, local)
 	})
 	if err != nil {
 		return payments.Payment{}, err
@@ -252,10 +286,24 @@ func methodOf(intent *stripe.PaymentIntent) payments.Method {
 	return payments.MethodCard
 }
 
-func (g *Gateway) intent(ctx context.Context, id string) (*stripe.PaymentIntent, error) {
+// intent reads an intent; one that an invoice has made does not carry our id.
+func (g *Gateway) intent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
+	return g.readIntent(ctx, id, func(intent *stripe.PaymentIntent) error { return notAnothers(intent, local) })
+}
+
+// ownIntent reads an intent that we have made.
+func (g *Gateway) ownIntent(ctx context.Context, id string, local objectid.ID) (*stripe.PaymentIntent, error) {
+	return g.readIntent(ctx, id, func(intent *stripe.PaymentIntent) error { return isOurs(intent, local) })
+}
+
+func (g *Gateway) readIntent(ctx context.Context, id string, check func(*stripe.PaymentIntent) error) (*stripe.PaymentIntent, error) {
 	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		p := &stripe.PaymentIntentRetrieveParams{}
 		p.AddExpand("latest_charge")
-		return g.api.V1PaymentIntents.Retrieve(ctx, id, p)
+		intent, err := g.api.V1PaymentIntents.Retrieve(ctx, id, p)
+		if err != nil {
+			return nil, err
+		}
+		return intent, check(intent)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 
 	"github.com/stripe/stripe-go/v85"
 
@@ -17,20 +18,38 @@ func (g *Gateway) EnsureCustomer(ctx context.Context, p payments.Payer) (string,
 		return p.GatewayID, nil
 	}
 	id, err := g.findCustomer(ctx, p)
-	if err != nil || id != "" {
-		return id, err
+	if err != nil {
+		return "", err
+	}
+	if id != "" {
+		return id, unproven(g.checkCustomer(ctx, id, p))
 	}
 	key := "cust-" + p.CustomerID.String()
 	id, err = remake(key, func() (string, bool, error) {
 		id, err := g.findCustomer(ctx, p)
 		return id, id != "", err
 	}, func(key string) (string, error) { return g.createCustomer(ctx, p, key) })
-	if isCode(err, stripe.ErrorCode(stripe.ErrorTypeIdempotency)) {
+	if errors.Is(err, errKeyReused) {
 		// The payer's name or address changed since a call of which no answer came.
 		sum := sha256.Sum256([]byte(p.Name + "\x00" + p.Email + "\x00" + p.Phone))
 		id, err = g.createCustomer(ctx, p, key+"-"+hex.EncodeToString(sum[:8]))
 	}
-	return id, err
+	if err != nil {
+		return "", err
+	}
+	return made(func() (string, error) { return id, g.checkCustomer(ctx, id, p) })
+}
+
+// checkCustomer reads the payer by the id that an answer told.
+func (g *Gateway) checkCustomer(ctx context.Context, id string, p payments.Payer) error {
+	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Customer, error) {
+		c, err := g.api.V1Customers.Retrieve(ctx, id, nil)
+		if err != nil {
+			return nil, err
+		}
+		return c, carries(c.Metadata, metaCustomer, p.CustomerID)
+	})
+	return err
 }
 
 func (g *Gateway) findCustomer(ctx context.Context, p payments.Payer) (string, error) {
@@ -60,7 +79,7 @@ func (g *Gateway) createCustomer(ctx context.Context, p payments.Payer, key stri
 		if err != nil {
 			return "", err
 		}
-		return c.ID, nil
+		return c.ID, carries(c.Metadata, metaCustomer, p.CustomerID)
 	})
 }
 

@@ -40,10 +40,13 @@ func New(cfg Config) *Gateway {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
+	if cfg.Transport == nil {
+		cfg.Transport = http.DefaultTransport
+	}
 	backend := &stripe.BackendConfig{
 		MaxNetworkRetries: stripe.Int64(0), // call repeats, and knows which outcomes are certain
 		EnableTelemetry:   stripe.Bool(false),
-		HTTPClient:        &http.Client{Timeout: cfg.Timeout, Transport: cfg.Transport},
+		HTTPClient:        &http.Client{Timeout: cfg.Timeout, Transport: judge{cfg.Transport}},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // it prints whole errors
 	}
 	if cfg.URL != "" {

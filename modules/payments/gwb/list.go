@@ -174,18 +174,22 @@ func (g *Gateway) findIntent(ctx context.Context, customer, kind string, local o
 	if customer == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
-	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+	id, err := read(ctx, g, func(ctx context.Context) (string, error) {
 		p := &stripe.PaymentIntentListParams{Customer: stripe.String(customer)}
 		p.Limit = stripe.Int64(pageSize)
-		p.AddExpand("data.latest_charge")
 		for intent, err := range g.api.V1PaymentIntents.List(ctx, p).All(ctx) {
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			if intent.Metadata[pixReference(kind)] == local.String() && intent.Metadata[metaKind] == kind {
-				return intent, nil
+				return intent.ID, nil
 			}
 		}
-		return nil, nil //nolint:nilnil // as above
+		return "", nil
 	})
+	if err != nil || id == "" {
+		return nil, err
+	}
+	intent, err := g.ownIntent(ctx, id, local)
+	return intent, unproven(err)
 }

@@ -87,7 +87,7 @@ type subscriptionObject struct {
 
 func (s *subscriptionObject) neutral() payments.RemoteSubscription {
 	r := payments.RemoteSubscription{
-		GatewayID: s.ID, CustomerGatewayID: s.Customer.ID, Status: payments.RemoteStatus(s.Status),
+		GatewayID: s.ID, CustomerGatewayID: s.Customer.ID, Status: payments.RemoteStatus(s.Status), NativeStatus: s.Status,
 		CreatedAt: time.Unix(s.Created, 0).UTC(), CancelAtPeriodEnd: s.CancelAtPeriodEnd,
 	}
 	end := s.CurrentPeriodEnd

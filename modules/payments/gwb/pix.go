@@ -11,6 +11,8 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
+	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
 
@@ -22,9 +24,7 @@ const (
 
 // CreatePix makes a payment intent with a PIX code.
 func (g *Gateway) CreatePix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, error) {
-	intent, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
-		return g.api.V1PaymentIntents.Create(ctx, pixParams(t))
-	})
+	intent, err := g.makeIntent(ctx, pixParams(t), t.Reference)
 	if err != nil {
 		return payments.PixCharge{}, err
 	}
@@ -75,8 +75,8 @@ func (g *Gateway) FindPix(ctx context.Context, t payments.PixTerms) (payments.Pi
 }
 
 // ReadPix reads the intent; the code is there while it can be paid.
-func (g *Gateway) ReadPix(ctx context.Context, paymentID string) (payments.PixCharge, error) {
-	intent, err := g.intent(ctx, paymentID)
+func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (payments.PixCharge, error) {
+	intent, err := g.ownIntent(ctx, paymentID, local)
 	if err != nil {
 		return payments.PixCharge{}, err
 	}
@@ -84,26 +84,27 @@ func (g *Gateway) ReadPix(ctx context.Context, paymentID string) (payments.PixCh
 }
 
 // CancelPix cancels the intent, so that nobody pays an old code.
-func (g *Gateway) CancelPix(ctx context.Context, paymentID string) error {
+func (g *Gateway) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
 	_, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
-		return g.api.V1PaymentIntents.Cancel(ctx, paymentID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
+		intent, err := g.api.V1PaymentIntents.Cancel(ctx, paymentID, &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String("abandoned")})
+		if err == nil && intent.Status != stripe.PaymentIntentStatusCanceled {
+			err = answer.Odd("it does not say that it is cancelled")
+		}
+		return intent, err
 	})
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return nil
-	}
-	if !isCode(err, stripe.ErrorCodePaymentIntentUnexpectedState) {
+	if !errors.Is(err, payments.ErrGatewayMissing) && !isCode(err, stripe.ErrorCodePaymentIntentUnexpectedState) {
 		return err
 	}
-	c, readErr := g.ReadPix(ctx, paymentID)
+	c, readErr := g.ReadPix(ctx, paymentID, local)
 	switch {
 	case readErr != nil:
-		return readErr
+		return gone(readErr)
 	case c.Payment.Status == payments.PaymentSettled:
 		return payments.ErrAlreadyPaid
 	case c.Payment.Status == payments.PaymentGone:
 		return nil
 	}
-	return err
+	return fmt.Errorf("%w: it can still be paid: %w", payments.ErrOutcomeUnknown, unnamed(err))
 }
 
 func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (payments.PixCharge, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 )
 
 const currency = "brl"
@@ -35,6 +36,9 @@ func (g *Gateway) SyncPlan(ctx context.Context, p payments.PlanTerms) (payments.
 	case !price.Active:
 		err = g.setActive(ctx, price.ID, true)
 	}
+	if err == nil {
+		err = g.checkPrice(ctx, price.ID, product, p)
+	}
 	if err != nil {
 		return payments.PlanIDs{}, err
 	}
@@ -44,6 +48,19 @@ func (g *Gateway) SyncPlan(ctx context.Context, p payments.PlanTerms) (payments.
 		}
 	}
 	return payments.PlanIDs{ProductID: product, PriceID: price.ID}, nil
+}
+
+// checkPrice reads the price by the id that an answer told: subscriptions are made
+// with it.
+func (g *Gateway) checkPrice(ctx context.Context, id, product string, p payments.PlanTerms) error {
+	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
+		price, err := g.api.V1Prices.Retrieve(ctx, id, nil)
+		if err == nil && (price.UnitAmount != int64(p.Amount) || price.Product == nil || price.Product.ID != product) {
+			err = answer.Odd("it is not the price that was asked for")
+		}
+		return price, err
+	})
+	return unproven(err)
 }
 
 func (g *Gateway) ensureProduct(ctx context.Context, p payments.PlanTerms) (string, error) {
@@ -129,7 +146,11 @@ func (g *Gateway) createPrice(ctx context.Context, product string, p payments.Pl
 
 func (g *Gateway) setActive(ctx context.Context, price string, active bool) error {
 	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
-		return g.api.V1Prices.Update(ctx, price, &stripe.PriceUpdateParams{Active: stripe.Bool(active)})
+		p, err := g.api.V1Prices.Update(ctx, price, &stripe.PriceUpdateParams{Active: stripe.Bool(active)})
+		if err == nil && p.Active != active {
+			err = answer.Odd("it does not tell what was set")
+		}
+		return p, err
 	})
 	return err
 }

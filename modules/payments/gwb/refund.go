@@ -8,6 +8,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -31,13 +32,27 @@ func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.
 	if known, ok, err := g.FindRefund(ctx, t); err != nil || ok {
 		return known, err
 	}
-	r, err := write(ctx, g, func(ctx context.Context) (*stripe.Refund, error) {
-		return g.api.V1Refunds.Create(ctx, refundParams(t))
+	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
+		r, err := g.api.V1Refunds.Create(ctx, refundParams(t))
+		if err != nil {
+			return "", err
+		}
+		if money.Cents(r.Amount) != t.Amount {
+			return "", answer.Odd("it is of another amount")
+		}
+		return r.ID, carries(r.Metadata, metaRefund, t.RefundID)
 	})
 	if err != nil {
 		return payments.RemoteRefund{}, err
 	}
-	return g.remoteRefund(r), nil
+	// What the payment's own list does not show under that id is not booked.
+	return made(func() (payments.RemoteRefund, error) {
+		known, ok, err := g.FindRefund(ctx, t)
+		if err == nil && (!ok || known.ID != id) {
+			err = answer.Odd("the payment's refunds do not show it")
+		}
+		return known, err
+	})
 }
 
 func refundParams(t payments.RefundTerms) *stripe.RefundCreateParams {
@@ -98,6 +113,9 @@ func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]p
 			if err != nil {
 				return nil, err
 			}
+			if ref.PaymentIntentID != "" && (r.PaymentIntent == nil || r.PaymentIntent.ID != ref.PaymentIntentID) {
+				return nil, answer.Odd("a refund in it is of another payment")
+			}
 			all = append(all, g.remoteRefund(r))
 		}
 		return all, nil
@@ -115,7 +133,7 @@ func (g *Gateway) intentID(ctx context.Context, ref payments.PaymentRef) (string
 	case ref.PaymentID == "":
 		return "", nil
 	}
-	paid, err := g.ReadPayment(ctx, ref.PaymentID)
+	paid, err := g.ReadPayment(ctx, ref.PaymentID, "")
 	if err == nil && paid.PaymentIntentID == "" {
 		err = &payments.Rejected{Code: "no_payment", Message: "the invoice " + ref.PaymentID + " was settled without a payment"}
 	}

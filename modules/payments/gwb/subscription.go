@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
+	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
 
@@ -28,24 +31,34 @@ func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
-	raw, err := write(ctx, g, func(ctx context.Context) ([]byte, error) {
+	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
 		sub, err := g.api.V1Subscriptions.Create(ctx, subscriptionParams(t, card.ID))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		return sub.LastResponse.RawJSON, nil
+		return sub.ID, carries(sub.Metadata, metaSubscription, t.SubscriptionID)
 	})
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
-	sub, err := g.judge(ctx, raw)
+	// An answer repeated by its idempotency key may be old, too.
+	sub, err := made(func() (judgedSubscription, error) { return g.readSubscription(ctx, id, t.SubscriptionID) })
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
 	if sub.Outcome == payments.RequiresPaymentMethod {
-		return g.endDeclined(ctx, sub)
+		return g.endDeclined(ctx, sub, t.SubscriptionID)
 	}
 	return sub.RemoteSubscription, nil
+}
+
+// readSubscription reads it, and its first payment while that is open.
+func (g *Gateway) readSubscription(ctx context.Context, id string, local objectid.ID) (judgedSubscription, error) {
+	o, err := g.retrieve(ctx, id, local)
+	if err != nil {
+		return judgedSubscription{}, err
+	}
+	return g.judge(ctx, o, local)
 }
 
 func subscriptionParams(t payments.SubscriptionTerms, card string) *stripe.SubscriptionCreateParams {
@@ -78,14 +91,10 @@ type judgedSubscription struct {
 	declined payments.Declined
 }
 
-// judge reads an answer and, while the first payment is open, the payment
-// intent, whose status decides (section 6.3). An answer repeated by its
-// idempotency key may be old: when the intent has moved on, it is read anew.
-func (g *Gateway) judge(ctx context.Context, raw []byte) (judgedSubscription, error) {
-	o, err := decoded(raw)
-	if err != nil {
-		return judgedSubscription{}, err
-	}
+// judge reads, while the first payment is open, the payment intent, whose status
+// decides (section 6.3). When the intent has moved on, the subscription is read
+// anew.
+func (g *Gateway) judge(ctx context.Context, o *subscriptionObject, local objectid.ID) (judgedSubscription, error) {
 	if o.Status != string(payments.RemoteIncomplete) {
 		return settled(o), nil
 	}
@@ -94,25 +103,34 @@ func (g *Gateway) judge(ctx context.Context, raw []byte) (judgedSubscription, er
 		return judgedSubscription{RemoteSubscription: open(o, payments.OutcomeUnknown, "unknown")}, nil //nolint:nilerr // the subscription is there; its payment is told later
 	}
 	if intent.Status == stripe.PaymentIntentStatusSucceeded || intent.Status == stripe.PaymentIntentStatusCanceled {
-		if raw, err = g.retrieve(ctx, o.ID); err != nil {
+		now, err := g.retrieve(ctx, o.ID, local)
+		if err != nil {
 			return judgedSubscription{RemoteSubscription: open(o, payments.OutcomeUnknown, "unknown")}, nil //nolint:nilerr // as above
 		}
-		if o, err = decoded(raw); err != nil {
-			return judgedSubscription{}, err
-		}
-		if o.Status != string(payments.RemoteIncomplete) {
+		if o = now; o.Status != string(payments.RemoteIncomplete) {
 			return settled(o), nil
 		}
 	}
 	return judgedByIntent(o, intent), nil
 }
 
-func decoded(raw []byte) (*subscriptionObject, error) {
+// decoded reads a subscription that carries our id and has a status that is known:
+// another might be anything.
+func decoded(raw []byte, local objectid.ID) (*subscriptionObject, error) {
 	var o subscriptionObject
-	if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
-		return nil, fmt.Errorf("%w: the answer is no subscription", payments.ErrOutcomeUnknown)
+	if json.Unmarshal(raw, &o) != nil {
+		return nil, answer.Odd("it is no subscription")
 	}
-	return &o, nil
+	if !slices.Contains(statuses, payments.RemoteStatus(o.Status)) {
+		return nil, answer.Odd("it has no status")
+	}
+	return &o, carries(o.Metadata, metaSubscription, local)
+}
+
+// statuses are all that a subscription may have.
+var statuses = []payments.RemoteStatus{
+	payments.RemoteActive, payments.RemoteTrialing, payments.RemotePastDue, payments.RemoteUnpaid, payments.RemotePaused,
+	payments.RemoteCanceled, payments.RemoteIncomplete, payments.RemoteIncompleteExpired,
 }
 
 // settled is a subscription whose status says all.
@@ -163,14 +181,12 @@ func (g *Gateway) intentOf(ctx context.Context, o *subscriptionObject) (*stripe.
 	if id == "" {
 		return nil, payments.ErrGatewayMissing
 	}
-	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
-		return g.api.V1PaymentIntents.Retrieve(ctx, id, nil)
-	})
+	return g.intent(ctx, id, "")
 }
 
 // endDeclined cancels what a refused payment left. Should it have been paid
 // meanwhile, it is active after all.
-func (g *Gateway) endDeclined(ctx context.Context, sub judgedSubscription) (payments.RemoteSubscription, error) {
+func (g *Gateway) endDeclined(ctx context.Context, sub judgedSubscription, local objectid.ID) (payments.RemoteSubscription, error) {
 	if sub.declined.Code == "" {
 		sub.declined = payments.Declined{Code: "card_declined", Message: "Your card was declined."}
 	}
@@ -180,10 +196,10 @@ func (g *Gateway) endDeclined(ctx context.Context, sub judgedSubscription) (paym
 	if sub.Status != payments.RemoteIncomplete {
 		return payments.RemoteSubscription{}, declined
 	}
-	if err := g.CancelSubscription(ctx, sub.GatewayID); err != nil {
+	if err := g.CancelSubscription(ctx, sub.GatewayID, local); err != nil {
 		return payments.RemoteSubscription{}, declined // its status tells that it still has to be ended
 	}
-	now, err := g.ReadSubscription(ctx, sub.GatewayID)
+	now, err := g.ReadSubscription(ctx, sub.GatewayID, local)
 	if err == nil && (now.Status == payments.RemoteActive || now.Status == payments.RemoteTrialing) {
 		return now, nil
 	}
@@ -213,23 +229,19 @@ func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionT
 	if err != nil || id == "" {
 		return payments.RemoteSubscription{}, false, err
 	}
-	sub, err := g.ReadSubscription(ctx, id)
-	return sub, err == nil, err
+	sub, err := g.ReadSubscription(ctx, id, t.SubscriptionID)
+	return sub, err == nil, unproven(err)
 }
 
 // ReadSubscription reads it live, with the client secret while the payer has to
 // authenticate.
-func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string) (payments.RemoteSubscription, error) {
-	raw, err := g.retrieve(ctx, gatewayID)
-	if err != nil {
-		return payments.RemoteSubscription{}, err
-	}
-	sub, err := g.judge(ctx, raw)
+func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (payments.RemoteSubscription, error) {
+	sub, err := g.readSubscription(ctx, gatewayID, local)
 	return sub.RemoteSubscription, err
 }
 
-func (g *Gateway) retrieve(ctx context.Context, id string) ([]byte, error) {
-	return read(ctx, g, func(ctx context.Context) ([]byte, error) {
+func (g *Gateway) retrieve(ctx context.Context, id string, local objectid.ID) (*subscriptionObject, error) {
+	return read(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
 		p := &stripe.SubscriptionRetrieveParams{}
 		for _, e := range expansions {
 			p.AddExpand(e)
@@ -238,19 +250,28 @@ func (g *Gateway) retrieve(ctx context.Context, id string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sub.LastResponse.RawJSON, nil
+		return decoded(sub.LastResponse.RawJSON, local)
 	})
 }
 
-// CancelSubscription ends it now, without a refund.
-func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string) error {
+// CancelSubscription ends it now, without a refund. What is ended already answers
+// as if it were missing, so that the answer alone is not believed.
+func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string, local objectid.ID) error {
 	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Subscription, error) {
-		return g.api.V1Subscriptions.Cancel(ctx, gatewayID, &stripe.SubscriptionCancelParams{
+		sub, err := g.api.V1Subscriptions.Cancel(ctx, gatewayID, &stripe.SubscriptionCancelParams{
 			InvoiceNow: stripe.Bool(false), Prorate: stripe.Bool(false),
 		})
+		if err == nil && !payments.RemoteStatus(sub.Status).Ended() {
+			err = answer.Odd("it does not say that it has ended")
+		}
+		return sub, err
 	})
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return nil
+	if !errors.Is(err, payments.ErrGatewayMissing) {
+		return err
 	}
-	return err
+	o, readErr := g.retrieve(ctx, gatewayID, local)
+	if readErr == nil && !payments.RemoteStatus(o.Status).Ended() {
+		return fmt.Errorf("%w: cancelling says missing, but it runs", payments.ErrOutcomeUnknown)
+	}
+	return gone(readErr)
 }

@@ -31,6 +31,7 @@ const badGatewayPage = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\
 type Fault struct {
 	Method string            `json:"method,omitempty"` // empty: any
 	Path   string            `json:"path,omitempty"`   // prefix of the path; empty: any
+	Suffix string            `json:"suffix,omitempty"` // end of the path; empty: any
 	Kind   FaultKind         `json:"kind"`
 	Status int               `json:"status,omitempty"` // for status faults; default 500
 	Body   string            `json:"body,omitempty"`   // for status faults; empty: the gateway's own error form (Options.FaultBody)
@@ -60,7 +61,7 @@ func (f Fault) check() error {
 }
 
 func (f Fault) matches(r *http.Request) bool {
-	return (f.Method == "" || strings.EqualFold(f.Method, r.Method)) && strings.HasPrefix(r.URL.Path, f.Path)
+	return (f.Method == "" || strings.EqualFold(f.Method, r.Method)) && strings.HasPrefix(r.URL.Path, f.Path) && strings.HasSuffix(r.URL.Path, f.Suffix)
 }
 
 // Faults are the planned faults, used up in the order of planning.

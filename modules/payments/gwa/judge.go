@@ -1,0 +1,268 @@
+package gwa
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
+	"marquee/platform/objectid"
+)
+
+// Kinds of objects in the gateway's words. Authorizations tell none.
+const (
+	kindCustomer     = "customer"
+	kindSubscription = "subscription"
+	kindPayment      = "payment"
+)
+
+// errNotThere is an answer of 404. It proves nothing by itself: the gateway's own
+// may have an empty body, and a proxy gives one, too.
+var errNotThere = errors.New("answered 404")
+
+// taking reads a 2xx answer into a new value that has passed its check.
+func taking[T any](into **T, check func(*T) error) func(raw []byte) error {
+	return func(raw []byte) error {
+		got := new(T)
+		if json.Unmarshal(raw, got) != nil {
+			return answer.Odd("it is not the JSON that was expected")
+		}
+		if err := check(got); err != nil {
+			return err
+		}
+		*into = got
+		return nil
+	}
+}
+
+// get reads; an odd answer is ErrUnavailable.
+func get[T any](ctx context.Context, g *Gateway, path string, query url.Values, check func(*T) error) (*T, error) {
+	return repeated(ctx, g, request{method: http.MethodGet, path: path, query: query, timeout: g.cfg.Timeout}, check)
+}
+
+// repeated makes a call whose repetition is harmless.
+func repeated[T any](ctx context.Context, g *Gateway, r request, check func(*T) error) (got *T, err error) {
+	r.take = taking(&got, check)
+	return got, g.repeat(ctx, r)
+}
+
+// post is made once: the gateway knows no idempotency keys. An odd answer is
+// ErrOutcomeUnknown.
+func post[T any](ctx context.Context, g *Gateway, r request, check func(*T) error) (got *T, err error) {
+	if r.method == "" {
+		r.method = http.MethodPost
+	}
+	r.take = taking(&got, check)
+	return got, translated(g.call(ctx, r), true)
+}
+
+// made is the look at what a POST says that it made: its answer alone may carry
+// the id of something else. Whatever it does not confirm may have been made.
+func made[T any](look func() (*T, error)) (*T, error) {
+	got, err := look()
+	if err != nil {
+		return nil, fmt.Errorf("%w: what was made could not be read: %w", payments.ErrOutcomeUnknown, unnamed(err))
+	}
+	return got, nil
+}
+
+// unnamed keeps the text of an error and hides which it is.
+func unnamed(err error) error { return errors.New(err.Error()) }
+
+type told interface{ told() answer.Told }
+
+func (c *customer) told() answer.Told {
+	return answer.Told{Object: c.Object, ID: c.ID, Reference: text(c.ExternalReference)}
+}
+
+func (s *subscription) told() answer.Told {
+	return answer.Told{Object: s.Object, ID: s.ID, Reference: text(s.ExternalReference)}
+}
+
+func (p *payment) told() answer.Told {
+	return answer.Told{Object: p.Object, ID: p.ID, Reference: text(p.ExternalReference)}
+}
+
+func (a *authorization) told() answer.Told {
+	return answer.Told{ID: a.ID, Reference: text(a.ContractID)}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func (c *customer) check(id string, local objectid.ID) error {
+	return c.told().Check(answer.Told{Object: kindCustomer, ID: id, Reference: local.String()})
+}
+
+// recurrenceStatuses maps the gateway's three statuses to gateway B's words:
+// EXPIRED and INACTIVE charge no more.
+var recurrenceStatuses = map[string]payments.RemoteStatus{
+	"ACTIVE":   payments.RemoteActive,
+	"INACTIVE": payments.RemoteCanceled,
+	"EXPIRED":  payments.RemoteCanceled,
+}
+
+// check wants a status that is known: another might be anything.
+func (s *subscription) check(id string, local objectid.ID) error {
+	if recurrenceStatuses[s.Status] == "" && !s.Deleted {
+		return answer.Odd("it has no status")
+	}
+	return s.told().Check(answer.Told{Object: kindSubscription, ID: id, Reference: local.String()})
+}
+
+// check lets the reference be left out by what the gateway made by itself: charges
+// of a recurrence, and the first payment of an automatic PIX.
+func (p *payment) check(id string, local objectid.ID) error {
+	want := answer.Told{Object: kindPayment, ID: id, Reference: local.String()}
+	if p.ExternalReference == nil && (p.Subscription != "" || p.PixQRCodeID != "") {
+		want.Reference = ""
+	}
+	if p.Status == "" {
+		return answer.Odd("it has no status")
+	}
+	return p.told().Check(want)
+}
+
+func (a *authorization) check(id string, local objectid.ID) error {
+	if authorizationStatuses[a.Status] == "" {
+		return answer.Odd("it has no status")
+	}
+	return a.told().Check(answer.Told{ID: id, Reference: local.String()})
+}
+
+// check wants the envelope of a list and an id in each of its rows.
+func (l *list[T]) check() error {
+	switch {
+	case l.Object != "list" || l.TotalCount == nil || l.Data == nil:
+		return answer.Odd("it is no list")
+	case *l.TotalCount < len(l.Data):
+		return answer.Odd("it counts fewer rows than it has")
+	}
+	for i := range l.Data {
+		if row, ok := any(&l.Data[i]).(told); ok && row.told().ID == "" {
+			return answer.Odd("a row of it has no id")
+		}
+	}
+	return nil
+}
+
+// maxPages bounds how far a list is read.
+const maxPages = 50
+
+// each reads a list page by page until f answers false.
+func each[T any](ctx context.Context, g *Gateway, path string, query url.Values, f func(*T) bool) error {
+	if query == nil {
+		query = url.Values{}
+	}
+	query.Set("limit", "100")
+	seen := 0
+	for page := range maxPages {
+		query.Set("offset", strconv.Itoa(page*100))
+		got, err := get(ctx, g, path, query, (*list[T]).check)
+		if err != nil {
+			return err
+		}
+		for i := range got.Data {
+			if !f(&got.Data[i]) {
+				return nil
+			}
+		}
+		seen += len(got.Data)
+		if !got.HasMore {
+			if seen < *got.TotalCount {
+				return fmt.Errorf("%w: the list tells %d of its %d rows", payments.ErrUnavailable, seen, *got.TotalCount)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the list has more than %d entries", payments.ErrUnavailable, maxPages*100)
+}
+
+// named is a list by our reference.
+func named(local objectid.ID) url.Values { return url.Values{"externalReference": {local.String()}} }
+
+// missing finishes the look of a call that was answered with 404: the error
+// becomes ErrGatewayMissing when the list by our reference, in the same look,
+// holds nothing of that id. Another row's reference means that the list is not the
+// one asked for.
+func missing[T any, P interface {
+	*T
+	told
+}](ctx context.Context, g *Gateway, err error, path, id string, local objectid.ID) error {
+	if !errors.Is(err, errNotThere) || local == "" {
+		return err
+	}
+	return absent(ctx, g, err, path, named(local), func(row *T) bool {
+		t := P(row).told()
+		return t.ID == id || t.Reference != local.String()
+	})
+}
+
+// absent is ErrGatewayMissing when no row of the list is in the way, else err.
+func absent[T any](ctx context.Context, g *Gateway, err error, path string, query url.Values, inTheWay func(*T) bool) error {
+	there := false
+	failed := each(ctx, g, path, query, func(row *T) bool {
+		there = inTheWay(row)
+		return !there
+	})
+	switch {
+	case failed != nil:
+		return fmt.Errorf("%w; looked for: %w", err, unnamed(failed))
+	case there:
+		return fmt.Errorf("%w, but the list shows it", err)
+	}
+	return fmt.Errorf("%w: %w, and the list does not show it", payments.ErrGatewayMissing, unnamed(err))
+}
+
+// unproven is the error of reading what a list has just shown: whatever it says, the
+// two answers do not agree, and nothing is known.
+func unproven(err error) error {
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return fmt.Errorf("%w: a list shows it: %w", payments.ErrUnavailable, unnamed(err))
+	}
+	return err
+}
+
+// gone is the outcome of a DELETE: what a look has proved to be missing is done.
+func gone(err error) error {
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return nil
+	}
+	return err
+}
+
+// subscription reads one, with the look that a 404 needs.
+func (g *Gateway) subscription(ctx context.Context, id string, local objectid.ID) (*subscription, error) {
+	s, err := get(ctx, g, "/subscriptions/"+url.PathEscape(id), nil, func(s *subscription) error { return s.check(id, local) })
+	return s, missing[subscription](ctx, g, err, "/subscriptions", id, local)
+}
+
+// payment reads one, with the look that a 404 needs.
+func (g *Gateway) payment(ctx context.Context, id string, local objectid.ID) (*payment, error) {
+	p, err := get(ctx, g, "/payments/"+url.PathEscape(id), nil, func(p *payment) error { return p.check(id, local) })
+	return p, missing[payment](ctx, g, err, "/payments", id, local)
+}
+
+// remove deletes. It is done when the answer says so of that id.
+func (g *Gateway) remove(ctx context.Context, path, id string) error {
+	type deletion struct {
+		ID      string `json:"id"`
+		Deleted bool   `json:"deleted"`
+	}
+	_, err := repeated(ctx, g, request{method: http.MethodDelete, path: path + "/" + url.PathEscape(id), timeout: g.cfg.Timeout}, func(d *deletion) error {
+		if !d.Deleted {
+			return answer.Odd("it does not say that it was deleted")
+		}
+		return answer.Told{ID: d.ID}.Check(answer.Told{ID: id})
+	})
+	return err
+}

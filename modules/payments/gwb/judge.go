@@ -1,0 +1,145 @@
+package gwb
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments/internal/answer"
+	"marquee/platform/objectid"
+)
+
+// judge stands between the client library and the network. An answer passes when
+// it is what the path asks for: a list, or the object of the id. The library takes
+// any JSON for the object that was wanted, and a proxy's page for its own error.
+type judge struct{ next http.RoundTripper }
+
+// kinds are the objects behind the paths.
+var kinds = map[string]string{
+	"customers": "customer", "payment_methods": "payment_method", "subscriptions": "subscription", "invoices": "invoice",
+	"payment_intents": "payment_intent", "refunds": "refund", "disputes": "dispute", "prices": "price", "products": "product",
+	"charges": "charge", "events": "event", "invoice_payments": "invoice_payment", "setup_intents": "setup_intent",
+}
+
+// RoundTrip is http.RoundTripper. The error of an odd answer is answer.ErrOdd.
+func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := j.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := answer.Body(res.Body)
+	_ = res.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	if err := judgeAnswer(r, res.StatusCode, raw); err != nil {
+		return nil, err
+	}
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+	return res, nil
+}
+
+func judgeAnswer(r *http.Request, status int, raw []byte) error {
+	switch {
+	case status >= http.StatusBadRequest:
+		var got struct{ Error *struct{ Type string } }
+		if json.Unmarshal(raw, &got) != nil || got.Error == nil || got.Error.Type == "" {
+			return answer.Odd(fmt.Sprintf("status %d without the gateway's own form of an error", status))
+		}
+		return nil
+	case status < 200 || status > 299:
+		return answer.Odd(fmt.Sprintf("status %d", status))
+	}
+	want, list := wanted(r)
+	if list {
+		return judgeList(raw)
+	}
+	var got struct{ Object, ID string }
+	if json.Unmarshal(raw, &got) != nil {
+		return answer.Odd("it is not the JSON that was expected")
+	}
+	return answer.Told{Object: got.Object, ID: got.ID}.Check(want)
+}
+
+func judgeList(raw []byte) error {
+	var got struct {
+		Object string
+		Data   []struct{ ID string }
+	}
+	if json.Unmarshal(raw, &got) != nil || got.Object != "list" || got.Data == nil {
+		return answer.Odd("it is no list")
+	}
+	for i := range got.Data {
+		if got.Data[i].ID == "" {
+			return answer.Odd("a row of it has no id")
+		}
+	}
+	return nil
+}
+
+// wanted is what the path of a call asks for: /v1/{kind}, /v1/{kind}/{id} or
+// /v1/{kind}/{id}/{verb}.
+func wanted(r *http.Request) (want answer.Told, list bool) {
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if i := slices.Index(path, "v1"); i >= 0 {
+		path = path[i+1:]
+	}
+	if len(path) == 0 {
+		return want, false
+	}
+	want.Object = kinds[path[0]]
+	if len(path) == 1 {
+		return want, r.Method == http.MethodGet
+	}
+	// The gateway's shared test cards are attached under an id of their own.
+	if len(path) < 3 || path[2] != "attach" {
+		want.ID = path[1]
+	}
+	return want, false
+}
+
+// carries wants our id in the metadata of what we have made.
+func carries(m map[string]string, key string, local objectid.ID) error {
+	if local != "" && m[key] != local.String() {
+		return answer.Odd("it does not carry our reference")
+	}
+	return nil
+}
+
+// isOurs wants an intent to carry our id, under either key, and a status.
+func isOurs(intent *stripe.PaymentIntent, local objectid.ID) error {
+	switch {
+	case intent.Status == "":
+		return answer.Odd("it has no status")
+	case local != "" && intent.Metadata[metaOrder] != local.String() && intent.Metadata[metaSubscription] != local.String():
+		return answer.Odd("it does not carry our reference")
+	}
+	return nil
+}
+
+// notAnothers lets an intent without any of our ids pass: invoices make such.
+func notAnothers(intent *stripe.PaymentIntent, local objectid.ID) error {
+	if intent.Metadata[metaOrder] == "" && intent.Metadata[metaSubscription] == "" {
+		local = ""
+	}
+	return isOurs(intent, local)
+}
+
+// invoiceOf wants the invoice of a subscription to carry that one's id, where it
+// carries any.
+func invoiceOf(raw []byte, local objectid.ID) error {
+	var i invoiceObject
+	if json.Unmarshal(raw, &i) != nil || i.Status == "" {
+		return answer.Odd("it is no invoice")
+	}
+	if found := i.reference(); local != "" && found != "" && found != local {
+		return answer.Odd("it does not carry our reference")
+	}
+	return nil
+}
