@@ -39,6 +39,9 @@ func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.
 		if money.Cents(r.Amount) != t.Amount {
 			return "", answer.Odd("it is of another amount")
 		}
+		if intent != "" && (r.PaymentIntent == nil || r.PaymentIntent.ID != intent) {
+			return "", answer.Odd("it is of another payment intent")
+		}
 		return r.ID, carries(r.Metadata, metaRefund, t.RefundID)
 	})
 	if err != nil {
