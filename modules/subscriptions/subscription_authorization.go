@@ -43,7 +43,6 @@ func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change
 // in any order: a refusal older than the activation says nothing, and one of a row that
 // runs is believed once the gateway was asked.
 func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
-	now := s.clock.Now()
 	action := AuthorizationCancelled
 	if e.Kind == payments.AuthorizationHasExpired {
 		action = AuthorizationExpired
@@ -57,15 +56,21 @@ func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, 
 	case e.Kind == payments.AuthorizationWasRefused && Status(sub.Status) != Pending:
 		return "", s.askAuthorizationTx(ctx, tx, *sub, e.ID)
 	}
-	c := change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) {
-		learnAuthorization(r, e.Authorization)
+	return "", s.unauthorizeTx(ctx, tx, sub, action, e.ID, e.Authorization)
+}
+
+// unauthorizeTx ends a subscription with its authorization.
+func (s *Service) unauthorizeTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, event string, a *payments.PixAuthorization) error {
+	now := s.clock.Now()
+	c := change{action: action, source: ByWebhook, event: &event, edit: func(r *row) {
+		learnAuthorization(r, a)
 		r.GatewayEndedAt = &now
 	}}
 	if s.endsWithPeriod(*sub) {
 		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = &now }
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
-	return "", err
+	return err
 }
 
 // authorizationRef names the row's automatic PIX at gateway A.

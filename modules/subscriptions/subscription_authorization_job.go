@@ -61,11 +61,9 @@ func (s *Service) FollowRefusal(ctx context.Context, id objectid.ID, event strin
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
-		if err != nil || text(locked.GwaPixAuthID) != a.ID {
+		if err != nil || text(locked.GwaPixAuthID) != a.ID || Status(locked.Status).Ended() {
 			return err
 		}
-		now := s.clock.Now()
-		_, err = s.moveTx(ctx, tx, &locked, change{action: action, source: ByWebhook, event: &event, edit: func(r *row) { r.GatewayEndedAt = &now }})
-		return err
+		return s.unauthorizeTx(ctx, tx, &locked, action, event, nil)
 	})
 }
