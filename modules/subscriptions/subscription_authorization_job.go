@@ -50,7 +50,7 @@ func (s *Service) FollowRefusal(ctx context.Context, id objectid.ID, event strin
 	if err != nil {
 		return err
 	}
-	a, err := gateway.ReadPixAuthorization(ctx, *sub.GwaPixAuthID)
+	a, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 	if err != nil {
 		return fmt.Errorf("read authorization of %s: %w", id, err)
 	}
