@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,12 +17,14 @@ import (
 type reconcileCommand struct {
 	Since   string `required:"" help:"How far back to look: a day (2026-11-01, in REPORT_TZ), an instant (RFC 3339), or a duration such as 72h."`
 	Gateway string `help:"gwa or gwb; default both." enum:"gwa,gwb," default:""`
-	DryRun  bool   `help:"Show what would be repaired and change nothing."`
+	Apply   bool   `help:"Repair what is found, and let payments that could not be applied be refunded by themselves again after a restore. Without it the differences are listed and nothing changes."`
+	DryRun  bool   `help:"List and change nothing, which is what happens without --apply." hidden:""`
 	JSON    bool   `help:"Print the report as JSON."`
 }
 
-// Run compares, repairs, and prints what it found. It fails when a gateway could
-// not be asked to the end; what was found until then is printed all the same.
+// Run compares and prints what it found; with --apply it lists first and repairs
+// then. It fails when a gateway could not be asked to the end; what was found until
+// then is printed all the same.
 func (c *reconcileCommand) Run(ctx context.Context) error {
 	cfg, err := configured()
 	if err != nil {
@@ -35,14 +38,26 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := payments.ReconcileOptions{Since: since, DryRun: c.DryRun}
+	if c.Apply && c.DryRun {
+		return errors.New("--apply and --dry-run contradict each other")
+	}
+	o := payments.ReconcileOptions{Since: since, DryRun: true}
 	if c.Gateway != "" {
 		o.Gateways = []payments.GatewayName{payments.GatewayName(c.Gateway)}
 	}
+	if err := c.run(ctx, cfg, o); err != nil || !c.Apply {
+		return err
+	}
+	o.DryRun = false
+	return c.run(ctx, cfg, o)
+}
+
+func (c *reconcileCommand) run(ctx context.Context, cfg app.Config, o payments.ReconcileOptions) error {
 	report, failed := app.Reconcile(ctx, cfg, os.Stderr, o)
 	if report == nil {
 		return failed
 	}
+	var err error
 	if c.JSON {
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")

@@ -8,10 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/accounts"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
 
@@ -46,6 +48,13 @@ type Deps struct {
 	Operators *operators.Mailer
 	// RecoveryDelay is RECOVERY_DELAY (intent.Deps). Default 1 min.
 	RecoveryDelay time.Duration
+	// Automatic bounds what is refunded without a person's decision.
+	Automatic AutomaticRefunds
+	// Accounts, Mail and Templates tell payers whose money was given back; without
+	// them nobody is written to.
+	Accounts  *accounts.Service
+	Mail      mail.Sender
+	Templates *mail.Templates
 	// GWBPublishableKey is shown by GET /gwb/config; empty: not configured.
 	GWBPublishableKey string
 }

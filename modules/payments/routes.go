@@ -17,6 +17,7 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("How many webhooks came and what became of them"))
 	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin, s.webhookLogReplay,
 		httpapi.Summary("Apply a stored event again"))
+	s.unappliedRoutes(api, lists)
 	httpapi.Route(api, http.MethodGet, "/gwb/config", "gwb_config", httpapi.Public, s.gwbConfig,
 		httpapi.Summary("The key with which a client makes card tokens at gateway B"))
 }

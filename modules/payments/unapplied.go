@@ -61,13 +61,16 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 		return false, errors.New("payments: an unapplied payment needs a payment or a subject")
 	}
 	now := s.deps.Clock.Now()
-	_, err = s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
+	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
 		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: filled(u.PaymentID),
 		AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID), SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID),
 		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, At: now,
 	})
 	if err == nil {
-		return true, nil
+		if u.Automatic {
+			err = s.insertUnappliedTx(ctx, tx, id)
+		}
+		return true, err
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
 
@@ -81,6 +82,15 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.recoverRefund(ctx, job.Args.RefundID)
 	}))
 	s.intents.Workers(w)
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[unappliedArgs]) error {
+		return s.handleUnapplied(ctx, job.Args.ID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[unappliedSweepArgs]) error {
+		return s.RefundDueUnapplied(ctx)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[unappliedMailArgs]) error {
+		return s.mailUnapplied(ctx, job.Args.ID)
+	}))
 	river.AddWorker(w, &forgetWorker{s: s})
 	river.AddWorker(w, &logMonthsWorker{s: s})
 }
@@ -88,6 +98,9 @@ func (s *Service) Workers(w *river.Workers) {
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []*river.PeriodicJob {
 	return append(s.intents.Periodic(string(GWA), string(GWB)),
+		river.NewPeriodicJob(river.PeriodicInterval(unappliedSweep), func() (river.JobArgs, *river.InsertOpts) {
+			return unappliedSweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
+		}, &river.PeriodicJobOpts{RunOnStart: true}),
 		river.NewPeriodicJob(nightly{}, func() (river.JobArgs, *river.InsertOpts) { return logMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: logMonthsArgs{}.Kind()}),
 	)
 }

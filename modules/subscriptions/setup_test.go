@@ -62,6 +62,7 @@ type bundle struct {
 	jobs     *jobs.Client
 	pix      *pix
 	promos   *codes
+	limits   payments.AutomaticRefunds
 	mails    *mail.Catcher
 	customer accounts.Customer
 	token    string // of the customer's requests; "" until the first one logs him in
@@ -82,9 +83,15 @@ func setup(t *testing.T, change ...func(*subscriptions.Config)) *bundle {
 // setupOn is setup on a database of the test's own.
 func setupOn(t *testing.T, db *pgxpool.Pool, change ...func(*subscriptions.Config)) *bundle {
 	t.Helper()
+	return setupWithin(t, db, payments.AutomaticRefunds{}, change...)
+}
+
+// setupWithin is setupOn with limits of what is refunded by itself.
+func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefunds, change ...func(*subscriptions.Config)) *bundle {
+	t.Helper()
 	log := leaktest.Logger(t)
 	b := &bundle{
-		db: db, clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
+		limits: limits, db: db, clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
 	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	t.Cleanup(func() {
@@ -102,7 +109,6 @@ func setupOn(t *testing.T, db *pgxpool.Pool, change ...func(*subscriptions.Confi
 	b.jobs, err = jobs.New(b.db, jobs.Options{Log: log, Workers: workers})
 	require.NoError(t, err)
 	b.accounts = accountstest.Service(t, b.db)
-	b.payments = payments.New(payments.Deps{Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(), GWBPublishableKey: "pk_test"})
 	b.promos = &codes{}
 	b.mails, err = mail.NewCatcher("127.0.0.1:0", log)
 	require.NoError(t, err)
@@ -111,6 +117,10 @@ func setupOn(t *testing.T, db *pgxpool.Pool, change ...func(*subscriptions.Confi
 	require.NoError(t, err)
 	templates, err := templates()
 	require.NoError(t, err)
+	b.payments = payments.New(payments.Deps{
+		Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Adapters: b.gateways.Adapters(), GWBPublishableKey: "pk_test",
+		Accounts: b.accounts, Mail: sender, Templates: templates, Automatic: b.limits,
+	})
 	b.service = subscriptions.New(subscriptions.Deps{
 		Mail: sender, Templates: templates, Promos: b.promos, Pool: b.db, Jobs: b.jobs, Clock: b.clock, Log: log, Accounts: b.accounts, Payments: b.payments, Settings: b.pix, Config: cfg,
 	})

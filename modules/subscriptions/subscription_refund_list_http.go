@@ -19,7 +19,6 @@ type subscriptionRefundsBody struct {
 }
 
 type subscriptionRefundDoc struct {
-	RefundID        objectid.ID   `json:"refund_id" doc:"By which a 409 names a refund that is not answered yet"`
 	EventID         string        `json:"event_id"`
 	Type            string        `json:"type"`
 	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
@@ -61,7 +60,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	}
 	for _, r := range given {
 		doc := subscriptionRefundDoc{
-			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: filled(r.Reason),
+			EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: filled(r.Reason),
 			Admin: filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)

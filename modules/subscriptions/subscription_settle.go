@@ -321,25 +321,32 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 }
 
 // lateMoneyTx opens an ended subscription again for money that came after its
-// end (open-shapes, Money that arrives late). A renewal that was paid before the
-// end opens nothing, and neither does money when the customer has another
-// subscription by now, or disputes what he paid, or has deleted the account; the
-// ledger has it in any case, for a refund.
+// end (open-shapes, Money that arrives late). A renewal that was charged before the
+// end had its access, and opens nothing. Money that opens nothing because the
+// customer has another subscription by now, or disputes what he paid, or has deleted
+// the account, is listed and refunded.
 func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
-	if sub.StartedAt != nil && p.SettledAt != nil && sub.EndedAt.After(*p.SettledAt) {
-		return nil
+	if s.chargedBeforeEnd(*sub, p) {
+		if !s.maybeAfterEnd(*sub, *p.SettledAt) {
+			return nil
+		}
+		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid on the day on which the subscription ended: before or after, the gateway does not tell.", false)
 	}
-	if sub.HasChargeback {
-		return s.endAtGatewayTx(ctx, tx, *sub) // while its money is disputed nothing opens
+	if sub.HasChargeback { // while its money is disputed nothing opens
+		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the subscription had ended, of which a payment is disputed.", true)
 	}
-	if gone, err := s.isGoneTx(ctx, tx, sub.CustomerID); err != nil || gone {
-		return errors.Join(err, s.endAtGatewayTx(ctx, tx, *sub))
+	gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
+	if err != nil {
+		return err
 	}
-	_, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
+	if gone {
+		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had deleted the account.", true)
+	}
+	live, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
 	if err == nil {
 		s.log.WarnContext(ctx, "money for an ended subscription of a customer who has another", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID))
-		return s.endAtGatewayTx(ctx, tx, *sub)
+		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the subscription had ended; the customer has another one, "+live.ID.String()+".", true)
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err
@@ -349,6 +356,21 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		s.pay(r, p)
 	}})
 	return err
+}
+
+// chargedBeforeEnd reports whether a payment that is told after the end was one of
+// the time before: a charge of a recurrence, which has given access since. A code that
+// was paid before the end and is told after it has given none.
+func (s *Service) chargedBeforeEnd(sub row, p payment) bool {
+	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && sub.EndedAt.After(*p.SettledAt)
+}
+
+// maybeAfterEnd reports whether gateway A told but the day of a payment, and it is
+// that of the end.
+func (s *Service) maybeAfterEnd(sub row, settledAt time.Time) bool {
+	day := startOfDay(settledAt, s.cfg.Zone)
+	return sub.Gateway == string(payments.GWA) && settledAt.Equal(day) && day.Equal(startOfDay(*sub.EndedAt, s.cfg.Zone))
 }
 
 // learnRemote keeps what a gateway tells of its subscription.

@@ -54,3 +54,8 @@ SELECT coalesce(s.subject, '')::text AS subject FROM (
     UNION SELECT unnest(ARRAY[r.payment_ref, r.local_id::text]) FROM payments.refunds r WHERE r.customer_id = @customer_id
     UNION SELECT unnest(ARRAY[d.payment_ref, d.local_id::text]) FROM payments.disputes d WHERE d.customer_id = @customer_id
 ) s WHERE s.subject <> '';
+
+-- name: PaymentMoveTo :execrows
+-- PaymentMoveTo makes a payment that of another subscription.
+UPDATE payments.payments SET purpose = 'subscription', local_id = @local_id, updated_at = @at
+WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND customer_id = @customer_id;

@@ -27,3 +27,67 @@ UPDATE payments.unapplied_payments SET
     paid_at = coalesce(paid_at, sqlc.narg(paid_at)), note = coalesce(note, sqlc.narg(note)), updated_at = @at
 WHERE gateway = @gateway AND subject = @subject
   AND (kind = 'unknown' AND @kind <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL);
+
+-- name: UnappliedBudgetLock :exec
+-- UnappliedBudgetLock lets automatic refunds be claimed one after the other.
+SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0));
+
+-- name: UnappliedDecide :exec
+INSERT INTO payments.unapplied_decisions (unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason)
+VALUES (@unapplied_id, @at, @from_state::text, @to_state, @source, sqlc.narg(admin_id), sqlc.narg(amount_cents), sqlc.narg(reason));
+
+-- name: UnappliedDue :many
+-- UnappliedDue lists what may be refunded by itself, and what somebody decided to
+-- refund and may not have gone on with, the oldest first.
+SELECT id FROM payments.unapplied_payments
+WHERE state = 'open' AND automatic AND coalesce(next_try_at, '-infinity') <= @now
+   OR state = 'refunding' AND updated_at <= @left_since
+ORDER BY created_at LIMIT @most;
+
+-- name: UnappliedFind :one
+SELECT * FROM payments.unapplied_payments WHERE id = @id;
+
+-- name: UnappliedGiveUp :exec
+-- UnappliedGiveUp leaves a case to people.
+UPDATE payments.unapplied_payments SET automatic = false, note = @note, updated_at = @at WHERE id = @id AND state = 'open';
+
+-- name: UnappliedLastDecision :one
+SELECT * FROM payments.unapplied_decisions WHERE unapplied_id = @unapplied_id ORDER BY id DESC LIMIT 1;
+
+-- name: UnappliedLock :one
+SELECT * FROM payments.unapplied_payments WHERE id = @id FOR UPDATE;
+
+-- name: UnappliedMove :execrows
+-- UnappliedMove changes the state from the one that was seen: none when somebody
+-- else was faster.
+UPDATE payments.unapplied_payments SET
+    state = @to_state, kind = coalesce(sqlc.narg(kind)::text, kind), subscription_id = coalesce(sqlc.narg(subscription_id), subscription_id),
+    note = coalesce(sqlc.narg(note)::text, note), automatic = automatic AND @automatic::boolean, updated_at = @at
+WHERE id = @id AND state = @from_state;
+
+-- name: UnappliedOfPayment :many
+-- UnappliedOfPayment finds and locks the case of a payment that refunds name, with
+-- what the ledger has of it.
+SELECT sqlc.embed(u), p.amount_cents AS paid_cents, p.purpose
+FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+WHERE p.gateway = @gateway AND (p.gateway_payment_id = @payment_ref::text OR p.payment_intent_id = @payment_ref::text)
+FOR UPDATE OF u;
+
+-- name: UnappliedOpenCount :many
+-- UnappliedOpenCount counts what waits for a decision, by kind.
+SELECT kind, count(*) FROM payments.unapplied_payments WHERE state = 'open' GROUP BY kind;
+
+-- name: UnappliedPostpone :exec
+-- UnappliedPostpone leaves a case of which the gateway says nothing until later.
+UPDATE payments.unapplied_payments SET tries = tries + 1, next_try_at = @next_try_at WHERE id = @id AND state = 'open';
+
+-- name: UnappliedSpent :one
+-- UnappliedSpent counts what was refunded by itself: how many since hour_ago, how
+-- much since day_ago.
+WITH claimed AS (
+    SELECT d.unapplied_id AS claimed_id, max(d.at)::timestamptz AS claimed_at FROM payments.unapplied_decisions d
+    WHERE d.source = 'platform' AND d.to_state = 'refunding' AND d.at > @day_ago GROUP BY d.unapplied_id
+)
+SELECT count(*) FILTER (WHERE claimed.claimed_at > @hour_ago::timestamptz) AS claims, coalesce(sum(u.amount_cents), 0)::bigint AS cents
+FROM claimed JOIN payments.unapplied_payments u ON u.id = claimed.claimed_id AND u.state <> 'open';

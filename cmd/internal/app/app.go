@@ -116,7 +116,7 @@ func (a *App) newAPI() error {
 	a.metrics.MustRegister(collection.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
-	a.metrics.MustRegister(a.modules.payments.Intents())
+	a.metrics.MustRegister(a.modules.payments.Intents(), a.modules.payments.UnappliedMetrics())
 	a.api.AddCheck("gateways", func(ctx context.Context) error {
 		suspect, err := a.modules.payments.Intents().Suspect(ctx)
 		if err == nil && len(suspect) > 0 {

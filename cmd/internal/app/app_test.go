@@ -87,5 +87,6 @@ func TestMetrics(t *testing.T) {
 	}
 	require.Contains(t, names, "marquee_http_request_seconds")
 	require.Contains(t, names, "marquee_db_connections")
+	require.Contains(t, names, "marquee_unapplied_payments")
 	require.Contains(t, names, "marquee_query_unknown_fields_total")
 }

@@ -96,6 +96,23 @@ func (o *office) subscribed(gateway string) string {
 	return id
 }
 
+// unapplied is a payment of a subscription at a gateway that is on the list of those
+// that could not be applied.
+func (o *office) unapplied(gateway string) string {
+	subscription := o.subscribed(gateway)
+	var id string
+	require.NoError(o.t, o.app.pool.QueryRow(o.t.Context(), `INSERT INTO payments.unapplied_payments
+			(kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, created_at, updated_at)
+		SELECT 'late', gateway, gateway_payment_id, gateway_payment_id, amount_cents, customer_id, local_id, now(), now()
+		FROM payments.payments WHERE local_id = $1 RETURNING id`, subscription).Scan(&id))
+	return id
+}
+
+// decide decides about an unapplied payment.
+func (o *office) decide(id, decision string, body any) made {
+	return made{o.root.Post("/admin/finance/unapplied-payments/"+id+decision, body), "unapplied-payments", id}
+}
+
 // idIn is the id of the only document of an answer.
 func idIn(a *apitest.Answer) string {
 	return a.Expect(a.Status).Map()["docs"].([]any)[0].(obj)["_id"].(string)

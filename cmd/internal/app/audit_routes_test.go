@@ -151,6 +151,12 @@ var trailed = map[string]func(o *office) made{
 		return o.act("/admin/gwb/subscriptions/", o.subscribed("gwb"), "/cancel", nil)
 	},
 
+	"unapplied_payment_keep": func(o *office) made {
+		return o.decide(o.unapplied("gwb"), "/keep", obj{"reason": "as agreed"})
+	},
+	"unapplied_payment_refund": func(o *office) made { return o.decide(o.unapplied("gwb"), "/refund", nil) },
+	"unapplied_payment_extend": func(o *office) made { return o.decide(o.unapplied("gwb"), "/extend", nil) },
+
 	"event_create": func(o *office) made { return o.post("/events", "events", anEvent) },
 	"event_update": func(o *office) made { return o.put("/events", "events", o.event(), "title", "Other") },
 	"event_delete": func(o *office) made { return o.remove("/events", "events", o.event()) },

@@ -74,6 +74,9 @@ type Config struct {
 
 	ReconcilePause time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours."`
 
+	AutoRefundsPerHour   int   `env:"AUTO_REFUNDS_PER_HOUR" envDefault:"20" doc:"Payments that could not be applied and are refunded without a person's decision, in any hour; further ones wait on the list of unapplied payments. 0: none."`
+	AutoRefundDailyLimit int64 `env:"AUTO_REFUND_DAILY_LIMIT" envDefault:"500000" doc:"Sum, in cents, of what is refunded without a person's decision in any 24 hours. 0: nothing."`
+
 	WebhookLogMonths int `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" doc:"Months, before the present one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
 
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
@@ -134,6 +137,7 @@ func (c Config) Validate() error {
 	for _, key := range c.negatives() {
 		need(false, key+" is below 0.")
 	}
+	need(c.AutoRefundsPerHour >= 0 && c.AutoRefundDailyLimit >= 0, "AUTO_REFUNDS_PER_HOUR or AUTO_REFUND_DAILY_LIMIT is below 0; 0 refunds nothing by itself.")
 	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
 	_, err = c.trustedProxies()
 	need(err == nil, fmt.Sprint(err))

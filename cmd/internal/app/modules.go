@@ -21,6 +21,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/money"
 	"marquee/platform/operators"
 	"marquee/platform/secret"
 	"marquee/web"
@@ -68,7 +69,9 @@ func newModules(c core) (m modules, err error) {
 	if m.operators, err = newOperators(c); err != nil {
 		return m, err
 	}
-	m.payments = newPayments(c, m)
+	if m.payments, err = newPayments(c, m); err != nil {
+		return m, err
+	}
 	if m.tickets, err = newTickets(c, m); err != nil {
 		return m, err
 	}
@@ -180,15 +183,21 @@ func newOperators(c core) (*operators.Mailer, error) {
 	return operators.New(c.jobs, sender, c.cfg.OperatorsMail), nil
 }
 
-func newPayments(c core, m modules) *payments.Service {
+func newPayments(c core, m modules) (*payments.Service, error) {
+	sender, templates, err := newMail(c.cfg)
+	if err != nil {
+		return nil, err
+	}
 	return payments.New(payments.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable, ReconcilePause: c.cfg.ReconcilePause,
 		KeepLogMonths: c.cfg.WebhookLogMonths, Operators: m.operators, RecoveryDelay: c.cfg.RecoveryDelay,
+		Accounts: m.accounts, Mail: sender, Templates: templates,
+		Automatic: payments.AutomaticRefunds{PerHour: &c.cfg.AutoRefundsPerHour, PerDay: (*money.Cents)(&c.cfg.AutoRefundDailyLimit)},
 		Adapters: []payments.Adapter{
 			gwa.New(gwa.Config{
 				URL: c.cfg.GWAURL, APIKey: c.cfg.GWAAPIKey, WebhookTokens: c.cfg.GWAWebhookToken, Days: c.zone, Clock: c.clock, UserAgent: "Marquee/" + Version(),
 			}),
 			gwb.New(gwb.Config{URL: c.cfg.GWBURL, SecretKey: c.cfg.GWBSecretKey, WebhookSecrets: c.cfg.GWBWebhook, Clock: c.clock}),
 		},
-	})
+	}), nil
 }

@@ -21,7 +21,7 @@ type place struct{ in, name string }
 var kindOfName = map[string]string{
 	"avatar_id": "avatar", "category_id": "category", "children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
 	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "plan_id": "plan", "promo_code_id": "promo code",
-	"season_id": "season", "status_id": "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
+	"season_id": "season", "subscription_id": "subscription", "status_id": "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
 	"thumbnail_horizontal_name_less": "file", "thumbnail_vertical": "file", "thumbnail_vertical_name_less": "file", "ticket_id": "ticket",
 	"ticket_order_id": "order", "type_user": "profile", "user": "user", "user_id": "user", "video_gridfs_id": "file", "video_id": "video",
 	// What gateways call their payments.
@@ -32,7 +32,7 @@ var kindOfName = map[string]string{
 // kindOfPath are the kinds of the records that _id and {id} name, by the
 // beginning of the route's path.
 var kindOfPath = map[string]string{
-	"/admin/customers": "user", "/admin/exports": "export", "/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
+	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export", "/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
 	"/admin/promo-codes": "promo code", "/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
 	"/audit-log": "audit entry", "/categories": "category", "/customers": "user", "/events": "event", "/me/tickets": "ticket", "/my-user": "user",
 	"/plans": "plan", "/search": "user", "/seasons": "season", "/subscriptions": "subscription", "/tags": "tag", "/tickets": "ticket",
@@ -171,13 +171,12 @@ func TestOwnershipKnowsEveryID(t *testing.T) {
 // notOfCustomers are the tables with a column for a customer in which the victim
 // need not have a row.
 var notOfCustomers = map[string]string{
-	"accounts.deletions":          "he is not deleted",
-	"finance.exports":             "of the admin who asked",
-	"payments.disputes":           "no route takes its id or shows it to customers",
-	"payments.refunds":            "no route takes its id or shows it to customers",
-	"payments.unapplied_payments": "no route takes its id or shows it to customers",
-	"subscriptions.plan_moves":    "no route takes its id or shows it to customers",
-	"payments.intents":            "no route takes its id or shows it to customers",
+	"accounts.deletions":       "he is not deleted",
+	"finance.exports":          "of the admin who asked",
+	"payments.disputes":        "no route takes its id or shows it to customers",
+	"payments.refunds":         "no route takes its id or shows it to customers",
+	"subscriptions.plan_moves": "no route takes its id or shows it to customers",
+	"payments.intents":         "no route takes its id or shows it to customers",
 }
 
 // TestVictimHasARowInEveryTable: a table that names customers has a row of the

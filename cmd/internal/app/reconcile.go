@@ -7,12 +7,18 @@ import (
 	"marquee/modules/payments"
 )
 
-// Reconcile is `marquee reconcile`: the nightly job's work, asked for by hand.
+// Reconcile is `marquee reconcile`: the nightly job's work, asked for by hand. One of
+// both gateways that is not dry and comes to its end says that the database is
+// complete: after a restore automatic refunds go on (docs/operations.md).
 func Reconcile(ctx context.Context, cfg Config, logs io.Writer, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
 	a, err := open(ctx, cfg, logs, false)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	return a.modules.subscriptions.Reconcile(ctx, o)
+	report, err := a.modules.subscriptions.Reconcile(ctx, o)
+	if err == nil && !o.DryRun && len(o.Gateways) == 0 {
+		err = a.modules.payments.AcceptDatabase(ctx)
+	}
+	return report, err
 }

@@ -162,6 +162,8 @@ func (v victim) watches(t *testing.T, a *App, root *apitest.Client) {
 func (v victim) isKnownToAdmins(t *testing.T, a *App, root *apitest.Client) {
 	t.Helper()
 	log := a.insert(t, `INSERT INTO payments.webhook_logs (gateway, payload, signature_valid, received_at) VALUES ('gwa', jsonb_build_object('customer', $1::text), true, now())`, canary)
+	unapplied := a.insert(t, `INSERT INTO payments.unapplied_payments (kind, gateway, subject, customer_id, note, created_at, updated_at)
+		VALUES ('unknown', 'gwa', 'sub_of_the_victim', $1, $2, now(), now())`, v.ids["user"], canary)
 	column := a.insert(t, `INSERT INTO board.requisition_status (name) VALUES ($1)`, canary)
 	card := a.insert(t, `INSERT INTO board.requisitions (name, status_id) VALUES ($1, $2)`, canary, column)
 	export := a.insert(t, `INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filename, status, size, created_at, finished_at, expires_at)
@@ -175,6 +177,7 @@ func (v victim) isKnownToAdmins(t *testing.T, a *App, root *apitest.Client) {
 	require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT id FROM accounts.audit_log WHERE record_id = $1 LIMIT 1`, v.ids["user"]).Scan(&entry))
 	require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT id FROM accounts.users_type LIMIT 1`).Scan(&profile))
 	v.ids["webhook log"], v.ids["column"], v.ids["requisition"], v.ids["export"] = log.String(), column.String(), card.String(), export.String()
+	v.ids["unapplied payment"] = unapplied.String()
 	v.ids["audit entry"], v.ids["profile"] = entry.String(), profile.String()
 	v.ids["file"] = upload(t, root, "/upload-file/archive-records/"+v.ids["user"])
 	v.ids["attachment"] = upload(t, root, "/admin/requisitions/"+v.ids["requisition"]+"/files")

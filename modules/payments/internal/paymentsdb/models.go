@@ -35,20 +35,6 @@ type PaymentsDispute struct {
 	UpdatedAt  time.Time
 }
 
-// One row a failed attempt to take a payment, so that a failure reported by several events counts once.
-type PaymentsFailedAttempt struct {
-	ID               objectid.ID
-	Gateway          string
-	GatewayPaymentID string
-	// Counted by the gateway from 1; 0 while the number has not been told.
-	Attempt     int32
-	Purpose     string
-	LocalID     objectid.ID
-	AmountCents int64
-	FailedAt    time.Time
-	CreatedAt   time.Time
-}
-
 // What the looks know of each gateway, shared by all processes.
 type PaymentsGatewayState struct {
 	Gateway string
@@ -158,4 +144,48 @@ type PaymentsRefund struct {
 	RefundedAt  *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+}
+
+// Every change of an unapplied payment's state, append-only. What the platform refunded by itself, and so its hourly and daily limits, is counted from here.
+type PaymentsUnappliedDecision struct {
+	ID          int64
+	UnappliedID objectid.ID
+	At          time.Time
+	// Null for the row that began it.
+	FromState *string
+	ToState   string
+	// platform: by itself; admin: a person; gateway: it followed from what the ledger of refunds was told.
+	Source  string
+	AdminID *objectid.ID
+	// The payment's, as far as it is known.
+	AmountCents *int64
+	Reason      *string
+}
+
+// Money that gave nobody anything: what people decide on, and what was given back by itself.
+type PaymentsUnappliedPayment struct {
+	ID objectid.ID
+	// late: for a row that has ended; duplicate: a second payment, or that of a recurrence beside the row's own; foreign: booked for a row that another customer or recurrence owns; unrefundable: a refund of it failed or can never be made; unknown: an answer not known for a day, or money that nobody can place.
+	Kind    string
+	Gateway string
+	// What the row is about: the payment as payments.payments.gateway_payment_id names it, else, of kind unknown, whatever tells the case apart, such as the gateway's recurrence or our own id.
+	Subject          string
+	GatewayPaymentID *string
+	AmountCents      *int64
+	// Kept without a foreign key, as in the ledger: it outlives the customer.
+	CustomerID     *objectid.ID
+	SubscriptionID *objectid.ID
+	OrderID        *objectid.ID
+	PaidAt         *time.Time
+	// open: nobody has decided; refunding: a refund is asked for; refunded: all of it is given back; extended: made a living subscription's; kept: an admin says so.
+	State string
+	Note  *string
+	// The platform may refund it by itself, after reading it live and within the limits.
+	Automatic bool
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// How often the gateway was asked about it in vain before an automatic refund.
+	Tries int32
+	// Not before then is it looked at again for an automatic refund; null: at once.
+	NextTryAt *time.Time
 }

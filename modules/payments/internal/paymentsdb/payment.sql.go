@@ -208,6 +208,34 @@ func (q *Queries) PaymentListSubjects(ctx context.Context, db DBTX, customerID o
 	return items, nil
 }
 
+const paymentMoveTo = `-- name: PaymentMoveTo :execrows
+UPDATE payments.payments SET purpose = 'subscription', local_id = $1, updated_at = $2
+WHERE gateway = $3 AND gateway_payment_id = $4 AND customer_id = $5
+`
+
+type PaymentMoveToParams struct {
+	LocalID          objectid.ID
+	At               time.Time
+	Gateway          string
+	GatewayPaymentID string
+	CustomerID       objectid.ID
+}
+
+// PaymentMoveTo makes a payment that of another subscription.
+func (q *Queries) PaymentMoveTo(ctx context.Context, db DBTX, arg PaymentMoveToParams) (int64, error) {
+	result, err := db.Exec(ctx, paymentMoveTo,
+		arg.LocalID,
+		arg.At,
+		arg.Gateway,
+		arg.GatewayPaymentID,
+		arg.CustomerID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const paymentRepeat = `-- name: PaymentRepeat :exec
 UPDATE payments.payments SET
     native_status = CASE WHEN native_status = 'CONFIRMED' AND $1::text = 'RECEIVED' THEN 'RECEIVED' ELSE native_status END,

@@ -12,6 +12,126 @@ import (
 	"marquee/platform/objectid"
 )
 
+const unappliedBudgetLock = `-- name: UnappliedBudgetLock :exec
+SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0))
+`
+
+// UnappliedBudgetLock lets automatic refunds be claimed one after the other.
+func (q *Queries) UnappliedBudgetLock(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, unappliedBudgetLock)
+	return err
+}
+
+const unappliedDecide = `-- name: UnappliedDecide :exec
+INSERT INTO payments.unapplied_decisions (unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason)
+VALUES ($1, $2, $3::text, $4, $5, $6, $7, $8)
+`
+
+type UnappliedDecideParams struct {
+	UnappliedID objectid.ID
+	At          time.Time
+	FromState   string
+	ToState     string
+	Source      string
+	AdminID     *objectid.ID
+	AmountCents *int64
+	Reason      *string
+}
+
+func (q *Queries) UnappliedDecide(ctx context.Context, db DBTX, arg UnappliedDecideParams) error {
+	_, err := db.Exec(ctx, unappliedDecide,
+		arg.UnappliedID,
+		arg.At,
+		arg.FromState,
+		arg.ToState,
+		arg.Source,
+		arg.AdminID,
+		arg.AmountCents,
+		arg.Reason,
+	)
+	return err
+}
+
+const unappliedDue = `-- name: UnappliedDue :many
+SELECT id FROM payments.unapplied_payments
+WHERE state = 'open' AND automatic AND coalesce(next_try_at, '-infinity') <= $1
+   OR state = 'refunding' AND updated_at <= $2
+ORDER BY created_at LIMIT $3
+`
+
+type UnappliedDueParams struct {
+	Now       *time.Time
+	LeftSince time.Time
+	Most      int32
+}
+
+// UnappliedDue lists what may be refunded by itself, and what somebody decided to
+// refund and may not have gone on with, the oldest first.
+func (q *Queries) UnappliedDue(ctx context.Context, db DBTX, arg UnappliedDueParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, unappliedDue, arg.Now, arg.LeftSince, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedFind = `-- name: UnappliedFind :one
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at FROM payments.unapplied_payments WHERE id = $1
+`
+
+func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
+	row := db.QueryRow(ctx, unappliedFind, id)
+	var i PaymentsUnappliedPayment
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.Gateway,
+		&i.Subject,
+		&i.GatewayPaymentID,
+		&i.AmountCents,
+		&i.CustomerID,
+		&i.SubscriptionID,
+		&i.OrderID,
+		&i.PaidAt,
+		&i.State,
+		&i.Note,
+		&i.Automatic,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Tries,
+		&i.NextTryAt,
+	)
+	return i, err
+}
+
+const unappliedGiveUp = `-- name: UnappliedGiveUp :exec
+UPDATE payments.unapplied_payments SET automatic = false, note = $1, updated_at = $2 WHERE id = $3 AND state = 'open'
+`
+
+type UnappliedGiveUpParams struct {
+	Note *string
+	At   time.Time
+	ID   objectid.ID
+}
+
+// UnappliedGiveUp leaves a case to people.
+func (q *Queries) UnappliedGiveUp(ctx context.Context, db DBTX, arg UnappliedGiveUpParams) error {
+	_, err := db.Exec(ctx, unappliedGiveUp, arg.Note, arg.At, arg.ID)
+	return err
+}
+
 const unappliedInsert = `-- name: UnappliedInsert :one
 WITH added AS (
     INSERT INTO payments.unapplied_payments (
@@ -69,6 +189,27 @@ func (q *Queries) UnappliedInsert(ctx context.Context, db DBTX, arg UnappliedIns
 	return id, err
 }
 
+const unappliedLastDecision = `-- name: UnappliedLastDecision :one
+SELECT id, unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason FROM payments.unapplied_decisions WHERE unapplied_id = $1 ORDER BY id DESC LIMIT 1
+`
+
+func (q *Queries) UnappliedLastDecision(ctx context.Context, db DBTX, unappliedID objectid.ID) (PaymentsUnappliedDecision, error) {
+	row := db.QueryRow(ctx, unappliedLastDecision, unappliedID)
+	var i PaymentsUnappliedDecision
+	err := row.Scan(
+		&i.ID,
+		&i.UnappliedID,
+		&i.At,
+		&i.FromState,
+		&i.ToState,
+		&i.Source,
+		&i.AdminID,
+		&i.AmountCents,
+		&i.Reason,
+	)
+	return i, err
+}
+
 const unappliedLearn = `-- name: UnappliedLearn :exec
 UPDATE payments.unapplied_payments SET
     kind = CASE WHEN kind = 'unknown' AND state = 'open' AND coalesce(amount_cents, $1::bigint) IS NOT NULL THEN $2 ELSE kind END,
@@ -108,4 +249,204 @@ func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLear
 		arg.Subject,
 	)
 	return err
+}
+
+const unappliedLock = `-- name: UnappliedLock :one
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
+`
+
+func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
+	row := db.QueryRow(ctx, unappliedLock, id)
+	var i PaymentsUnappliedPayment
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.Gateway,
+		&i.Subject,
+		&i.GatewayPaymentID,
+		&i.AmountCents,
+		&i.CustomerID,
+		&i.SubscriptionID,
+		&i.OrderID,
+		&i.PaidAt,
+		&i.State,
+		&i.Note,
+		&i.Automatic,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Tries,
+		&i.NextTryAt,
+	)
+	return i, err
+}
+
+const unappliedMove = `-- name: UnappliedMove :execrows
+UPDATE payments.unapplied_payments SET
+    state = $1, kind = coalesce($2::text, kind), subscription_id = coalesce($3, subscription_id),
+    note = coalesce($4::text, note), automatic = automatic AND $5::boolean, updated_at = $6
+WHERE id = $7 AND state = $8
+`
+
+type UnappliedMoveParams struct {
+	ToState        string
+	Kind           *string
+	SubscriptionID *objectid.ID
+	Note           *string
+	Automatic      bool
+	At             time.Time
+	ID             objectid.ID
+	FromState      string
+}
+
+// UnappliedMove changes the state from the one that was seen: none when somebody
+// else was faster.
+func (q *Queries) UnappliedMove(ctx context.Context, db DBTX, arg UnappliedMoveParams) (int64, error) {
+	result, err := db.Exec(ctx, unappliedMove,
+		arg.ToState,
+		arg.Kind,
+		arg.SubscriptionID,
+		arg.Note,
+		arg.Automatic,
+		arg.At,
+		arg.ID,
+		arg.FromState,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const unappliedOfPayment = `-- name: UnappliedOfPayment :many
+SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, p.amount_cents AS paid_cents, p.purpose
+FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text)
+FOR UPDATE OF u
+`
+
+type UnappliedOfPaymentParams struct {
+	Gateway    string
+	PaymentRef string
+}
+
+type UnappliedOfPaymentRow struct {
+	PaymentsUnappliedPayment PaymentsUnappliedPayment
+	PaidCents                int64
+	Purpose                  string
+}
+
+// UnappliedOfPayment finds and locks the case of a payment that refunds name, with
+// what the ledger has of it.
+func (q *Queries) UnappliedOfPayment(ctx context.Context, db DBTX, arg UnappliedOfPaymentParams) ([]UnappliedOfPaymentRow, error) {
+	rows, err := db.Query(ctx, unappliedOfPayment, arg.Gateway, arg.PaymentRef)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedOfPaymentRow{}
+	for rows.Next() {
+		var i UnappliedOfPaymentRow
+		if err := rows.Scan(
+			&i.PaymentsUnappliedPayment.ID,
+			&i.PaymentsUnappliedPayment.Kind,
+			&i.PaymentsUnappliedPayment.Gateway,
+			&i.PaymentsUnappliedPayment.Subject,
+			&i.PaymentsUnappliedPayment.GatewayPaymentID,
+			&i.PaymentsUnappliedPayment.AmountCents,
+			&i.PaymentsUnappliedPayment.CustomerID,
+			&i.PaymentsUnappliedPayment.SubscriptionID,
+			&i.PaymentsUnappliedPayment.OrderID,
+			&i.PaymentsUnappliedPayment.PaidAt,
+			&i.PaymentsUnappliedPayment.State,
+			&i.PaymentsUnappliedPayment.Note,
+			&i.PaymentsUnappliedPayment.Automatic,
+			&i.PaymentsUnappliedPayment.CreatedAt,
+			&i.PaymentsUnappliedPayment.UpdatedAt,
+			&i.PaymentsUnappliedPayment.Tries,
+			&i.PaymentsUnappliedPayment.NextTryAt,
+			&i.PaidCents,
+			&i.Purpose,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedOpenCount = `-- name: UnappliedOpenCount :many
+SELECT kind, count(*) FROM payments.unapplied_payments WHERE state = 'open' GROUP BY kind
+`
+
+type UnappliedOpenCountRow struct {
+	Kind  string
+	Count int64
+}
+
+// UnappliedOpenCount counts what waits for a decision, by kind.
+func (q *Queries) UnappliedOpenCount(ctx context.Context, db DBTX) ([]UnappliedOpenCountRow, error) {
+	rows, err := db.Query(ctx, unappliedOpenCount)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedOpenCountRow{}
+	for rows.Next() {
+		var i UnappliedOpenCountRow
+		if err := rows.Scan(&i.Kind, &i.Count); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedPostpone = `-- name: UnappliedPostpone :exec
+UPDATE payments.unapplied_payments SET tries = tries + 1, next_try_at = $1 WHERE id = $2 AND state = 'open'
+`
+
+type UnappliedPostponeParams struct {
+	NextTryAt *time.Time
+	ID        objectid.ID
+}
+
+// UnappliedPostpone leaves a case of which the gateway says nothing until later.
+func (q *Queries) UnappliedPostpone(ctx context.Context, db DBTX, arg UnappliedPostponeParams) error {
+	_, err := db.Exec(ctx, unappliedPostpone, arg.NextTryAt, arg.ID)
+	return err
+}
+
+const unappliedSpent = `-- name: UnappliedSpent :one
+WITH claimed AS (
+    SELECT d.unapplied_id AS claimed_id, max(d.at)::timestamptz AS claimed_at FROM payments.unapplied_decisions d
+    WHERE d.source = 'platform' AND d.to_state = 'refunding' AND d.at > $2 GROUP BY d.unapplied_id
+)
+SELECT count(*) FILTER (WHERE claimed.claimed_at > $1::timestamptz) AS claims, coalesce(sum(u.amount_cents), 0)::bigint AS cents
+FROM claimed JOIN payments.unapplied_payments u ON u.id = claimed.claimed_id AND u.state <> 'open'
+`
+
+type UnappliedSpentParams struct {
+	HourAgo time.Time
+	DayAgo  time.Time
+}
+
+type UnappliedSpentRow struct {
+	Claims int64
+	Cents  int64
+}
+
+// UnappliedSpent counts what was refunded by itself: how many since hour_ago, how
+// much since day_ago.
+func (q *Queries) UnappliedSpent(ctx context.Context, db DBTX, arg UnappliedSpentParams) (UnappliedSpentRow, error) {
+	row := db.QueryRow(ctx, unappliedSpent, arg.HourAgo, arg.DayAgo)
+	var i UnappliedSpentRow
+	err := row.Scan(&i.Claims, &i.Cents)
+	return i, err
 }

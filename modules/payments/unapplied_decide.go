@@ -1,0 +1,186 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/audit"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Extension is a payment that gave nobody anything and is to lengthen a subscription.
+type Extension struct {
+	CustomerID     objectid.ID // whose the payment is
+	SubscriptionID objectid.ID // "" for the one that lives
+	Amount         money.Cents // what is left of the payment
+}
+
+// Extender is an Applier whose rows may be lengthened by a payment that gave nobody
+// anything.
+type Extender interface {
+	// ExtendTx moves the end of a living subscription by the period that the amount
+	// pays for at its price, and returns its id. It locks the row; the payment itself
+	// is the caller's affair. Errors: 404 for a subscription that is not there; 409
+	// for one that has ended or is another customer's, for a customer without any,
+	// and when the amount pays for no period.
+	ExtendTx(ctx context.Context, tx pgx.Tx, e Extension) (objectid.ID, error)
+}
+
+// unappliedCallTime is how long an admin's refund waits for the gateway.
+const unappliedCallTime = 75 * time.Second
+
+// refundUnapplied gives an unapplied payment back because an admin says so: 409 when
+// it is decided, or when no payment stands behind it; 500 REFUND_FAILED when the
+// gateway refuses; 503 when it does not answer. A refund that is under way, or of
+// which nobody knows yet, shows in the state.
+func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason string) error {
+	u, err := s.findUnapplied(ctx, id)
+	if err != nil {
+		return err
+	}
+	paid, err := s.FindPayment(ctx, s.deps.Pool, GatewayName(u.Gateway), value(u.GatewayPaymentID))
+	if err != nil {
+		return err
+	}
+	if paid == nil {
+		return errNoPayment()
+	}
+	err = s.decide(ctx, u, unappliedChange{to: UnappliedRefunding, reason: reason}, nil)
+	if err != nil {
+		return err
+	}
+	faultpoint.Hit("unapplied.claimed")
+	// The trail has the decision, which is the one entry of the request.
+	call, cancel := context.WithTimeout(audit.With(context.WithoutCancel(ctx), nil), unappliedCallTime)
+	defer cancel()
+	caller := httpapi.CallerOf(ctx)
+	err = s.refundClaimed(call, u, *paid, RefundWish{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
+	var rejected *Rejected
+	var declined *Declined
+	switch {
+	case errors.As(err, &rejected), errors.As(err, &declined), errors.Is(err, ErrRefundTooMuch):
+		return (&fault.Error{Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund."}).WithCause(err)
+	case err != nil:
+		return s.Refused(ctx, "refund unapplied payment", err)
+	}
+	return nil
+}
+
+// extendByUnapplied makes an unapplied payment a living subscription's: 409 when it
+// is decided, when a refund of it was asked for or made, and as Extender says.
+func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID objectid.ID) error {
+	u, err := s.findUnapplied(ctx, id)
+	if err != nil {
+		return err
+	}
+	paid, err := s.FindPayment(ctx, s.deps.Pool, GatewayName(u.Gateway), value(u.GatewayPaymentID))
+	if err != nil {
+		return err
+	}
+	if paid == nil {
+		return errNoPayment()
+	}
+	var extender Extender
+	for _, a := range s.appliers {
+		if e, ok := a.(Extender); ok {
+			extender = e
+		}
+	}
+	if extender == nil {
+		return fault.Conflict("Nothing here can be extended.")
+	}
+	return s.decide(ctx, u, unappliedChange{to: UnappliedExtended}, func(tx pgx.Tx, c *unappliedChange) error {
+		extended, err := extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
+		if err != nil {
+			return err
+		}
+		if key := paid.refundKey(); key != "" {
+			refunds, err := s.lockRefundsTx(ctx, tx, paid.Gateway, key)
+			if err != nil {
+				return err
+			}
+			for _, r := range refunds {
+				if r.Status != RefundFailed {
+					return fault.Conflict("A refund of the payment was asked for or made.")
+				}
+			}
+		}
+		c.subscriptionID = extended
+		n, err := s.db.PaymentMoveTo(ctx, tx, paymentsdb.PaymentMoveToParams{
+			LocalID: extended, At: s.deps.Clock.Now(), Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID, CustomerID: paid.CustomerID,
+		})
+		if err == nil && n != 1 {
+			err = fmt.Errorf("payments: %s is no longer in the ledger", paid.Payment.ID)
+		}
+		return err
+	})
+}
+
+// keepUnapplied notes that the money stays, and why: 409 when it is decided.
+func (s *Service) keepUnapplied(ctx context.Context, id objectid.ID, reason string) error {
+	u, err := s.findUnapplied(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.decide(ctx, u, unappliedChange{to: UnappliedKept, reason: reason, note: reason}, nil)
+}
+
+func (s *Service) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.PaymentsUnappliedPayment, error) {
+	u, err := s.db.UnappliedFind(ctx, s.deps.Pool, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return u, fault.NotFound("Unapplied payment")
+	}
+	return u, err
+}
+
+// decide writes an admin's decision about an open case, with the audit trail, and
+// binds a repeatable request to it. Before, when not nil, runs in the same
+// transaction, before the case is locked: what it locks comes first wherever money is
+// booked.
+func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c unappliedChange, before func(pgx.Tx, *unappliedChange) error) error {
+	caller := httpapi.CallerOf(ctx)
+	c.source, c.admin = byAdmin, &caller.ID
+	if UnappliedState(u.State) != UnappliedOpen {
+		return errDecided(u.State)
+	}
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if before != nil {
+			if err := before(tx, &c); err != nil {
+				return err
+			}
+		}
+		locked, err := s.db.UnappliedLock(ctx, tx, u.ID)
+		if err != nil {
+			return err
+		}
+		if UnappliedState(locked.State) != UnappliedOpen {
+			return errDecided(locked.State)
+		}
+		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		return unappliedPayments.AuditTx(ctx, tx, []objectid.ID{u.ID}, func() error {
+			_, err := s.moveUnappliedTx(ctx, tx, locked, c)
+			return err
+		})
+	})
+}
+
+func errDecided(state string) error {
+	return fault.Conflict("It is decided already: %s.", state)
+}
+
+func errNoPayment() error {
+	return fault.Conflict("No payment that was booked stands behind it: it can only be kept.")
+}

@@ -1,0 +1,52 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/platform/fault"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// mailUnappliedRefund is the template of web/mail.
+const mailUnappliedRefund = "payment-refund"
+
+// unappliedMailArgs tells the payer that an unapplied payment was given back.
+type unappliedMailArgs struct {
+	ID objectid.ID `json:"id"`
+}
+
+// Kind names the job.
+func (unappliedMailArgs) Kind() string { return "payments_unapplied_mail" }
+
+// unappliedMail is what the templates show.
+type unappliedMail struct {
+	Name  string // may be empty
+	Total string // reais
+}
+
+// mailUnapplied writes to the payer; who has deleted the account gets nothing.
+func (s *Service) mailUnapplied(ctx context.Context, id objectid.ID) error {
+	u, err := s.db.UnappliedFind(ctx, s.deps.Pool, id)
+	if err != nil {
+		return fmt.Errorf("read unapplied payment: %w", err)
+	}
+	if s.deps.Mail == nil || s.deps.Accounts == nil || u.CustomerID == nil || u.AmountCents == nil || UnappliedState(u.State) != UnappliedRefunded {
+		return nil
+	}
+	payer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, *u.CustomerID)
+	if fault.Is(err, fault.Missing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	message, err := s.deps.Templates.Render(mailUnappliedRefund, payer.Language, payer.Email, unappliedMail{
+		Name: payer.FullName, Total: money.Cents(*u.AmountCents).In(payer.Language),
+	})
+	if err != nil {
+		return fmt.Errorf("write mail: %w", err)
+	}
+	return s.deps.Mail.Send(ctx, message)
+}

@@ -1,0 +1,41 @@
+package payments
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+var unappliedGauge = prometheus.NewDesc("marquee_unapplied_payments", "Payments that could not be applied and wait for a decision, or for an automatic refund.", []string{"kind"}, nil)
+
+// unappliedScrape bounds the count for a scrape.
+const unappliedScrape = 5 * time.Second
+
+// unappliedMetrics counts what is open on the list of unapplied payments.
+type unappliedMetrics struct{ *Service }
+
+// UnappliedMetrics tells how many unapplied payments are open, by kind.
+func (s *Service) UnappliedMetrics() prometheus.Collector { return unappliedMetrics{s} }
+
+// Describe names the metric.
+func (unappliedMetrics) Describe(to chan<- *prometheus.Desc) { to <- unappliedGauge }
+
+// Collect counts. While the database is away it tells nothing.
+func (m unappliedMetrics) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), unappliedScrape)
+	defer cancel()
+	rows, err := m.db.UnappliedOpenCount(ctx, m.reads())
+	if err != nil {
+		m.deps.Log.WarnContext(ctx, "unapplied payments not counted", slog.Any("error", err))
+		return
+	}
+	open := map[UnappliedKind]int64{}
+	for _, row := range rows {
+		open[UnappliedKind(row.Kind)] = row.Count
+	}
+	for _, kind := range []UnappliedKind{UnappliedLate, UnappliedDuplicate, UnappliedForeign, UnappliedUnrefundable, UnappliedUnknown} {
+		to <- prometheus.MustNewConstMetric(unappliedGauge, prometheus.GaugeValue, float64(open[kind]), string(kind))
+	}
+}

@@ -1,0 +1,273 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// AutomaticRefunds bounds what is refunded without a person's decision.
+type AutomaticRefunds struct {
+	PerHour *int         // refunds in any hour; default 20
+	PerDay  *money.Cents // their sum in any 24 hours; default R$ 5,000
+}
+
+func (a AutomaticRefunds) withDefaults() AutomaticRefunds {
+	if a.PerHour == nil {
+		a.PerHour = new(20)
+	}
+	if a.PerDay == nil {
+		a.PerDay = new(money.Cents(500_000))
+	}
+	return a
+}
+
+const (
+	// unappliedSweep is how often what waits is looked at again.
+	unappliedSweep = 5 * time.Minute
+	// unappliedLeft is after how long somebody else goes on with a refund that was
+	// decided and not asked for: longer than any call takes.
+	unappliedLeft = 5 * time.Minute
+	// unappliedBatch bounds one sweep.
+	unappliedBatch = 200
+	// unappliedWait is the first wait after a look that told nothing; each further
+	// wait doubles, up to unappliedWaitMax.
+	unappliedWait, unappliedWaitMax = 5 * time.Minute, 24 * time.Hour
+
+	automaticReason = "The payment could not be applied to any subscription."
+)
+
+// unappliedArgs looks at an unapplied payment: what may be refunded by itself is.
+type unappliedArgs struct {
+	ID objectid.ID `json:"id"`
+}
+
+// Kind names the job.
+func (unappliedArgs) Kind() string { return "payments_unapplied" }
+
+// unappliedSweepArgs looks at all that wait.
+type unappliedSweepArgs struct{}
+
+// Kind names the job.
+func (unappliedSweepArgs) Kind() string { return "payments_unapplied_sweep" }
+
+func (s *Service) insertUnappliedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, unappliedArgs{ID: id}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	if err != nil {
+		return fmt.Errorf("queue unapplied payment: %w", err)
+	}
+	return nil
+}
+
+// RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
+// with refunds that were decided by somebody who died since. It stops at the limits.
+func (s *Service) RefundDueUnapplied(ctx context.Context) error {
+	now := s.deps.Clock.Now()
+	due, err := s.db.UnappliedDue(ctx, s.deps.Pool, paymentsdb.UnappliedDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
+	if err != nil {
+		return fmt.Errorf("list unapplied payments: %w", err)
+	}
+	var failed error
+	for _, id := range due {
+		failed = errors.Join(failed, s.handleUnapplied(ctx, id))
+	}
+	return failed
+}
+
+// handleUnapplied does what is to be done about one unapplied payment by itself.
+func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
+	u, err := s.db.UnappliedFind(ctx, s.deps.Pool, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("read unapplied payment: %w", err)
+	case UnappliedState(u.State) == UnappliedRefunding:
+		return s.resumeRefund(ctx, u)
+	case UnappliedState(u.State) != UnappliedOpen || !u.Automatic:
+		return nil
+	}
+	if allowed, err := s.mayRefund(ctx, s.deps.Pool, u); err != nil || !allowed {
+		return err
+	}
+	paid, why, err := s.readUnapplied(ctx, u)
+	if err != nil { // not known: nothing changes
+		s.deps.Log.WarnContext(ctx, "unapplied payment not read", slog.String("id", u.ID.String()), slog.String("gateway", u.Gateway), slog.Any("error", err))
+		wait := min(unappliedWait<<min(u.Tries, 12), unappliedWaitMax) //nolint:gosec // tries are few
+		next := s.deps.Clock.Now().Add(wait)
+		return s.db.UnappliedPostpone(ctx, s.deps.Pool, paymentsdb.UnappliedPostponeParams{ID: u.ID, NextTryAt: &next})
+	}
+	if why != "" {
+		return s.db.UnappliedGiveUp(ctx, s.deps.Pool, paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: &why, At: s.deps.Clock.Now()})
+	}
+	claimed, err := s.claimAutomatic(ctx, u)
+	if err != nil || !claimed {
+		return err
+	}
+	faultpoint.Hit("unapplied.claimed")
+	return s.refundClaimed(ctx, u, *paid, RefundWish{Reason: automaticReason})
+}
+
+// mayRefund reports whether an automatic refund is within the limits, and whether
+// this is the database whose money it is (restore.go).
+func (s *Service) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.PaymentsUnappliedPayment) (bool, error) {
+	held, err := s.refundsHeld(ctx, db)
+	if err != nil || held {
+		return false, err
+	}
+	now := s.deps.Clock.Now()
+	spent, err := s.db.UnappliedSpent(ctx, db, paymentsdb.UnappliedSpentParams{HourAgo: now.Add(-time.Hour), DayAgo: now.Add(-24 * time.Hour)})
+	if err != nil {
+		return false, fmt.Errorf("count automatic refunds: %w", err)
+	}
+	limits := s.deps.Automatic.withDefaults()
+	amount := int64(0)
+	if u.AmountCents != nil {
+		amount = *u.AmountCents
+	}
+	if spent.Claims >= int64(*limits.PerHour) || spent.Cents+amount > int64(*limits.PerDay) {
+		s.deps.Log.WarnContext(ctx, "automatic refund waits: the limit is reached", slog.String("id", u.ID.String()),
+			slog.Int64("refunds_in_an_hour", spent.Claims), slog.Int64("cents_in_a_day", spent.Cents))
+		return false, nil
+	}
+	return true, nil
+}
+
+// readUnapplied reads the payment live: gateway A's webhooks are not signed, so that
+// whoever has its token could have a payment refunded which was never made. The
+// error says that it is not known; why is the reason for which nobody but a person
+// may refund it.
+func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *LedgerPayment, why string, err error) {
+	name := GatewayName(u.Gateway)
+	gateway, err := s.Gateway(name)
+	if err != nil {
+		return nil, "", err
+	}
+	if paid, err = s.FindPayment(ctx, s.deps.Pool, name, value(u.GatewayPaymentID)); err != nil {
+		return nil, "", err
+	}
+	if paid == nil {
+		return nil, "It stands in no ledger.", nil
+	}
+	remote, err := gateway.ReadPayment(ctx, paid.Payment.ID, paid.LocalID)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case remote.ID != paid.Payment.ID:
+		return nil, "", fmt.Errorf("%w: asked for %s, the gateway told of %q", ErrOutcomeUnknown, paid.Payment.ID, remote.ID)
+	case remote.Status != PaymentSettled:
+		return nil, fmt.Sprintf("The gateway says that it is %s (%s): nothing was refunded by itself.", remote.Status, remote.NativeStatus), nil
+	case remote.Amount != paid.Payment.Amount:
+		return nil, fmt.Sprintf("The gateway says that it is of R$ %s, the ledger R$ %s: nothing was refunded by itself.", remote.Amount, paid.Payment.Amount), nil
+	}
+	return paid, "", nil
+}
+
+// claimAutomatic decides for the platform: one claim after the other, so that the
+// limits hold whoever else is at it.
+func (s *Service) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (claimed bool, err error) {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if err := s.db.UnappliedBudgetLock(ctx, tx); err != nil {
+			return err
+		}
+		allowed, err := s.mayRefund(ctx, tx, u)
+		if err != nil || !allowed {
+			return err
+		}
+		claimed, err = s.moveUnappliedTx(ctx, tx, u, unappliedChange{to: UnappliedRefunding, source: byPlatform, reason: automaticReason})
+		return err
+	})
+	return claimed, err
+}
+
+// refundClaimed asks for the refund that was decided. What becomes of the case
+// follows from the ledger of refunds, in the transactions that write it; only when
+// nothing was written there is it open again.
+func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid LedgerPayment, w RefundWish) error {
+	w.Payment = paid
+	_, err := s.RefundPayment(ctx, w, nil)
+	if err == nil || errors.Is(err, ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
+		return s.followRefundOf(context.WithoutCancel(ctx), paid)
+	}
+	open := false
+	settled := postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) (txErr error) {
+		if open, txErr = s.refundOpenTx(ctx, tx, paid); txErr != nil || open {
+			return txErr
+		}
+		return s.afterRefundTx(ctx, tx, u.ID, err)
+	})
+	if settled == nil && open && errors.Is(err, ErrRefundTooMuch) {
+		return nil // somebody else has asked for it, which is as good
+	}
+	return errors.Join(err, settled)
+}
+
+// followRefundOf has what is paid for follow its refund (RefundFollower).
+func (s *Service) followRefundOf(ctx context.Context, paid LedgerPayment) error {
+	return s.followRefund(ctx, Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
+}
+
+// refundOpenTx brings the case in line with the ledger and reports whether a refund
+// is under way, or was made by somebody else.
+func (s *Service) refundOpenTx(ctx context.Context, tx pgx.Tx, paid LedgerPayment) (bool, error) {
+	key := paid.refundKey()
+	if key == "" {
+		return false, nil // its intent is not known: no refund names it
+	}
+	rows, err := s.lockRefundsTx(ctx, tx, paid.Gateway, key)
+	if err != nil {
+		return false, err
+	}
+	for _, row := range rows {
+		if row.Status == RefundRequested || row.Status == RefundPending {
+			return true, s.followUnappliedTx(ctx, tx, paid.Gateway, key, false)
+		}
+	}
+	if doneSum(rows) >= paid.Payment.Amount {
+		return true, s.followUnappliedTx(ctx, tx, paid.Gateway, key, false)
+	}
+	return false, nil
+}
+
+// resumeRefund goes on with a refund that was decided by somebody who died since, as
+// who decided it.
+func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
+	if s.deps.Clock.Now().Before(u.UpdatedAt.Add(unappliedLeft)) {
+		return nil // who decided may be at it
+	}
+	paid, err := s.FindPayment(ctx, s.deps.Pool, GatewayName(u.Gateway), value(u.GatewayPaymentID))
+	if err != nil || paid == nil {
+		return err
+	}
+	open := false
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		open, err = s.refundOpenTx(ctx, tx, *paid)
+		return err
+	})
+	if err != nil || open {
+		return err
+	}
+	last, err := s.db.UnappliedLastDecision(ctx, s.deps.Pool, u.ID)
+	if err != nil {
+		return fmt.Errorf("read decision: %w", err)
+	}
+	if last.Source == byPlatform {
+		if held, err := s.refundsHeld(ctx, s.deps.Pool); err != nil || held {
+			return err
+		}
+	}
+	return s.refundClaimed(ctx, u, *paid, RefundWish{Reason: value(last.Reason), AdminID: last.AdminID})
+}

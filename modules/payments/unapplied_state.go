@@ -1,0 +1,160 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+)
+
+// UnappliedState is where the decision about an unapplied payment stands.
+type UnappliedState string
+
+// The states (open-shapes, section 5).
+const (
+	UnappliedOpen      UnappliedState = "open"
+	UnappliedRefunding UnappliedState = "refunding"
+	UnappliedRefunded  UnappliedState = "refunded"
+	UnappliedExtended  UnappliedState = "extended"
+	UnappliedKept      UnappliedState = "kept"
+)
+
+// unappliedMoves is the one table of permitted moves. What people have decided
+// stays; what a refund makes of a case follows the ledger, back too when a refund
+// fails after it was counted.
+var unappliedMoves = map[UnappliedState][]UnappliedState{
+	UnappliedOpen:      {UnappliedRefunding, UnappliedRefunded, UnappliedExtended, UnappliedKept},
+	UnappliedRefunding: {UnappliedRefunded, UnappliedOpen},
+	UnappliedRefunded:  {UnappliedRefunding, UnappliedOpen},
+}
+
+// Who decided, in the history.
+const (
+	byPlatform = "platform"
+	byAdmin    = "admin"
+	byGateway  = "gateway"
+)
+
+// unappliedChange is one move of a case.
+type unappliedChange struct {
+	to     UnappliedState
+	source string
+	admin  *objectid.ID
+	reason string
+	// What else changes: "" leaves it.
+	kind           UnappliedKind
+	subscriptionID objectid.ID
+	note           string
+	// forPeople: nothing is done with it by itself any more.
+	forPeople bool
+}
+
+// moveUnappliedTx is the only way in which a case changes its state:
+// compare-and-set and a row of the history. Moved is false, and nothing is written,
+// when the state holds against it or somebody else was faster.
+func (s *Service) moveUnappliedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c unappliedChange) (moved bool, err error) {
+	if !slices.Contains(unappliedMoves[UnappliedState(u.State)], c.to) {
+		return false, nil
+	}
+	now := s.deps.Clock.Now()
+	n, err := s.db.UnappliedMove(ctx, tx, paymentsdb.UnappliedMoveParams{
+		ID: u.ID, FromState: u.State, ToState: string(c.to), Kind: filled(string(c.kind)), SubscriptionID: filledID(c.subscriptionID),
+		Note: filled(c.note), Automatic: !c.forPeople, At: now,
+	})
+	if err != nil || n == 0 {
+		return false, err
+	}
+	err = s.db.UnappliedDecide(ctx, tx, paymentsdb.UnappliedDecideParams{
+		UnappliedID: u.ID, At: now, FromState: u.State, ToState: string(c.to), Source: c.source, AdminID: c.admin,
+		AmountCents: u.AmountCents, Reason: filled(c.reason),
+	})
+	if err != nil {
+		return false, fmt.Errorf("write history of unapplied payment: %w", err)
+	}
+	if c.to == UnappliedRefunded && u.SubscriptionID != nil {
+		_, err = s.deps.Jobs.InsertTx(ctx, tx, unappliedMailArgs{ID: u.ID}, &river.InsertOpts{Queue: jobs.QueueMail})
+	}
+	return true, err
+}
+
+// followUnappliedTx brings the case of a payment, where there is one, in line with
+// the ledger of its refunds, which the caller has changed and locked. TryAgain says
+// that a refund which failed just now may be made later all the same.
+func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentRef string, tryAgain bool) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
+	if err != nil {
+		return fmt.Errorf("find unapplied payment: %w", err)
+	}
+	for _, row := range found {
+		refunds, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
+		if err != nil {
+			return fmt.Errorf("read refunds: %w", err)
+		}
+		c, changes := afterRefunds(UnappliedState(row.PaymentsUnappliedPayment.State), money.Cents(row.PaidCents), refunds, tryAgain)
+		if !changes {
+			continue
+		}
+		if _, err := s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// afterRefunds is what the refunds of a payment make of its case.
+func afterRefunds(state UnappliedState, paid money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c unappliedChange, changes bool) {
+	var done money.Cents
+	open, failed := false, false
+	for _, r := range refunds {
+		switch RefundStatus(r.Status) {
+		case RefundDone:
+			done += money.Cents(r.AmountCents)
+		case RefundFailed:
+			failed = true
+		default:
+			open = true
+		}
+	}
+	c = unappliedChange{source: byGateway}
+	switch {
+	case state == UnappliedExtended || state == UnappliedKept:
+		return c, false
+	case done >= paid:
+		c.to = UnappliedRefunded
+	case open:
+		c.to = UnappliedRefunding
+	case failed && tryAgain:
+		c.to, c.reason = UnappliedOpen, "The gateway did not answer."
+	case failed:
+		c.to, c.kind, c.forPeople = UnappliedOpen, UnappliedUnrefundable, true
+		c.reason = "A refund failed."
+		c.note = "A refund of it failed: see the list of refunds of what it belongs to."
+	default:
+		return c, false // a part was given back, or the refund is only decided yet
+	}
+	return c, c.to != state
+}
+
+// afterRefundTx settles a case whose refund was claimed, whatever came of asking for
+// it: what the ledger says, else it is open again.
+func (s *Service) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, refused error) error {
+	u, err := s.db.UnappliedLock(ctx, tx, id)
+	if err != nil || UnappliedState(u.State) != UnappliedRefunding {
+		return err
+	}
+	c := unappliedChange{to: UnappliedOpen, source: byGateway, reason: "The refund was not asked for."}
+	var rejected *Rejected
+	if errors.As(refused, &rejected) || errors.Is(refused, ErrRefundTooMuch) {
+		c.kind, c.forPeople, c.note = UnappliedUnrefundable, true, "The gateway has nothing to refund of it."
+	}
+	_, err = s.moveUnappliedTx(ctx, tx, u, c)
+	return err
+}

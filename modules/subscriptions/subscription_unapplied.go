@@ -1,0 +1,90 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+)
+
+// listUnappliedTx puts money that an ended subscription cannot take on the list of
+// unapplied payments, from which it is refunded by itself, and ends at the gateway
+// what went on charging.
+func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p payment, note string, automatic bool) error {
+	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
+	})
+	if err != nil {
+		return err
+	}
+	return s.endAtGatewayTx(ctx, tx, sub)
+}
+
+// ExtendTx moves the end of a living subscription by the months that an amount pays
+// for (payments.Extender). It changes the dates as an admin's extension does: of
+// automatic PIX the next debit moves, of any other the end of access. The audit trail
+// has it with the decision about the payment.
+func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
+	if err := s.lockCustomerTx(ctx, tx, e.CustomerID); err != nil {
+		return "", err
+	}
+	sub, err := s.livingTx(ctx, tx, e)
+	if err != nil {
+		return "", err
+	}
+	months := 0
+	if sub.PriceCents > 0 {
+		months = int(int64(e.Amount) / sub.PriceCents)
+	}
+	switch {
+	case sub.CustomerID != e.CustomerID:
+		return "", fault.Conflict("The subscription is another customer's.")
+	case Status(sub.Status).Ended(), Status(sub.Status) == Pending:
+		return "", fault.Conflict("The subscription is %s.", sub.Status)
+	case sub.HasChargeback:
+		return "", fault.Conflict("A payment of the subscription is disputed.")
+	case months == 0:
+		return "", fault.Conflict("The payment of R$ %s pays for no period of the subscription.", e.Amount)
+	}
+	now := s.clock.Now()
+	end := latestOf(now, sub.NextBillingDate)
+	if sub.ExpiresAt != nil {
+		end = latestOf(now, sub.ExpiresAt)
+	}
+	err = s.editTx(ctx, tx, &sub, func(r *row) {
+		s.anchor(r, end)
+		end = s.monthsOn(end, months, *r)
+		if r.NextBillingDate != nil {
+			r.NextBillingDate = new(s.monthsOn(*r.NextBillingDate, months, *r))
+		}
+		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
+			r.ExpiresAt = &end
+		}
+	})
+	return sub.ID, err
+}
+
+// livingTx finds and locks the subscription that a payment is to lengthen.
+func (s *Service) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (row, error) {
+	id := e.SubscriptionID
+	if id == "" {
+		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return row{}, fault.Conflict("The customer has no subscription that lives.")
+		}
+		if err != nil {
+			return row{}, err
+		}
+		id = living.ID
+	}
+	sub, err := s.db.GetSubscriptionForUpdate(ctx, tx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row{}, fault.NotFound("Subscription").WithField("subscription_id")
+	}
+	return sub, err
+}
