@@ -20,6 +20,7 @@ import (
 // gatewayUnderTest is one gateway with what differs between the two.
 type gatewayUnderTest struct {
 	payments.Gateway
+	all                *paymentstest.Gateways
 	stage              *stage.Stage
 	approved, declined payments.Instrument
 	other              payments.Instrument // approved too, with the last digits 4444
@@ -42,7 +43,7 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 		all := paymentstest.NewGateways(t)
 		sandbox := all.Sandbox.GWA
 		run(t, &gatewayUnderTest{
-			Gateway: all.A, stage: sandbox.Stage(), prefix: "/v3", pixPath: "/payments",
+			Gateway: all.A, all: all, stage: sandbox.Stage(), prefix: "/v3", pixPath: "/payments",
 			approved: paymentstest.Card(paymentstest.CardApproved), declined: paymentstest.Card(paymentstest.CardDeclined),
 			payPix:    func(id string) error { _, err := sandbox.Pay(id); return err },
 			expirePix: func(id string) error { _, err := sandbox.ExpirePIX(id); return err },
@@ -60,7 +61,7 @@ func eachGateway(t *testing.T, run func(t *testing.T, g *gatewayUnderTest)) {
 		all := gatewaysB(t)
 		sandbox := all.Sandbox.GWB
 		g := &gatewayUnderTest{
-			Gateway: all.B, stage: sandbox.Stage(), prefix: "/v1", pixPath: "/payment_intents",
+			Gateway: all.B, all: all, stage: sandbox.Stage(), prefix: "/v1", pixPath: "/payment_intents",
 			approved: paymentstest.Token(paymentstest.TokenApproved), declined: paymentstest.Token(paymentstest.TokenDeclined),
 			payPix: sandbox.PayPIX, expirePix: sandbox.ExpirePIX,
 			started: payments.Succeeded, firstStatus: "succeeded",

@@ -16,8 +16,8 @@
 // applying is the change that it makes here. An event is unclaimed, and waits,
 // when no module knows its subject yet. A payment is settled once the money
 // counts (approved by card, received by PIX); the ledger holds settled payments
-// only. An attempt is one try to take a payment. A refund is asked for here (a
-// wish, committed before its gateway is asked) or learned from the gateway; what
+// only. An attempt is one try to take a payment. A refund is requested here
+// (committed before its gateway is asked) or learned from the gateway; what
 // has been given back of a payment follows from the set of all reports of it,
 // and the rows of the ledger add up to that. A dispute is a card holder's
 // chargeback; an inquiry is one that holds no money yet.

@@ -62,7 +62,7 @@ type Event struct {
 	SubscriptionID  string      // the gateway's subscription
 	AuthorizationID string      // gateway A, automatic PIX
 	ConciliationID  string      // gateway A, first payment of an automatic PIX: the id of its QR code
-	Reference       objectid.ID // the local id that the gateway was told: externalReference (only of a payment without subscription), metadata.local_subscription_id
+	Reference       objectid.ID // the local id that the gateway was told: externalReference, metadata.local_subscription_id
 	CustomerID      string      // the gateway's customer
 
 	Payment      *Payment            // of the payment kinds

@@ -11,10 +11,11 @@ import (
 
 // Refunder gives money back and reads what became of it.
 type Refunder interface {
-	// Refund gives back a part of a payment. Repeated with the same refund id it
-	// makes no second one: gateway B knows the id as idempotency key and metadata;
-	// at gateway A, which knows neither, the id stands in the description and the
-	// payment's refunds are read before. *Rejected when the gateway refused.
+	// Refund gives back a part of a payment, by one call. Gateway B knows the refund
+	// id as idempotency key for a day and as metadata; at gateway A, which has no
+	// keys, it stands in the description alone: look with FindRefund before the call
+	// is made again. *Rejected when the gateway refused; ErrOutcomeUnknown when its
+	// answer is not that of this very refund.
 	Refund(ctx context.Context, t RefundTerms) (RemoteRefund, error)
 	// FindRefund looks for what Refund may have made; ok is false when there is
 	// nothing.
@@ -82,13 +83,16 @@ type RefundReport struct {
 	HasTotal bool
 	At       time.Time // by the gateway's clock
 	Singles  []SingleRefund
-	EventID  string // of the event, "" of an answer
-	Type     string // of the event
+	// Listed: Singles are all refunds of the payment that the gateway knows, also
+	// those under way (gateway A, which repeats them all each time).
+	Listed  bool
+	EventID string // of the event, "" of an answer
+	Type    string // of the event
 }
 
 // SingleRefund is one refund inside a report.
 type SingleRefund struct {
-	ID       string      // gateway B; "" at gateway A, where only refunds with our id are told one by one
+	ID       string      // gateway B; "" at gateway A
 	RefundID objectid.ID // our row, when it is ours
 	Amount   money.Cents
 	Status   RefundStatus

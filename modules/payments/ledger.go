@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -128,6 +129,22 @@ func (s *Service) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fi
 	}
 	n, err = s.db.FailedAttemptInsert(ctx, tx, row)
 	return n == 1, err
+}
+
+// LastFailure is the newest failed attempt of a subscription or order by the
+// gateway's clock; nil when none is known.
+func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) (*Failure, error) {
+	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: string(purpose), LocalID: localID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nil is the answer: none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Failure{
+		Gateway: GatewayName(row.Gateway), Purpose: purpose, LocalID: localID, PaymentID: row.GatewayPaymentID,
+		Attempt: int(row.Attempt), Amount: money.Cents(row.AmountCents), FailedAt: row.FailedAt,
+	}, nil
 }
 
 // LedgerPayment is a row of the ledger.

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -31,7 +32,7 @@ type RefundChange struct {
 }
 
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
-// and settles the wishes of admins that it tells of. It may be called any number
+// and settles the requests of ours that it tells of. It may be called any number
 // of times, in any order, also at once: cumulative totals are never added twice.
 func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) (RefundChange, error) {
 	if r.Report.PaymentID == "" {
@@ -149,4 +150,27 @@ func refundOf(row paymentsdb.PaymentsRefund) Refund {
 		Reason: value(row.Reason), Admin: value(row.Admin), AdminID: row.AdminID, Failure: value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt,
 	}
+}
+
+// RefundByID is a refund with what its gateway answered, null while it has not, or
+// once the log of it has been forgotten.
+func (s *Service) RefundByID(ctx context.Context, id objectid.ID) (RefundOutcome, error) {
+	row, err := s.db.RefundFind(ctx, s.deps.Pool, id)
+	if err != nil {
+		return RefundOutcome{}, fmt.Errorf("read refund: %w", err)
+	}
+	out := RefundOutcome{Refund: refundOf(row)}
+	payload, err := s.db.WebhookLogPayloadOf(ctx, s.deps.Pool, paymentsdb.WebhookLogPayloadOfParams{Gateway: row.Gateway, EventID: &row.EventID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return out, nil
+	}
+	if err != nil {
+		return RefundOutcome{}, err
+	}
+	var logged struct {
+		Response json.RawMessage `json:"gateway_response"`
+	}
+	err = json.Unmarshal(payload, &logged)
+	out.Response = logged.Response
+	return out, err
 }

@@ -5,25 +5,41 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/audit"
+	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
+	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// ErrRefundTooMuch says that less than the amount is left of the payment, wishes
-// that are under way taken off.
+// ErrRefundTooMuch says that less than the amount is left of the payment, what is
+// under way taken off.
 var ErrRefundTooMuch = errors.New("payments: more than what is left of the payment")
 
-// RefundWish is a refund that somebody asks for.
-type RefundWish struct {
+// RefundOpenError says that a refund of the payment is requested and not answered:
+// until it is, nobody knows what is left.
+type RefundOpenError struct{ Refund Refund }
+
+// Error implements error.
+func (e *RefundOpenError) Error() string {
+	return "payments: refund " + e.Refund.ID.String() + " of the payment is not answered yet"
+}
+
+// Fault words it for people, with the name of the open one.
+func (e *RefundOpenError) Fault() error {
+	return fault.Conflict("Refund %s of R$ %s of this payment is not answered by the gateway yet. Wait until the list of refunds says what became of it.",
+		e.Refund.ID, e.Refund.Amount).WithCause(e)
+}
+
+// RefundRequest is a refund that somebody asks for.
+type RefundRequest struct {
 	Payment LedgerPayment // settled; its purpose, local row and customer are the refund's
 	Amount  money.Cents   // above 0; 0 stands for all that is left
 	Reason  string
@@ -37,29 +53,44 @@ type RefundOutcome struct {
 	Response json.RawMessage // gateway_response of the routes
 }
 
-// RefundPayment gives money back: the wish is committed, the gateway asked, and
-// the answer settled in the ledger, which the webhook's report of the same
-// refund then leaves as it is. Applied, when not nil, runs in the transaction
-// that settles the answer. Errors: ErrRefundTooMuch; *Rejected or *Declined when
-// the gateway refused (nothing was made); ErrUnavailable; ErrOutcomeUnknown when
-// the gateway may have acted: a job asks it.
-func (s *Service) RefundPayment(ctx context.Context, w RefundWish, applied func(ctx context.Context, tx pgx.Tx, r Refund) error) (RefundOutcome, error) {
-	gateway, err := s.Gateway(w.Payment.Gateway)
+// RefundPayment gives money back: what the gateway knows of the payment's refunds
+// is taken into the ledger, the request is committed (with the Idempotency-Key of
+// the context), the gateway asked, and the answer settled in the ledger, which the
+// webhook's report of the same refund then leaves as it is. Applied, when not nil,
+// runs in the transaction that settles the answer. Errors: *RefundOpenError while
+// another refund of the payment is not answered; ErrRefundTooMuch; *Rejected or
+// *Declined when the gateway refused (nothing was made); ErrUnavailable (nothing
+// was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
+// gateway may have acted: it is asked about by job until it is known.
+func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied func(ctx context.Context, tx pgx.Tx, r Refund) error) (RefundOutcome, error) {
+	gateway, err := s.Gateway(q.Payment.Gateway)
 	if err != nil {
 		return RefundOutcome{}, err
 	}
-	refund, err := s.commitWish(ctx, gateway, w)
+	refund, err := s.commitRefund(ctx, gateway, q)
 	if err != nil {
 		return RefundOutcome{}, err
 	}
 	faultpoint.Hit("refund.committed")
-	remote, err := gateway.Refund(ctx, w.Payment.refundTerms(refund))
+	remote, err := gateway.Refund(ctx, q.Payment.refundTerms(refund))
 	faultpoint.Hit("refund.answered")
-	if err != nil {
-		return RefundOutcome{}, errors.Join(err, s.wishRefused(context.WithoutCancel(ctx), refund, err))
+	switch {
+	case err == nil:
+		refund, err = s.settleRequest(context.WithoutCancel(ctx), refund, remote, applied)
+		return RefundOutcome{Refund: refund, Response: remote.Response}, err
+	case certainlyNotMade(err):
+		return RefundOutcome{}, errors.Join(err, s.failRefund(context.WithoutCancel(ctx), refund, err))
 	}
-	refund, err = s.settleWish(context.WithoutCancel(ctx), refund, remote, applied)
-	return RefundOutcome{Refund: refund, Response: remote.Response}, err
+	return RefundOutcome{}, fmt.Errorf("%w: refund %s: %w", ErrOutcomeUnknown, refund.ID, err)
+}
+
+// certainlyNotMade reports whether the error of a call says that the gateway did
+// nothing. All others are not known.
+func certainlyNotMade(err error) bool {
+	var rejected *Rejected
+	var declined *Declined
+	return !errors.Is(err, ErrOutcomeUnknown) &&
+		(errors.As(err, &rejected) || errors.As(err, &declined) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrGatewayMissing))
 }
 
 func (p LedgerPayment) refundTerms(r Refund) RefundTerms {
@@ -81,40 +112,46 @@ func (p LedgerPayment) refundKey() string {
 	return p.Payment.PaymentIntentID
 }
 
-// commitWish writes the row that stands for the refund before anybody is asked.
-func (s *Service) commitWish(ctx context.Context, gateway Gateway, w RefundWish) (Refund, error) {
-	key, err := s.intentOf(ctx, gateway, w.Payment)
+// commitRefund writes the row that stands for the refund before anybody is asked.
+// Two at once pass one after the other, by the lock on the payment's refunds: the
+// second finds the first open.
+func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundRequest) (Refund, error) {
+	key, err := s.intentOf(ctx, gateway, q.Payment)
 	if err != nil {
+		return Refund{}, err
+	}
+	if err := s.compareRefunds(ctx, gateway, key, q.Payment); err != nil {
 		return Refund{}, err
 	}
 	now := s.deps.Clock.Now()
 	refund := Refund{
-		ID: objectid.At(now), Gateway: w.Payment.Gateway, PaymentID: key, Purpose: w.Payment.Purpose, LocalID: w.Payment.LocalID,
-		CustomerID: w.Payment.CustomerID, Amount: w.Amount, Status: RefundRequested, ByAdmin: true,
-		EventID: fmt.Sprintf("REFUND-%s-%d", w.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(w.Payment.Gateway),
-		Reason: w.Reason, Admin: w.Admin, AdminID: w.AdminID, RequestedAt: now,
+		ID: objectid.At(now), Gateway: q.Payment.Gateway, PaymentID: key, Purpose: q.Payment.Purpose, LocalID: q.Payment.LocalID,
+		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: RefundRequested, ByAdmin: true,
+		EventID: fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(q.Payment.Gateway),
+		Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		rows, err := s.lockRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID)
 		if err != nil {
 			return err
 		}
-		left := w.Payment.Payment.Amount
-		for _, row := range rows {
-			if row.Status != RefundFailed {
-				left -= row.Amount
-			}
+		if open := unanswered(rows); open != nil {
+			return &RefundOpenError{Refund: *open}
 		}
+		left := leftOf(q.Payment.Payment.Amount, rows)
 		if refund.Amount == 0 {
 			refund.Amount = left
 		}
 		if refund.Amount <= 0 || refund.Amount > left {
 			return ErrRefundTooMuch
 		}
-		if err := s.insertWishTx(ctx, tx, refund); err != nil {
+		if err := s.insertRefundTx(ctx, tx, refund); err != nil {
 			return err
 		}
-		if err := auditWishTx(ctx, tx, refund); err != nil {
+		if err := auditRefundTx(ctx, tx, refund); err != nil {
+			return err
+		}
+		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, refund.ID); err != nil {
 			return err
 		}
 		if err := s.followUnappliedTx(ctx, tx, refund.Gateway, refund.PaymentID, false); err != nil {
@@ -124,6 +161,93 @@ func (s *Service) commitWish(ctx context.Context, gateway Gateway, w RefundWish)
 	})
 	return refund, err
 }
+
+// unanswered is the row that was asked for here and whose call has no answer yet,
+// nil without one.
+func unanswered(rows []*Refund) *Refund {
+	for _, row := range rows {
+		if row.ByAdmin && row.Status == RefundRequested {
+			return row
+		}
+	}
+	return nil
+}
+
+// leftOf is what has neither been given back nor is on its way.
+func leftOf(paid money.Cents, rows []*Refund) money.Cents {
+	for _, row := range rows {
+		if row.Status != RefundFailed {
+			paid -= row.Amount
+		}
+	}
+	return paid
+}
+
+// compareRefunds takes the gateway's own list of a payment's refunds into the
+// ledger: what no row of ours explains, such as a refund at its console, is
+// recorded, and lowers what is left. While a request is open nothing is asked.
+func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key string, p LedgerPayment) error {
+	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: string(p.Gateway), PaymentRef: key})
+	if err != nil {
+		return err
+	}
+	for _, row := range found {
+		if r := refundOf(row); unanswered([]*Refund{&r}) != nil {
+			return &RefundOpenError{Refund: r}
+		}
+	}
+	all, err := gateway.ListRefunds(ctx, PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: key})
+	if err != nil {
+		return err
+	}
+	return s.recordList(ctx, key, p, all)
+}
+
+// recordList records what the gateway lists. Who follows the ledger is told after
+// the commit, and by job should this process end in between.
+func (s *Service) recordList(ctx context.Context, key string, p LedgerPayment, all []RemoteRefund) error {
+	if len(all) == 0 {
+		return nil
+	}
+	report := listReport(all)
+	report.PaymentID, report.Type = key, refundSeenType
+	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, s.deps.Clock.Now().UnixMilli())
+	moved := false
+	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		change, err := s.RecordRefundTx(ctx, tx, RefundRecord{
+			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report,
+		})
+		if moved = change.Change != 0; err != nil || !moved {
+			return err
+		}
+		rows, err := s.lockRefundsTx(ctx, tx, p.Gateway, key)
+		if err != nil {
+			return err
+		}
+		return s.insertRefundRecoveryTx(ctx, tx, rows[len(rows)-1].ID)
+	})
+	if err != nil || !moved {
+		return err
+	}
+	return s.followRefund(ctx, Refund{Gateway: p.Gateway, PaymentID: key, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID})
+}
+
+// listReport is what a list of a payment's refunds, newest first, says of all.
+func listReport(all []RemoteRefund) RefundReport {
+	report := all[0].Report
+	if report.Listed {
+		return report
+	}
+	report.Singles = nil
+	for _, r := range slices.Backward(all) {
+		report.Singles = append(report.Singles, r.Report.Singles...)
+	}
+	return report
+}
+
+// refundSeenType is the event_type of a refund that nobody here asked for and that
+// was found in its gateway's list.
+const refundSeenType = "GATEWAY.REFUND.LISTED"
 
 // intentOf is the payment's id among refunds. A ledger row keyed by its invoice
 // learns the payment intent from the gateway.
@@ -151,7 +275,7 @@ func adminRefundType(gateway GatewayName) string {
 	return "ADMIN.REFUND.GWB_REFUND"
 }
 
-func (s *Service) insertWishTx(ctx context.Context, tx pgx.Tx, r Refund) error {
+func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 		ID: r.ID, Gateway: string(r.Gateway), PaymentRef: r.PaymentID, Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(r.Amount), Status: string(r.Status), Source: sourceAdmin, EventID: r.EventID, EventType: r.EventType,
@@ -159,25 +283,21 @@ func (s *Service) insertWishTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 	})
 }
 
-// auditWishTx tells the audit trail what an admin wants back, at what was paid
+// auditRefundTx tells the audit trail what an admin wants back, at what was paid
 // for; what became of it is in the list of refunds.
-func auditWishTx(ctx context.Context, tx pgx.Tx, r Refund) error {
+func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 	resource := "subscriptions"
 	if r.Purpose == ForOrder {
 		resource = "ticket-orders"
 	}
-	wish := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
+	asked := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
 	return audit.RecordTx(ctx, tx, audit.Change{
-		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": wish},
+		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": asked},
 	})
 }
 
-// wishRefused marks a refund that certainly was not made; one that may have been
-// made waits for the job.
-func (s *Service) wishRefused(ctx context.Context, r Refund, why error) error {
-	if errors.Is(why, ErrOutcomeUnknown) {
-		return nil
-	}
+// failRefund marks a refund that certainly was not made.
+func (s *Service) failRefund(ctx context.Context, r Refund, why error) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
 			return err
@@ -196,9 +316,9 @@ func (s *Service) wishRefused(ctx context.Context, r Refund, why error) error {
 	})
 }
 
-// settleWish takes the gateway's answer into the ledger and logs the refund as a
+// settleRequest takes the gateway's answer into the ledger and logs the refund as a
 // webhook (specification, Admin subscription management).
-func (s *Service) settleWish(ctx context.Context, r Refund, remote RemoteRefund, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
+func (s *Service) settleRequest(ctx context.Context, r Refund, remote RemoteRefund, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
 	report := remote.Report
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -247,58 +367,4 @@ func (s *Service) logRefundTx(ctx context.Context, tx pgx.Tx, r Refund, remote R
 		ID: objectid.At(now), Gateway: string(r.Gateway), EventID: &r.EventID, EventType: &r.EventType, Payload: payload,
 		SignatureValid: true, Processed: true, Result: raw, ReceivedAt: now, ProcessedAt: &now,
 	})
-}
-
-// refundGrace is how long an answer may be on its way before the job asks.
-const refundGrace = 2 * time.Minute
-
-// recoverRefund finds out what became of a refund whose answer was lost: the
-// gateway is asked, and asked again for the refund only when it knows nothing of
-// it.
-func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
-	row, err := s.db.RefundFind(ctx, s.deps.Pool, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	refund := refundOf(row)
-	if refund.Status != RefundRequested { // who asked may have died before he followed it
-		return s.followRefund(ctx, refund)
-	}
-	payment, err := s.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
-	if err != nil {
-		return err
-	}
-	if payment == nil {
-		return fmt.Errorf("payments: refund %s is of a payment that the ledger does not have", id)
-	}
-	gateway, err := s.Gateway(refund.Gateway)
-	if err != nil {
-		return err
-	}
-	remote, err := gateway.Refund(ctx, payment.refundTerms(refund))
-	if err != nil {
-		s.deps.Log.WarnContext(ctx, "refund not recovered", slog.String("refund_id", id.String()), slog.Any("error", err))
-		if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
-			return err // the job comes again
-		}
-		return s.wishRefused(ctx, refund, err)
-	}
-	if refund, err = s.settleWish(ctx, refund, remote, nil); err != nil {
-		return err
-	}
-	return s.followRefund(ctx, refund)
-}
-
-func (s *Service) followRefund(ctx context.Context, r Refund) error {
-	for _, a := range s.appliers {
-		if follower, ok := a.(RefundFollower); ok {
-			if err := follower.FollowRefund(ctx, r); err != nil {
-				return fmt.Errorf("follow refund %s: %w", r.ID, err)
-			}
-		}
-	}
-	return nil
 }

@@ -134,8 +134,7 @@ func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine) []*Refund
 	target := refundedTotal(lines)
 	missing := target - doneSum(rows)
 	for _, row := range rows {
-		open := row.ByAdmin && (row.Status == RefundRequested || row.Status == RefundPending) && row.GatewayRefundID == ""
-		if open && !pending[row] && row.Amount <= missing {
+		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == RefundPending || mayBeDone(row, r)) {
 			row.finish(r.At)
 			missing -= row.Amount
 		}
@@ -145,6 +144,56 @@ func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine) []*Refund
 		rows = append(rows, &Refund{
 			Amount: missing, Status: RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
 		})
+	}
+	return settleListed(rows, r)
+}
+
+// mayBeDone reports whether a request that nobody has answered may be behind what is
+// done beyond the known rows. In a full list its refund would carry its id, or no
+// description at all should the gateway not have kept it.
+func mayBeDone(row *Refund, r RefundReport) bool {
+	if !row.ByAdmin || row.Status != RefundRequested {
+		return false
+	}
+	return !r.Listed || slices.ContainsFunc(r.Singles, func(single SingleRefund) bool {
+		return single.RefundID == "" && single.Reason == "" && single.Amount == row.Amount && single.Status == RefundDone
+	})
+}
+
+// settleListed compares the refunds that a full list holds, given back or under way,
+// with the rows: what no row explains is recorded as under way, and lowers what is
+// left; of what is under way at the gateway alone, that which an older or equal row
+// has too many is no longer.
+func settleListed(rows []*Refund, r RefundReport) []*Refund {
+	if !r.Listed {
+		return rows
+	}
+	unexplained := money.Cents(0)
+	for _, single := range r.Singles {
+		if single.Status != RefundFailed {
+			unexplained += single.Amount
+		}
+	}
+	for _, row := range rows {
+		if row.Status == RefundDone || row.Status == RefundPending {
+			unexplained -= row.Amount
+		}
+	}
+	if unexplained > 0 {
+		return append(rows, &Refund{
+			Amount: unexplained, Status: RefundPending, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true,
+		})
+	}
+	for _, row := range slices.Backward(rows) {
+		if unexplained == 0 || row.ByAdmin || row.Status != RefundPending || row.RequestedAt.After(r.At) {
+			continue
+		}
+		if row.Amount <= -unexplained {
+			unexplained += row.Amount
+			row.fail("The gateway counts it no longer.")
+			continue
+		}
+		row.Amount, row.changed, unexplained = row.Amount+unexplained, true, 0
 	}
 	return rows
 }
@@ -200,7 +249,7 @@ func rowOf(rows []*Refund, single SingleRefund) *Refund {
 }
 
 // takeBack lowers what is done by an excess: first rows that no name vouches
-// for, the newest first; a wish that was taken for done waits again.
+// for, the newest first; a request that was taken for done waits again.
 func takeBack(rows []*Refund, excess money.Cents) {
 	for _, byAdmin := range []bool{false, true} {
 		for i := len(rows) - 1; i >= 0 && excess > 0; i-- {

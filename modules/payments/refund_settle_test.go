@@ -127,7 +127,7 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 		r.Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
 		var rows []*Refund
 		var known []reportLine
-		if len(lines) > 0 && r.IntN(2) == 0 { // an admin's wish that the first refund answers
+		if len(lines) > 0 && r.IntN(2) == 0 { // an admin's request that the first refund answers
 			rows = append(rows, &Refund{ID: objectid.New(), ByAdmin: true, Amount: lines[0].amount, Status: RefundRequested})
 		}
 		for i, report := range reports {
@@ -138,44 +138,44 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestAWishIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
+func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 	t.Parallel()
-	wish := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{wish}, &known, RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1"})
+	rows := settle([]*Refund{request}, &known, RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1"})
 	require.Len(t, rows, 1, "no second row")
-	require.Equal(t, RefundDone, wish.Status)
-	answer := RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2), Singles: []SingleRefund{{ID: "re_1", RefundID: wish.ID, Amount: 1000, Status: RefundDone, At: at(1)}}}
+	require.Equal(t, RefundDone, request.Status)
+	answer := RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2), Singles: []SingleRefund{{ID: "re_1", RefundID: request.ID, Amount: 1000, Status: RefundDone, At: at(1)}}}
 	rows = settle(rows, &known, answer)
 	require.Len(t, rows, 1)
-	require.Equal(t, "re_1", wish.GatewayRefundID)
+	require.Equal(t, "re_1", request.GatewayRefundID)
 	require.Equal(t, money.Cents(1000), doneSum(rows))
 }
 
-func TestAStrangersRefundDoesNotSettleALargerWish(t *testing.T) {
+func TestAStrangersRefundDoesNotSettleALargerRequest(t *testing.T) {
 	t.Parallel()
-	wish := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{wish}, &known, RefundReport{PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1)})
+	rows := settle([]*Refund{request}, &known, RefundReport{PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1)})
 	require.Len(t, rows, 2)
-	require.Equal(t, RefundRequested, wish.Status)
+	require.Equal(t, RefundRequested, request.Status)
 	require.Equal(t, money.Cents(400), doneSum(rows))
 }
 
 func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
 	t.Parallel()
-	wish := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{wish}, &known, RefundReport{
+	rows := settle([]*Refund{request}, &known, RefundReport{
 		PaymentID: "pay_1", Total: 2000, HasTotal: true, At: at(1),
-		Singles: []SingleRefund{{RefundID: wish.ID, Amount: 1000, Status: RefundPending, At: at(1)}},
+		Singles: []SingleRefund{{RefundID: request.ID, Amount: 1000, Status: RefundPending, At: at(1)}},
 	})
-	require.Equal(t, RefundPending, wish.Status, "the 20.00 that are done are somebody else's")
+	require.Equal(t, RefundPending, request.Status, "the 20.00 that are done are somebody else's")
 	require.Equal(t, money.Cents(2000), doneSum(rows))
 	rows = settle(rows, &known, RefundReport{
 		PaymentID: "pay_1", Total: 3000, HasTotal: true, At: at(9),
-		Singles: []SingleRefund{{RefundID: wish.ID, Amount: 1000, Status: RefundDone, At: at(9)}},
+		Singles: []SingleRefund{{RefundID: request.ID, Amount: 1000, Status: RefundDone, At: at(9)}},
 	})
-	require.Equal(t, RefundDone, wish.Status)
+	require.Equal(t, RefundDone, request.Status)
 	require.Equal(t, money.Cents(3000), doneSum(rows))
 }

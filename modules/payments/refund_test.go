@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -68,7 +69,13 @@ type shop struct {
 
 func openShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{order: &order{local: objectid.New(), buyer: objectid.New()}, t: t, g: paymentstest.NewGateways(t), pool: pgtest.DB(t)}
+	return openShopThrough(t, nil)
+}
+
+// openShopThrough sends the calls of gateway B through a transport.
+func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
+	t.Helper()
+	s := &shop{order: &order{local: objectid.New(), buyer: objectid.New()}, t: t, g: paymentstest.NewGatewaysThrough(t, transport), pool: pgtest.DB(t)}
 	quiet := leaktest.Logger(t)
 	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
@@ -154,16 +161,16 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 		paid := s.sold(name)
 		admin := objectid.New()
 		ran := 0
-		done, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 2000, Reason: "A courtesy", Admin: "root", AdminID: &admin},
+		done, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy", Admin: "root", AdminID: &admin},
 			func(context.Context, pgx.Tx, payments.Refund) error { ran++; return nil })
 		require.NoError(t, err)
 		require.Equal(t, 1, ran)
 		require.Equal(t, payments.RefundDone, done.Refund.Status)
 		require.NotEmpty(t, done.Response)
-		rest, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Reason: "The rest"}, nil)
+		rest, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Reason: "The rest"}, nil)
 		require.NoError(t, err)
 		require.EqualValues(t, 22000, rest.Refund.Amount, "no amount is all that is left")
-		_, err = s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Reason: "Once more"}, nil)
+		_, err = s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Reason: "Once more"}, nil)
 		require.ErrorIs(t, err, payments.ErrRefundTooMuch)
 
 		require.Eventually(t, func() bool {
@@ -207,11 +214,13 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 			st, path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
 		}
 		require.NoError(t, st.Faults.Plan(stage.Fault{Method: "POST", Path: path, Kind: stage.FaultResetAfter, Times: 50}))
-		_, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
+		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
 		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
 		require.Equal(t, payments.RefundRequested, s.refunds()[0].Status, "unknown is not failed")
-		_, err = s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 22001, Reason: "Too much"}, nil)
-		require.ErrorIs(t, err, payments.ErrRefundTooMuch, "what is under way is not left")
+		_, err = s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
+		var open *payments.RefundOpenError
+		require.ErrorAs(t, err, &open, "nobody knows what is left")
+		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)
 		st.Faults.Clear()
 
 		_, err = s.pool.Exec(t.Context(), "UPDATE jobs.river_job SET scheduled_at = now() - interval '1 minute', state = 'available' WHERE kind = 'payments_refund_recover'")
@@ -231,7 +240,7 @@ func TestRefusedRefundIsFailed(t *testing.T) {
 	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
 		paid := s.sold(name)
 		paid.Payment.Amount = 99999 // the gateway knows better
-		_, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 50000, Reason: "Too much"}, nil)
+		_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 50000, Reason: "Too much"}, nil)
 		var rejected *payments.Rejected
 		require.ErrorAs(t, err, &rejected)
 		require.Equal(t, payments.RefundFailed, s.refunds()[0].Status)
@@ -245,7 +254,7 @@ func parallelRefunds(t *testing.T, s *shop, paid payments.LedgerPayment) (made i
 	var mu sync.Mutex
 	for range 2 {
 		wg.Go(func() {
-			_, err := s.svc.RefundPayment(t.Context(), payments.RefundWish{Payment: paid, Amount: 15000, Reason: "At once"}, nil)
+			_, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 15000, Reason: "At once"}, nil)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -317,25 +326,7 @@ func TestSameReportAtOnceIsOneRefund(t *testing.T) {
 func TestSameReportAtOnceWithoutTheLock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	// Shadow the lock by a function that locks nothing, and hold what lies between
-	// reading and writing open for a moment.
-	_, err := b.pool.Exec(t.Context(), `
-		CREATE FUNCTION public.pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE sql AS 'SELECT';
-		CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.1); RETURN NEW; END';
-		CREATE TRIGGER wait BEFORE INSERT ON payments.refund_reports FOR EACH ROW EXECUTE FUNCTION public.wait()`)
-	require.NoError(t, err)
-	_, err = b.pool.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`)
-	require.NoError(t, err)
-	b.pool.Reset()
-	var open []*pgxpool.Conn // all connections, so that none has to be made while they race
-	for range b.pool.Config().MaxConns {
-		conn, err := b.pool.Acquire(t.Context())
-		require.NoError(t, err)
-		open = append(open, conn)
-	}
-	for _, conn := range open {
-		conn.Release()
-	}
+	withoutRefundLock(t, b.pool, "payments.refund_reports")
 	require.Greater(t, atOnce(t, b), 1, "the sum heals by the next report, the history does not")
 }
 

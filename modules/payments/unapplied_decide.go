@@ -61,11 +61,12 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 		return err
 	}
 	faultpoint.Hit("unapplied.claimed")
-	// The trail has the decision, which is the one entry of the request.
-	call, cancel := context.WithTimeout(audit.With(context.WithoutCancel(ctx), nil), unappliedCallTime)
+	// The trail and the request's key have the decision: the refund is but its consequence.
+	quiet := idempotency.WithAttempt(audit.With(context.WithoutCancel(ctx), nil), nil)
+	call, cancel := context.WithTimeout(quiet, unappliedCallTime)
 	defer cancel()
 	caller := httpapi.CallerOf(ctx)
-	err = s.refundClaimed(call, u, *paid, RefundWish{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
+	err = s.refundClaimed(call, u, *paid, RefundRequest{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
 	var rejected *Rejected
 	var declined *Declined
 	switch {

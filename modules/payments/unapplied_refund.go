@@ -118,7 +118,7 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	faultpoint.Hit("unapplied.claimed")
-	return s.refundClaimed(ctx, u, *paid, RefundWish{Reason: automaticReason})
+	return s.refundClaimed(ctx, u, *paid, RefundRequest{Reason: automaticReason})
 }
 
 // mayRefund reports whether an automatic refund is within the limits, and whether
@@ -196,7 +196,7 @@ func (s *Service) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapp
 // refundClaimed asks for the refund that was decided. What becomes of the case
 // follows from the ledger of refunds, in the transactions that write it; only when
 // nothing was written there is it open again.
-func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid LedgerPayment, w RefundWish) error {
+func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid LedgerPayment, w RefundRequest) error {
 	w.Payment = paid
 	_, err := s.RefundPayment(ctx, w, nil)
 	if err == nil || errors.Is(err, ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
@@ -209,8 +209,9 @@ func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappl
 		}
 		return s.afterRefundTx(ctx, tx, u.ID, err)
 	})
-	if settled == nil && open && errors.Is(err, ErrRefundTooMuch) {
-		return nil // somebody else has asked for it, which is as good
+	var other *RefundOpenError
+	if settled == nil && open && (errors.Is(err, ErrRefundTooMuch) || errors.As(err, &other)) {
+		return nil // somebody else has asked for it, which is as good; of a part the rest follows
 	}
 	return errors.Join(err, settled)
 }
@@ -269,5 +270,5 @@ func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappli
 			return err
 		}
 	}
-	return s.refundClaimed(ctx, u, *paid, RefundWish{Reason: value(last.Reason), AdminID: last.AdminID})
+	return s.refundClaimed(ctx, u, *paid, RefundRequest{Reason: value(last.Reason), AdminID: last.AdminID})
 }

@@ -366,26 +366,32 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, r := b.in(t, "pending")
-	unclaimed := func(e payments.Event) {
+	ignored := func(reason string, e payments.Event) {
 		t.Helper()
-		require.True(t, b.apply(t, e).Unclaimed)
+		result := b.apply(t, e)
+		require.Equal(t, payments.ResultIgnored, result.Status)
+		require.Equal(t, reason, result.Reason)
 		require.Equal(t, "pending", b.status(t, id))
 	}
 	other := r.paid("in_1", 1)
 	other.SubscriptionID = "sub_of_somebody_else" // the reference names a row that has another subscription
-	unclaimed(other)
+	ignored("another recurrence than the subscription's", other)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND automatic AND subscription_id = $1", id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "and it is booked")
+	wrongGateway := r.paid("in_2", 1)
+	wrongGateway.Gateway, wrongGateway.SubscriptionID = payments.GWA, ""
+	ignored("the subscription is of the other gateway", wrongGateway)
+	wrongGateway.SubscriptionID = "sub_a_unknown"
+	ignored("the subscription is of the other gateway", wrongGateway)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND NOT automatic AND subscription_id = $1", id))
+	wrongGateway.Kind = payments.PaymentHasFailed
+	ignored("the subscription is of the other gateway", wrongGateway)
 	stranger := r.paid("in_1", 1)
 	stranger.SubscriptionID, stranger.Reference = "sub_unknown", objectid.New()
-	unclaimed(stranger)
-	wrongGateway := r.paid("in_1", 1)
-	wrongGateway.Gateway, wrongGateway.SubscriptionID = payments.GWA, ""
-	unclaimed(wrongGateway)
-	withSubscription := r.paid("in_1", 1)
-	withSubscription.Gateway, withSubscription.SubscriptionID = payments.GWA, "sub_a_unknown" // gateway A: the reference counts only without one
-	unclaimed(withSubscription)
+	require.True(t, b.apply(t, stranger).Unclaimed)
 
 	b.set(t, id, "gwb_subscription_id = NULL") // the answer with the id has not been committed
-	require.Equal(t, "active", *b.apply(t, r.paid("in_1", 1)).NewStatus)
+	require.Equal(t, "active", *b.apply(t, r.paid("in_3", 1)).NewStatus)
 	require.Equal(t, r.id, column[string](t, b, id, "gwb_subscription_id"))
 }
 

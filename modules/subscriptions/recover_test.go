@@ -110,10 +110,10 @@ func TestGatewayACardAnswerLost(t *testing.T) {
 	gateway.Stage().Faults.Clear()
 	require.NoError(t, gateway.Advance(time.Minute))
 	b.settle(t)
-	require.Equal(t, "pending", b.status(t, id), "the webhook names a subscription that nobody knows here: it waits")
+	require.Equal(t, "active", b.status(t, id), "the charge names the row, and the recurrence that nobody knew here")
 
 	require.NoError(t, b.service.Recover(t.Context(), id))
-	b.eventually(t, "the recovered subscription is active, its waiting webhook applied", func() bool {
+	b.eventually(t, "the recovery changes nothing, and no webhook waits", func() bool {
 		return b.status(t, id) == "active" && b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state = 'waiting'") == 0
 	})
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))

@@ -25,7 +25,7 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/subscriptions/stats", "subscription_stats", httpapi.Admin, h.stats)
 	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/payments", "subscription_payments", httpapi.Admin, h.payments)
 	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/refunds", "subscription_refunds", httpapi.Admin, h.refunds)
-	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund)
+	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund, httpapi.Idempotent(h.recallRefund, nil))
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/cancel", "subscription_cancel", httpapi.Admin, h.cancel)
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/chargeback", "subscription_chargeback", httpapi.Admin, h.chargeback)
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin, h.extend)
@@ -42,8 +42,8 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, path+"/{id}/refunds", prefix+"refunds", httpapi.Admin, at.refunds)
 	}
 	gwa, gwb := handlers{service: s, only: payments.GWA}, handlers{service: s, only: payments.GWB}
-	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA)
-	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB)
+	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.recallRefundAt, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.recallRefundAt, nil))
 }
 
 type idInput struct {

@@ -15,12 +15,16 @@ func (s *Service) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e 
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, s.endAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
-	return "", s.authorizeTx(ctx, tx, sub, change{action: AuthorizationActivated, source: ByWebhook, event: &e.ID}, e.Authorization)
+	c := change{action: AuthorizationActivated, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
+	return "", s.authorizeTx(ctx, tx, sub, c, e.Authorization)
 }
 
 func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change, a *payments.PixAuthorization) error {
-	now := s.clock.Now()
+	now, note := s.clock.Now(), c.edit
 	c.edit = func(r *row) {
+		if note != nil {
+			note(r)
+		}
 		closeIntent(r)
 		learnAuthorization(r, a)
 		if r.NextBillingDate == nil {
@@ -35,25 +39,38 @@ func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change
 }
 
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
-// the specification says, also within a period that is paid.
+// the specification says, also within a period that is paid. Gateway A's events come
+// in any order: a refusal older than the activation says nothing, and one of a row that
+// runs is believed once the gateway was asked.
 func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
-	now := s.clock.Now()
 	action := AuthorizationCancelled
 	if e.Kind == payments.AuthorizationHasExpired {
 		action = AuthorizationExpired
 	}
-	if Status(sub.Status).Ended() {
+	cancelled := e.Kind == payments.AuthorizationWasCancelled
+	switch {
+	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
+	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
+		return ignoredOlder, nil
+	case e.Kind == payments.AuthorizationWasRefused && Status(sub.Status) != Pending:
+		return "", s.askAuthorizationTx(ctx, tx, *sub, e.ID)
 	}
-	c := change{action: action, source: ByWebhook, event: &e.ID, edit: func(r *row) {
-		learnAuthorization(r, e.Authorization)
+	return "", s.unauthorizeTx(ctx, tx, sub, action, e.ID, e.Authorization)
+}
+
+// unauthorizeTx ends a subscription with its authorization.
+func (s *Service) unauthorizeTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, event string, a *payments.PixAuthorization) error {
+	now := s.clock.Now()
+	c := change{action: action, source: ByWebhook, event: &event, edit: func(r *row) {
+		learnAuthorization(r, a)
 		r.GatewayEndedAt = &now
 	}}
 	if s.endsWithPeriod(*sub) {
 		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = &now }
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
-	return "", err
+	return err
 }
 
 // authorizationRef names the row's automatic PIX at gateway A.

@@ -9,7 +9,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/platform/faultpoint"
-	"marquee/platform/objectid"
 )
 
 // appliers say what each kind of event does to the subscription it is about,
@@ -61,7 +60,16 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if err != nil {
 		return payments.Result{}, err
 	}
-	ignored, err := apply(s, ctx, tx, &sub, e)
+	stray, err := s.strayTx(ctx, tx, sub, e)
+	if err != nil || stray.waits {
+		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
+	}
+	ignored := stray.reason
+	if ignored != "" {
+		err = s.listStrayTx(ctx, tx, sub, stray, e)
+	} else {
+		ignored, err = apply(s, ctx, tx, &sub, e)
+	}
 	if err != nil {
 		return payments.Result{}, err
 	}
@@ -73,69 +81,6 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	return r, nil
 }
 
-// locate finds the subscription in the specification's order: the gateway's
-// subscription, the authorization, the local id that the gateway was told. The
-// last also finds gateway B's events that overtook our own commit; an id that
-// belongs to another row already is not believed. A payment that the ledger has
-// needs no looking: its row says what it was for.
-func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
-	if e.Known != nil {
-		if e.Known.Purpose != payments.ForSubscription {
-			return row{}, pgx.ErrNoRows
-		}
-		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
-	}
-	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (row, error){
-		s.locateRemote, s.locateAuthorization, s.locateReference,
-	} {
-		sub, err := find(ctx, tx, e)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return sub, err
-		}
-	}
-	return row{}, pgx.ErrNoRows
-}
-
-func (s *Service) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
-	if e.SubscriptionID == "" {
-		return row{}, pgx.ErrNoRows
-	}
-	if e.Gateway == payments.GWA {
-		return s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
-	}
-	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
-}
-
-func (s *Service) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
-	if e.AuthorizationID != "" {
-		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return sub, err
-		}
-	}
-	if e.ConciliationID == "" {
-		return row{}, pgx.ErrNoRows
-	}
-	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
-}
-
-func (s *Service) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
-	ofSubscription := e.Gateway == payments.GWA && e.SubscriptionID != "" && e.Authorization == nil
-	if !objectid.Valid(e.Reference.String()) || ofSubscription {
-		return row{}, pgx.ErrNoRows
-	}
-	sub, err := s.db.GetSubscription(ctx, tx, e.Reference)
-	if err != nil {
-		return row{}, err
-	}
-	other := e.SubscriptionID != "" && remoteID(sub) != "" && remoteID(sub) != e.SubscriptionID && e.Authorization == nil
-	another := e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID
-	if sub.Gateway != string(e.Gateway) || other || another {
-		return row{}, pgx.ErrNoRows
-	}
-	return sub, nil
-}
-
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
 func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Payment == nil {
@@ -144,6 +89,9 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	adopted, err := s.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
+	}
+	if older, err := s.olderInvoiceTx(ctx, tx, *sub, e); err != nil || older {
+		return "older than a failure that counts: booked alone", errors.Join(err, s.bookTx(ctx, tx, *sub, e))
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
@@ -168,6 +116,28 @@ func isFirst(sub row, e payments.Event) bool {
 	return sub.FirstAmountCents != nil && e.Gateway == payments.GWA && e.SubscriptionID == ""
 }
 
+// olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
+// paid before another one failed, and so says nothing about that one.
+func (s *Service) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+	status := Status(sub.Status)
+	if e.Payment.InvoiceID == "" || e.Payment.Amount == 0 || status != Active && status != Suspended {
+		return false, nil
+	}
+	f, err := s.payments.LastFailure(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil || f == nil {
+		return false, err
+	}
+	return f.PaymentID != e.Payment.ID && e.CreatedAt.Before(f.FailedAt), nil
+}
+
+// bookTx takes a payment into the ledger and changes nothing of the subscription.
+func (s *Service) bookTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
+	})
+	return err
+}
+
 func sourceOf(e payments.Event) Source {
 	if e.Type == payments.Reconciled {
 		return ByReconcile
@@ -176,17 +146,6 @@ func sourceOf(e payments.Event) Source {
 }
 
 func eventOf(e payments.Event) *string { return filled(e.ID) }
-
-// adoptTx keeps the gateway's subscription id when an event tells it first.
-func (s *Service) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (adopted bool, err error) {
-	if e.Gateway != payments.GWB || e.SubscriptionID == "" || sub.GwbSubscriptionID != nil {
-		return false, nil
-	}
-	if err := s.editTx(ctx, tx, sub, func(r *row) { learn(&r.GwbSubscriptionID, e.SubscriptionID) }); err != nil {
-		return false, err
-	}
-	return true, s.payments.ReplayWaitingTx(ctx, tx, e.Gateway, e.SubscriptionID)
-}
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
 // refused. A PIX code that nobody paid is no attempt, and stands in no ledger

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"marquee/modules/payments"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 )
 
 // refundOrder is what an admin asks to be given back: a payment by any of its ids,
@@ -18,13 +21,13 @@ type refundOrder struct {
 	paymentID string
 	field     string // of the body that named it
 	amount    money.Cents
+	amountAt  string // of the body that told the amount
 	reason    string
 }
 
 // refunded is what the refund routes answer.
 type refunded struct {
 	sub      row
-	payment  payments.LedgerPayment
 	refund   payments.Refund
 	response json.RawMessage
 	admin    string
@@ -35,20 +38,21 @@ type refunded struct {
 // refund gives a subscription's money back (specification, Admin subscription
 // management). Errors: 422 REFUND_NOT_ALLOWED without a settled payment that has
 // something left; 422 for more than is left; 404 for a payment of somebody else;
-// 500 REFUND_FAILED when the gateway refuses; 503 while it does not answer: then
-// the refund is either not made or finished by a job.
+// 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
+// the gateway refuses; 503 while it does not answer: then the refund is either not
+// made or finished by a job.
 func (s *Service) refund(ctx context.Context, found row, o refundOrder) (refunded, error) {
 	payment, left, err := s.refundable(ctx, found, o)
 	if err != nil {
 		return refunded{}, err
 	}
 	if o.amount > left {
-		return refunded{}, tooMuch(left)
+		return refunded{}, tooMuch(o, left)
 	}
 	caller := httpapi.CallerOf(ctx)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
-	out, err := s.payments.RefundPayment(call, payments.RefundWish{
+	out, err := s.payments.RefundPayment(call, payments.RefundRequest{
 		Payment: payment, Amount: o.amount, Reason: o.reason, Admin: caller.Username, AdminID: callerID(ctx),
 	}, nil)
 	if err != nil {
@@ -58,17 +62,50 @@ func (s *Service) refund(ctx context.Context, found row, o refundOrder) (refunde
 	if err != nil {
 		return refunded{}, err
 	}
+	return refundedBy(sub, payment, out), nil
+}
+
+func refundedBy(sub row, payment payments.LedgerPayment, out payments.RefundOutcome) refunded {
 	r := refunded{
-		sub: sub, payment: payment, refund: out.Refund, response: out.Response, admin: caller.Username, at: out.Refund.RequestedAt,
+		sub: sub, refund: out.Refund, response: out.Response, admin: out.Refund.Admin, at: out.Refund.RequestedAt,
 		full: out.Refund.Amount >= payment.Payment.Amount,
 	}
 	if out.Refund.RefundedAt != nil {
 		r.at = *out.Refund.RefundedAt
 	}
-	return r, nil
+	return r
 }
 
-// refundable finds the payment that is meant and what is left of it.
+// recallRefund tells what became of the refund of a request that was cut off
+// (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
+// failed gave nothing back, so that the request may run anew.
+func (s *Service) recallRefund(ctx context.Context, id objectid.ID) (refunded, error) {
+	out, err := s.payments.RefundByID(ctx, id)
+	if err != nil {
+		return refunded{}, err
+	}
+	switch out.Refund.Status {
+	case payments.RefundRequested:
+		return refunded{}, idempotency.InProgress()
+	case payments.RefundFailed:
+		return refunded{}, httpapi.ErrCameToNothing
+	}
+	payment, err := s.payments.FindPayment(ctx, s.pool, out.Refund.Gateway, out.Refund.PaymentID)
+	if err != nil {
+		return refunded{}, err
+	}
+	if payment == nil {
+		return refunded{}, fmt.Errorf("the ledger lost payment %s of refund %s", out.Refund.PaymentID, id)
+	}
+	sub, err := s.totalRefunds(ctx, out.Refund.CustomerID, out.Refund.LocalID)
+	if err != nil {
+		return refunded{}, err
+	}
+	return refundedBy(sub, *payment, out), nil
+}
+
+// refundable finds the payment that is meant and what is left of it. The latest of
+// which a refund is not answered is not passed over for an older one.
 func (s *Service) refundable(ctx context.Context, sub row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
 	none := payments.LedgerPayment{}
 	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
@@ -91,6 +128,9 @@ func (s *Service) refundable(ctx context.Context, sub row, o refundOrder) (payme
 			continue
 		}
 		named = true
+		if open := unanswered(p, given); open != nil {
+			return none, 0, open.Fault()
+		}
 		if left := leftOf(p, given); left > 0 {
 			return p, left, nil
 		}
@@ -142,26 +182,39 @@ func leftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
 	return left
 }
 
-func tooMuch(left money.Cents) error {
-	return fault.InvalidAt("is more than what is left to refund: R$ "+left.String(), "body", "value")
+// unanswered is the open request for a refund of the payment, nil without one.
+func unanswered(p payments.LedgerPayment, refunds []payments.Refund) *payments.RefundOpenError {
+	for _, r := range refunds {
+		if r.ByAdmin && r.Status == payments.RefundRequested && isOne(p.Payment, []string{r.PaymentID}) {
+			return &payments.RefundOpenError{Refund: r}
+		}
+	}
+	return nil
+}
+
+func tooMuch(o refundOrder, left money.Cents) error {
+	return fault.InvalidAt("is more than what is left to refund: R$ "+left.String(), "body", o.amountAt)
 }
 
 func (s *Service) refundFault(ctx context.Context, err error, o refundOrder) error {
 	var rejected *payments.Rejected
 	var declined *payments.Declined
+	var open *payments.RefundOpenError
 	switch {
+	case errors.As(err, &open):
+		return open.Fault()
 	case errors.Is(err, payments.ErrRefundTooMuch) && o.amount > 0:
-		return fault.InvalidAt("is more than what is left to refund", "body", "value")
+		return fault.InvalidAt("is more than what is left to refund", "body", o.amountAt)
 	case errors.Is(err, payments.ErrRefundTooMuch):
 		return &fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}
-	case errors.As(err, &rejected), errors.As(err, &declined):
-		return (&fault.Error{
-			Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
-		}).WithCause(err)
 	case errors.Is(err, payments.ErrOutcomeUnknown):
 		return (&fault.Error{
 			Kind: fault.Unavailable, RetryAfter: time.Minute,
-			Message: "The payment gateway did not answer in time. The refund will be finished or given up within minutes: see the list of refunds before you ask again.",
+			Message: "It is not known yet whether the payment gateway made the refund. It is asked until that is known: see the list of refunds before you ask again.",
+		}).WithCause(err)
+	case errors.As(err, &rejected), errors.As(err, &declined):
+		return (&fault.Error{
+			Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
 		}).WithCause(err)
 	}
 	return s.payments.Refused(ctx, "refund", err)

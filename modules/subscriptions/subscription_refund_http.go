@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -69,12 +70,32 @@ func (h handlers) refund(ctx context.Context, in *refundInput) (*envelope, error
 	if err != nil {
 		return nil, err
 	}
+	return refundedEnvelope(ctx, r), nil
+}
+
+func refundedEnvelope(ctx context.Context, r refunded) *envelope {
 	info := refundedOf(r)
 	info.RefundType, info.PaymentID, info.PaymentIntentID = "partial", nil, nil
 	if r.full {
 		info.RefundType = "full"
 	}
-	return httpapi.One(ctx, shown(r.sub), info), nil
+	return httpapi.One(ctx, shown(r.sub), info)
+}
+
+func (h handlers) recallRefund(ctx context.Context, id objectid.ID) (*envelope, error) {
+	r, err := h.service.recallRefund(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return refundedEnvelope(ctx, r), nil
+}
+
+func (h handlers) recallRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
+	r, err := h.service.recallRefund(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(refundedOf(r))
 }
 
 func (h handlers) giveBack(ctx context.Context, id string, o refundOrder) (refunded, error) {
@@ -92,12 +113,21 @@ type refundGWBInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body struct {
 		PaymentIntentID string `json:"payment_intent_id" required:"false" maxLength:"255"`
+		Amount          *cents `json:"amount" required:"false"`
 		Reason          string `json:"reason" minLength:"5" maxLength:"500"`
 	}
 }
 
 func (h handlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
-	r, err := h.giveBack(ctx, in.ID, refundOrder{paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", reason: in.Body.Reason})
+	o := refundOrder{paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", amountAt: "amount", reason: in.Body.Reason}
+	if in.Body.Amount != nil {
+		amount, err := strconv.ParseInt(string(in.Body.Amount.raw), 10, 64)
+		if err != nil || amount <= 0 {
+			return nil, fault.InvalidAt("has to be a whole number of cents above 0", "body", "amount")
+		}
+		o.amount = money.Cents(amount)
+	}
+	r, err := h.giveBack(ctx, in.ID, o)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +144,7 @@ type refundGWAInput struct {
 }
 
 func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
-	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", reason: in.Body.Reason}
+	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", amountAt: "value", reason: in.Body.Reason}
 	if in.Body.Value != nil {
 		amount, err := money.Parse(string(in.Body.Value.raw))
 		if err != nil || amount <= 0 {
@@ -142,4 +172,18 @@ func (r *reais) UnmarshalJSON(b []byte) error {
 // Schema documents the amount.
 func (reais) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais, above 0, at most two decimals; left out: all that is left"}
+}
+
+// cents is an amount of a request, read by the handler as reais is.
+type cents struct{ raw json.RawMessage }
+
+// UnmarshalJSON keeps what was sent.
+func (c *cents) UnmarshalJSON(b []byte) error {
+	c.raw = bytes.Clone(b)
+	return nil
+}
+
+// Schema documents the amount.
+func (cents) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Description: "Cents, above 0; left out: all that is left"}
 }

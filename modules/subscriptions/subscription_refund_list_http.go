@@ -19,6 +19,7 @@ type subscriptionRefundsBody struct {
 }
 
 type subscriptionRefundDoc struct {
+	RefundID        objectid.ID   `json:"refund_id" doc:"By which a 409 names a refund that is not answered yet"`
 	EventID         string        `json:"event_id"`
 	Type            string        `json:"type"`
 	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
@@ -60,7 +61,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	}
 	for _, r := range given {
 		doc := subscriptionRefundDoc{
-			EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: filled(r.Reason),
+			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: filled(r.Reason),
 			Admin: filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)

@@ -260,7 +260,7 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil || paid == nil {
 		return err
 	}
-	_, err = s.payments.RefundPayment(ctx, payments.RefundWish{Payment: *paid, Reason: "No place was left when the payment arrived."},
+	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: "No place was left when the payment arrived."},
 		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
 			return s.refundedTx(ctx, tx, id, paymentID)
 		})

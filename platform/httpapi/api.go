@@ -75,6 +75,7 @@ func New(cfg Config) *API {
 			MaxAge:         600,
 		}),
 		a.timeout,
+		endReadDeadline,
 		refuseUnstorable,
 	)
 	a.mux.NotFound(plainError(http.StatusNotFound))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,7 +27,7 @@ var ErrCameToNothing = errors.New("the first attempt came to nothing")
 
 // Idempotent lets clients repeat the operation with the header Idempotency-Key
 // (issue of the ticket store; open-shapes is silent): the same key and body get
-// the first answer, another body is 409 IDEMPOTENCY_KEY_REUSED, a repetition while
+// the first answer, another body (or another row named in the path) is 409 IDEMPOTENCY_KEY_REUSED, a repetition while
 // the first is under way 409 IDEMPOTENCY_KEY_IN_PROGRESS with Retry-After. Keys
 // belong to the route and the caller; guest names the caller of a public route
 // from the body. Answers that came before anything was done (401, 403, 413, 415,
@@ -101,7 +102,11 @@ func (a *API) once(op operation) func(huma.Context, func(huma.Context)) {
 			next(hc) // refused there
 			return
 		}
-		attempt, answer, err := a.cfg.Idempotency.Begin(hc.Context(), idempotency.Request{Route: op.OperationID, Caller: callerText(hc.Context(), op, body), Key: key, Body: body})
+		request := idempotency.Request{Route: op.OperationID, Caller: callerText(hc.Context(), op, body), Key: key, Body: body}
+		if strings.Contains(op.Path, "{") {
+			request.Path = r.URL.Path
+		}
+		attempt, answer, err := a.cfg.Idempotency.Begin(hc.Context(), request)
 		switch {
 		case err != nil:
 			a.write(hc, err)

@@ -75,6 +75,9 @@ func TestARepetitionGetsTheFirstAnswer(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, &first, answer)
 	}
+	elsewhere := wish
+	elsewhere.Path = "/shops/2/buy"
+	require.Equal(t, idempotency.CodeReused, b.refused(elsewhere))
 	other.Body = []byte(`{"card":"4111111111111111","quantity":2}`)
 	require.Equal(t, idempotency.CodeReused, b.refused(other))
 	for _, change := range []func(*idempotency.Request){

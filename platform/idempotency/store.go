@@ -92,6 +92,7 @@ func New(pool *pgxpool.Pool, c clock.Clock, master []byte) *Store {
 // Request is what a client sent.
 type Request struct {
 	Route  string // operation id
+	Path   string // that was called, where the route's has parameters: another one is another body
 	Caller string // whom the key belongs to; the same text for the same caller alone
 	Key    string
 	Body   []byte
@@ -118,7 +119,7 @@ RETURNING subject_id`
 // CodeInProgress while the first is under way.
 func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Answer, error) {
 	a := &Attempt{store: s, id: objectid.New(), keyMAC: secret.MAC(s.keys, r.Route, r.Caller, r.Key)}
-	bodyMAC := secret.MAC(s.bodies, r.Route, string(canonical(r.Body)))
+	bodyMAC := secret.MAC(s.bodies, strings.TrimSpace(r.Route+" "+r.Path), string(canonical(r.Body)))
 	for {
 		now := s.clock.Now()
 		err := s.pool.QueryRow(ctx, claimSQL, a.keyMAC, bodyMAC, a.id, now.Add(lease), now, now.Add(-Kept)).Scan(&a.subject)

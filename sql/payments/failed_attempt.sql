@@ -14,6 +14,9 @@ WHERE NOT EXISTS (
 )
 ON CONFLICT DO NOTHING;
 
+-- name: FailedAttemptLast :one
+SELECT * FROM payments.failed_attempts WHERE purpose = @purpose AND local_id = @local_id ORDER BY failed_at DESC LIMIT 1;
+
 -- name: FailedAttemptLock :exec
 -- FailedAttemptLock lets the reports about one payment pass one after the other
 -- until the transaction ends.

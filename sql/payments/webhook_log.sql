@@ -31,3 +31,6 @@ INSERT INTO payments.webhook_logs (
     @id, @gateway, sqlc.narg(event_id), sqlc.narg(event_type), @payload, sqlc.narg(signature), @signature_valid,
     @processed, sqlc.narg(result), @received_at, sqlc.narg(processed_at)
 );
+
+-- name: WebhookLogPayloadOf :one
+SELECT payload FROM payments.webhook_logs WHERE gateway = @gateway AND event_id = @event_id ORDER BY received_at LIMIT 1;

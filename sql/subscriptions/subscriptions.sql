@@ -17,6 +17,9 @@ SELECT * FROM subscriptions.subscriptions WHERE gwa_subscription_id = @gwa_subsc
 -- name: GetSubscriptionByGWBID :one
 SELECT * FROM subscriptions.subscriptions WHERE gwb_subscription_id = @gwb_subscription_id;
 
+-- name: GetSubscriptionByPixPayment :one
+SELECT * FROM subscriptions.subscriptions WHERE gateway = @gateway AND pix_payment_id = @pix_payment_id;
+
 -- name: GetSubscriptionForUpdate :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
 

@@ -6,9 +6,8 @@ import (
 	"marquee/modules/payments"
 )
 
-// paymentOf reads the payment object and fills in how its row is found. A
-// reference counts only without a subscription (specification, Gateway A events):
-// charges of a subscription carry the reference of the row that made it.
+// paymentOf reads the payment object and fills in how its row is found: charges of a
+// subscription, too, carry the reference of the row that made it.
 func (g *Gateway) paymentOf(env *envelope, e *payments.Event) (*payment, error) {
 	var p payment
 	if err := json.Unmarshal(env.Payment, &p); err != nil || p.ID == "" {
@@ -22,9 +21,7 @@ func (g *Gateway) paymentOf(env *envelope, e *payments.Event) (*payment, error) 
 func (*Gateway) about(p *payment, env *envelope, e payments.Event) payments.Event {
 	e.SubscriptionID, e.CustomerID, e.ConciliationID = string(p.Subscription), string(p.Customer), p.PixQRCodeID
 	e.AuthorizationID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization, idOf(env.Authorization), idOf(env.PixAutomaticAuthorization))
-	if p.Subscription == "" {
-		e.Reference = reference(p.ExternalReference)
-	}
+	e.Reference = reference(p.ExternalReference)
 	return e
 }
 

@@ -80,7 +80,10 @@ func TestRefundSamples(t *testing.T) {
 		require.True(t, e.Refund.HasTotal, name)
 		require.Equal(t, e.Payment.ID, e.Refund.PaymentID, name)
 		require.Equal(t, e.CreatedAt, e.Refund.At, name)
-		require.Empty(t, e.Refund.Singles, "none of them is ours: %s", name)
+		require.True(t, e.Refund.Listed, name)
+		for _, single := range e.Refund.Singles {
+			require.Empty(t, single.RefundID, "none of them is ours: %s", name)
+		}
 	}
 }
 
@@ -114,9 +117,11 @@ func TestOurRefundIsKnownByItsMark(t *testing.T) {
 		{"status":"PENDING","value":20,"dateCreated":"2026-11-24 18:20:41","description":"`+marked("A courtesy", id)+`"}]`)
 	require.Equal(t, payments.RefundIsPending, e.Kind)
 	require.EqualValues(t, 1000, e.Refund.Total)
+	require.Len(t, e.Refund.Singles, 2)
+	require.Equal(t, "Cortesia", e.Refund.Singles[0].Reason)
 	require.Equal(t, []payments.SingleRefund{{
 		RefundID: id, Amount: 2000, Status: payments.RefundPending, Reason: "A courtesy", At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
-	}}, e.Refund.Singles)
+	}}, e.Refund.Singles[1:])
 	e = refundEvent(t, "PAYMENT_REFUND_DENIED", `"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
 	require.Equal(t, payments.RefundHasFailed, e.Kind)
 	require.Equal(t, payments.RefundFailed, e.Refund.Singles[0].Status)

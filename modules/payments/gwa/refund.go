@@ -3,7 +3,7 @@ package gwa
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"time"
@@ -74,17 +74,16 @@ func (r *refund) at(zone *time.Location, otherwise time.Time) time.Time {
 }
 
 // report adds up what is done (section 7): each event and answer repeats all
-// refunds. A payment that is refunded without a list is refunded in full, unless
+// refunds, those that are ours with our id. A payment that is refunded without a list is refunded in full, unless
 // a chargeback took it.
 func (p *payment) report(zone *time.Location, at time.Time) payments.RefundReport {
-	r := payments.RefundReport{PaymentID: p.ID, HasTotal: true, At: at, Total: p.givenBack()}
+	r := payments.RefundReport{PaymentID: p.ID, HasTotal: true, At: at, Total: p.givenBack(), Listed: p.Refunds != nil}
 	for i := range p.Refunds {
 		one := &p.Refunds[i]
-		if reason, id := unmarked(one.Description); id != "" {
-			r.Singles = append(r.Singles, payments.SingleRefund{
-				RefundID: id, Amount: one.Value.Cents(), Status: one.status(), Reason: reason, At: one.at(zone, at),
-			})
-		}
+		reason, id := unmarked(one.Description)
+		r.Singles = append(r.Singles, payments.SingleRefund{
+			RefundID: id, Amount: one.Value.Cents(), Status: one.status(), Reason: reason, At: one.at(zone, at),
+		})
 	}
 	if len(p.Refunds) == 0 && p.Status == "REFUNDED" && p.Chargeback == nil {
 		r.Total = p.Value.Cents()
@@ -110,12 +109,8 @@ func (p *payment) chargedBack() bool {
 
 func refundPath(payment string) string { return "/payments/" + url.PathEscape(payment) + "/refund" }
 
-// Refund reads the payment's refunds first: the gateway knows no idempotency
-// key, and a call whose answer was lost may have done its work.
+// Refund makes one call. An answer that does not show the refund is not known.
 func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
-	if known, ok, err := g.FindRefund(ctx, t); err != nil || ok {
-		return known, err
-	}
 	p, err := post(ctx, g, request{path: refundPath(t.Payment.PaymentID), timeout: g.cfg.CardTimeout, body: refundBody{
 		Value: t.Amount.Reais(), Description: marked(t.Reason, t.RefundID),
 	}}, func(p *payment) error { return p.check(t.Payment.PaymentID, "") })
@@ -125,7 +120,7 @@ func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.
 	if made := g.refundIn(p, t); made != nil {
 		return *made, nil
 	}
-	return payments.RemoteRefund{}, errors.Join(payments.ErrOutcomeUnknown, errors.New("the answer does not show the refund"))
+	return payments.RemoteRefund{}, fmt.Errorf("%w: the answer does not show the refund", payments.ErrOutcomeUnknown)
 }
 
 // FindRefund looks among the payment's refunds for ours.
@@ -146,7 +141,7 @@ func (g *Gateway) withRefunds(ctx context.Context, id string) (*payment, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.Refunds = nil
+	p.Refunds = []refund{}
 	err = each(ctx, g, "/payments/"+url.PathEscape(id)+"/refunds", nil, func(r *refund) bool {
 		p.Refunds = append(p.Refunds, *r)
 		return true
@@ -159,7 +154,7 @@ func (g *Gateway) withRefunds(ctx context.Context, id string) (*payment, error) 
 func (g *Gateway) refundIn(p *payment, t payments.RefundTerms) *payments.RemoteRefund {
 	for i := range p.Refunds {
 		if _, id := unmarked(p.Refunds[i].Description); id == t.RefundID {
-			return new(g.remoteRefund(p, &p.Refunds[i], t.RefundID))
+			return new(g.remoteRefund(p, i, t.RefundID))
 		}
 	}
 	for i := range p.Refunds {
@@ -167,19 +162,17 @@ func (g *Gateway) refundIn(p *payment, t payments.RefundTerms) *payments.RemoteR
 		created := r.DateCreated.in(g.cfg.Zone)
 		since := t.AskedAt.Truncate(time.Second)
 		if r.Description == "" && r.Value.Cents() == t.Amount && created != nil && !t.AskedAt.IsZero() && !created.Before(since) {
-			return new(g.remoteRefund(p, r, t.RefundID))
+			return new(g.remoteRefund(p, i, t.RefundID))
 		}
 	}
 	return nil
 }
 
-func (g *Gateway) remoteRefund(p *payment, r *refund, id objectid.ID) payments.RemoteRefund {
-	now := g.cfg.Clock.Now()
+func (g *Gateway) remoteRefund(p *payment, i int, id objectid.ID) payments.RemoteRefund {
+	now, r := g.cfg.Clock.Now(), &p.Refunds[i]
 	report := p.report(g.cfg.Zone, now)
 	reason, _ := unmarked(r.Description)
-	if id != "" && len(report.Singles) == 0 {
-		report.Singles = []payments.SingleRefund{{RefundID: id, Amount: r.Value.Cents(), Status: r.status(), At: r.at(g.cfg.Zone, now)}}
-	}
+	report.Singles[i].RefundID = id
 	response, _ := json.Marshal(map[string]any{ // plain values always marshal
 		"id": p.ID, "status": p.Status, "value": p.Value, "billingType": p.BillingType,
 		"refund": map[string]any{"status": r.Status, "value": r.Value, "dateCreated": string(r.DateCreated), "description": reason},
@@ -199,7 +192,7 @@ func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]p
 	all := []payments.RemoteRefund{}
 	for i := len(p.Refunds) - 1; i >= 0; i-- { // the gateway lists the oldest first
 		_, id := unmarked(p.Refunds[i].Description)
-		all = append(all, g.remoteRefund(p, &p.Refunds[i], id))
+		all = append(all, g.remoteRefund(p, i, id))
 	}
 	return all, nil
 }

@@ -22,16 +22,15 @@ const (
 	maxMetadata = 500
 )
 
-// Refund looks for ours first: the idempotency key is forgotten after a day.
+// Refund makes one call. Its answer counts when it is of this refund and the list of
+// the payment's refunds has it: an id that the gateway does not know would be booked
+// beside the true one.
 func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
 	intent, err := g.intentID(ctx, t.Payment)
 	if err != nil {
 		return payments.RemoteRefund{}, err
 	}
 	t.Payment.PaymentIntentID = intent
-	if known, ok, err := g.FindRefund(ctx, t); err != nil || ok {
-		return known, err
-	}
 	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
 		r, err := g.api.V1Refunds.Create(ctx, refundParams(t))
 		if err != nil {
@@ -39,6 +38,9 @@ func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.
 		}
 		if money.Cents(r.Amount) != t.Amount {
 			return "", answer.Odd("it is of another amount")
+		}
+		if intent != "" && (r.PaymentIntent == nil || r.PaymentIntent.ID != intent) {
+			return "", answer.Odd("it is of another payment intent")
 		}
 		return r.ID, carries(r.Metadata, metaRefund, t.RefundID)
 	})

@@ -111,6 +111,9 @@ func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, f *Fault, an
 	case FaultStatus:
 		s.WriteFault(ans, f)
 		return true
+	case FaultOdd:
+		s.writeOdd(ans, f)
+		return true
 	}
 	return false
 }
@@ -131,6 +134,8 @@ func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans 
 		ans.header, ans.status = http.Header{}, 0
 		ans.body.Reset()
 		s.WriteFault(ans, f)
+	case FaultOddAfter:
+		s.writeOdd(ans, f)
 	}
 }
 

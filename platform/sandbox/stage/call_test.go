@@ -2,6 +2,7 @@ package stage_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -219,4 +220,38 @@ func TestBrokenStateFileIsNamedNotOverwritten(t *testing.T) {
 		_, err := stage.New(stage.Options{StateFile: file})
 		require.ErrorContains(t, err, file)
 	}
+}
+
+// TestOddAnswers: each is what it says, with the effect or without, and no call is
+// met but the one that was planned for.
+func TestOddAnswers(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[stage.OddAnswer]string{
+		stage.OddEmpty: "", stage.OddObject: "{}", stage.OddNull: "null", stage.OddList: "[]",
+		stage.OddForeign: `{"data":[{"id":"row_20b"}],"id":"obj_20bf"}`, stage.OddTruncated: wholeObject[:len(wholeObject)/2],
+	} {
+		b := setup(t, nil)
+		for _, status := range []int{200, 404, 500} {
+			b.control("POST", "/_sandbox/faults", fmt.Sprintf(`{"kind":"odd_after","answer":%q,"status":%d}`, answer, status))
+			got, body, err := b.call("object")
+			require.NoError(t, err)
+			require.Equal(t, status, got)
+			require.Equal(t, want, body, answer)
+		}
+		_, body, err := b.call("object")
+		require.NoError(t, err)
+		require.Equal(t, wholeObject, body)
+	}
+	b := setup(t, nil)
+	for _, bad := range []string{`{"kind":"odd"}`, `{"kind":"odd","answer":"foreign"}`, `{"kind":"odd_after","answer":"odder"}`, `{"kind":"odd","answer":"html","status":99}`} {
+		status, _, err := b.send("POST", "/_sandbox/faults", bad)
+		require.NoError(t, err)
+		require.Equal(t, 400, status, bad)
+	}
+	b.control("POST", "/_sandbox/faults", `{"kind":"odd","answer":"huge"}`)
+	status, body, err := b.call("slow")
+	require.NoError(t, err)
+	require.Equal(t, 200, status)
+	require.Greater(t, len(body), 10<<20)
+	require.Empty(t, b.had())
 }

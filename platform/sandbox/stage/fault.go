@@ -21,6 +21,8 @@ const (
 	FaultResetBefore   FaultKind = "reset_before"   // no effect, connection reset
 	FaultResetAfter    FaultKind = "reset_after"    // the effect, connection reset
 	FaultBadGateway    FaultKind = "bad_gateway"    // a proxy's 502 page in HTML; no effect
+	FaultOdd           FaultKind = "odd"            // no effect, then Answer with Status
+	FaultOddAfter      FaultKind = "odd_after"      // the effect, then Answer with Status
 	FaultDelay         FaultKind = "delay"          // waits Delay, then all goes well
 )
 
@@ -33,7 +35,8 @@ type Fault struct {
 	Path   string            `json:"path,omitempty"`   // prefix of the path; empty: any
 	Suffix string            `json:"suffix,omitempty"` // end of the path; empty: any
 	Kind   FaultKind         `json:"kind"`
-	Status int               `json:"status,omitempty"` // for status faults; default 500
+	Status int               `json:"status,omitempty"` // for status faults, default 500; for odd ones, default 200
+	Answer OddAnswer         `json:"answer,omitempty"` // for odd faults
 	Body   string            `json:"body,omitempty"`   // for status faults; empty: the gateway's own error form (Options.FaultBody)
 	Header map[string]string `json:"header,omitempty"` // for status faults, e.g. RateLimit-Reset
 	Delay  Duration          `json:"delay,omitempty"`  // for delay; for others time to wait before the fault
@@ -46,6 +49,8 @@ func (f Fault) check() error {
 		if f.Status != 0 && (f.Status < 200 || f.Status > 599) {
 			return fmt.Errorf("status %d is not between 200 and 599", f.Status)
 		}
+	case FaultOdd, FaultOddAfter:
+		return f.checkOdd()
 	case FaultTimeoutBefore, FaultTimeoutAfter, FaultResetBefore, FaultResetAfter, FaultBadGateway:
 	case FaultDelay:
 		if f.Delay <= 0 {
@@ -78,8 +83,12 @@ func (fs *Faults) Plan(f Fault) error {
 	if f.Times == 0 {
 		f.Times = 1
 	}
-	if f.Status == 0 && (f.Kind == FaultStatus || f.Kind == FaultStatusAfter) {
+	switch {
+	case f.Status != 0:
+	case f.Kind == FaultStatus || f.Kind == FaultStatusAfter:
 		f.Status = http.StatusInternalServerError
+	case f.Kind == FaultOdd || f.Kind == FaultOddAfter:
+		f.Status = http.StatusOK
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

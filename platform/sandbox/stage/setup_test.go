@@ -85,8 +85,15 @@ func (b *bundle) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/do/")
 	b.effect(name)
 	b.s.Emit(r.Context(), stage.Event{ID: "evt_" + name, Type: name, Body: []byte(fmt.Sprintf("%q", name))})
+	if name == "object" {
+		fmt.Fprint(w, wholeObject)
+		return
+	}
 	fmt.Fprint(w, `{"done":true}`)
 }
+
+// wholeObject is the answer to POST /do/object.
+const wholeObject = `{"data":[{"id":"row_19a"}],"id":"obj_19af"}`
 
 func (b *bundle) effect(name string) {
 	b.mu.Lock()

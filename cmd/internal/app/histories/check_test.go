@@ -109,12 +109,15 @@ const reasonSQL = `SELECT s.id, s.gateway, coalesce(s.gwa_subscription_id, s.gwb
 		OR EXISTS (SELECT 1 FROM subscriptions.transitions t WHERE t.subscription_id = s.id AND t.source = 'admin' AND t.to_status = 'active')) AS known
 	FROM subscriptions.subscriptions s WHERE s.customer_id = $1 AND s.status IN ('active', 'pending', 'suspended')`
 
-// checkConnections: nothing that has ended keeps a connection, and nothing took
-// one while it held another.
+// checkConnections: nothing that has ended keeps a connection, nothing took one
+// while it held another, and no gateway was called meanwhile, or in a webhook.
 func (h *history) checkConnections() {
 	h.t.Helper()
 	if h.process.deadlock != "" {
 		h.fail("the pool may lock up", "%s", h.process.deadlock)
+	}
+	if h.process.called != "" {
+		h.fail("a gateway is called where it may not be", "%s", h.process.called)
 	}
 	for began := time.Now(); h.db.Stat().AcquiredConns() > 0; time.Sleep(time.Millisecond) {
 		if time.Since(began) > 5*time.Second { // a broken one is closed besides

@@ -17,6 +17,7 @@ var jobDeeds = []deed{
 	{name: "subscriptions_drop_pix", what: "gwa", given: pixA, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
+	{name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalTold), do: during(2 * time.Hour), done: oneLive("active")},
 	{name: "subscriptions_debit", given: a(automatic, paid, pass(20*24*time.Hour)), do: during(10 * 24 * time.Hour), rests: 5 * 24 * time.Hour, done: oneLive("active")},
 	{name: "subscriptions_end_at_gateway", what: "gwa", given: a(cardA, notEnded("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
 	{name: "subscriptions_end_at_gateway", what: "gwb", given: a(cardB, notEnded("DELETE /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
@@ -102,6 +103,13 @@ func reconcileAll(h *history) answer {
 func refundedAtPanel(h *history) {
 	h.exec(`UPDATE payments.payments SET payment_intent_id = NULL`)
 	h.refundAtPanel(step{Who: 1})
+}
+
+// refusalTold is an event about an authorization that was never refused.
+func refusalTold(h *history) {
+	var auth string
+	h.noteError("authorization", h.db.QueryRow(context.Background(), `SELECT gwa_pix_auth_id FROM subscriptions.subscriptions WHERE pix_automatic`).Scan(&auth))
+	h.noteError("refusal", h.gateways.a.SendEvent("PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", auth))
 }
 
 // sweepTickets is half an hour and more of the ticket store's periodic job.

@@ -121,6 +121,7 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if dying(r.Context()) {
 		return nil, syscall.ECONNRESET
 	}
+	noteCall(r.Context())
 	if h.calls != nil {
 		return h.calls.roundTrip(h, x, r)
 	}

@@ -160,6 +160,7 @@ func (h *history) meanwhile() {
 	h.note("  meanwhile %s", during)
 	actionsByName[during].act(h, step{Do: during, Who: h.step.Who, Pick: h.step.Pick})
 	own.deadlock += h.process.deadlock
+	own.called += h.process.called
 	h.process, h.nested = own, false
 }
 
@@ -204,7 +205,9 @@ func (h *history) deliver(d *delivery) {
 	r.Header.Set(header, value)
 	r.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
+	h.process.webhook = true
 	ended := h.process.run(context.Background(), func(ctx context.Context) { h.api.ServeHTTP(recorder, r.WithContext(ctx)) })
+	h.process.webhook = false
 	h.note("webhook %s %s: %d %s", d.gateway, d.kind, recorder.Code, strings.TrimSpace(recorder.Body.String()))
 	if !ended {
 		return

@@ -31,6 +31,8 @@ type process struct {
 	many     bool   // several of its goroutines may use the database at once
 	holds    int    // connections
 	deadlock string // where it took a connection while it held another
+	webhook  bool   // it answers one: no gateway may be called meanwhile
+	called   string // where a gateway was called that may not be
 }
 
 type processKey struct{}
@@ -94,6 +96,24 @@ func die(ctx context.Context) {
 		p.died = true
 		p.mu.Unlock()
 		dying(ctx)
+	}
+}
+
+// noteCall notes where the process calls a gateway while it answers a webhook, or holds
+// a connection, and so perhaps a transaction.
+func noteCall(ctx context.Context) {
+	p := processOf(ctx)
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.called != "" || p.died:
+	case p.webhook:
+		p.called = "while a webhook is answered\n" + string(debug.Stack())
+	case p.holds > 0 && !p.many:
+		p.called = "while a connection is held\n" + string(debug.Stack())
 	}
 }
 

@@ -88,6 +88,32 @@ func (q *Queries) FailedAttemptInsertUnnumbered(ctx context.Context, db DBTX, ar
 	return result.RowsAffected(), nil
 }
 
+const failedAttemptLast = `-- name: FailedAttemptLast :one
+SELECT id, gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at FROM payments.failed_attempts WHERE purpose = $1 AND local_id = $2 ORDER BY failed_at DESC LIMIT 1
+`
+
+type FailedAttemptLastParams struct {
+	Purpose string
+	LocalID objectid.ID
+}
+
+func (q *Queries) FailedAttemptLast(ctx context.Context, db DBTX, arg FailedAttemptLastParams) (PaymentsFailedAttempt, error) {
+	row := db.QueryRow(ctx, failedAttemptLast, arg.Purpose, arg.LocalID)
+	var i PaymentsFailedAttempt
+	err := row.Scan(
+		&i.ID,
+		&i.Gateway,
+		&i.GatewayPaymentID,
+		&i.Attempt,
+		&i.Purpose,
+		&i.LocalID,
+		&i.AmountCents,
+		&i.FailedAt,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const failedAttemptLock = `-- name: FailedAttemptLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('payments.failed_attempts/' || $1::text || '/' || $2::text, 0))
 `

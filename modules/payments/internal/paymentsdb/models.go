@@ -35,6 +35,20 @@ type PaymentsDispute struct {
 	UpdatedAt  time.Time
 }
 
+// One row a failed attempt to take a payment, so that a failure reported by several events counts once.
+type PaymentsFailedAttempt struct {
+	ID               objectid.ID
+	Gateway          string
+	GatewayPaymentID string
+	// Counted by the gateway from 1; 0 while the number has not been told.
+	Attempt     int32
+	Purpose     string
+	LocalID     objectid.ID
+	AmountCents int64
+	FailedAt    time.Time
+	CreatedAt   time.Time
+}
+
 // What the looks know of each gateway, shared by all processes.
 type PaymentsGatewayState struct {
 	Gateway string

@@ -126,3 +126,19 @@ func (q *Queries) WebhookLogInsert(ctx context.Context, db DBTX, arg WebhookLogI
 	)
 	return err
 }
+
+const webhookLogPayloadOf = `-- name: WebhookLogPayloadOf :one
+SELECT payload FROM payments.webhook_logs WHERE gateway = $1 AND event_id = $2 ORDER BY received_at LIMIT 1
+`
+
+type WebhookLogPayloadOfParams struct {
+	Gateway string
+	EventID *string
+}
+
+func (q *Queries) WebhookLogPayloadOf(ctx context.Context, db DBTX, arg WebhookLogPayloadOfParams) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, webhookLogPayloadOf, arg.Gateway, arg.EventID)
+	var payload json.RawMessage
+	err := row.Scan(&payload)
+	return payload, err
+}

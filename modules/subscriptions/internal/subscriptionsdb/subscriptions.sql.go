@@ -349,6 +349,67 @@ func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscr
 	return i, err
 }
 
+const getSubscriptionByPixPayment = `-- name: GetSubscriptionByPixPayment :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+`
+
+type GetSubscriptionByPixPaymentParams struct {
+	Gateway      string
+	PixPaymentID *string
+}
+
+func (q *Queries) GetSubscriptionByPixPayment(ctx context.Context, db DBTX, arg GetSubscriptionByPixPaymentParams) (Subscription, error) {
+	row := db.QueryRow(ctx, getSubscriptionByPixPayment, arg.Gateway, arg.PixPaymentID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+	)
+	return i, err
+}
+
 const getSubscriptionForUpdate = `-- name: GetSubscriptionForUpdate :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
 `

@@ -1,0 +1,258 @@
+package payments_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	sandboxa "marquee/platform/sandbox/gwa"
+	"marquee/platform/sandbox/stage"
+	"marquee/testutil/leaktest"
+)
+
+// refundsAt are the refunds that the payment's gateway has.
+func (s *shop) refundsAt(p payments.LedgerPayment) []payments.RemoteRefund {
+	s.t.Helper()
+	gateway, err := s.svc.Gateway(p.Gateway)
+	require.NoError(s.t, err)
+	all, err := gateway.ListRefunds(s.t.Context(), payments.PaymentRef{PaymentID: p.Payment.ID})
+	require.NoError(s.t, err)
+	return all
+}
+
+// refundFault is a fault of the calls that make refunds of the payment.
+func (s *shop) refundFault(p payments.LedgerPayment, f stage.Fault) *stage.Faults {
+	s.t.Helper()
+	st := s.g.Sandbox.GWA.Stage()
+	f.Method, f.Path, f.Times = http.MethodPost, "/v3/payments/"+p.Payment.ID+"/refund", 50
+	if p.Gateway == payments.GWB {
+		st, f.Path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
+	}
+	require.NoError(s.t, st.Faults.Plan(f))
+	return st.Faults
+}
+
+func (s *shop) refund(p payments.LedgerPayment, amount money.Cents) error {
+	_, err := s.svc.RefundPayment(s.t.Context(), payments.RefundRequest{Payment: p, Amount: amount, Reason: "A courtesy"}, nil)
+	return err
+}
+
+// atConsole gives back a part of a payment without any of our rows.
+func (s *shop) atConsole(p payments.LedgerPayment, amount money.Cents) {
+	s.t.Helper()
+	gateway, err := s.svc.Gateway(p.Gateway)
+	require.NoError(s.t, err)
+	_, err = gateway.Refund(s.t.Context(), payments.RefundTerms{
+		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: p.Payment.ID}, Amount: amount, Reason: "At the console",
+	})
+	require.NoError(s.t, err)
+}
+
+func TestARefundThatIsNotAnsweredKeepsOthersWaiting(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetAfter})
+		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		faults.Clear()
+		var open *payments.RefundOpenError
+		require.ErrorAs(t, s.refund(paid, 2000), &open)
+		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)
+		require.Contains(t, open.Fault().Error(), s.refunds()[0].ID.String())
+		require.Len(t, s.refundsAt(paid), 1, "paid once")
+		require.Len(t, s.refunds(), 1)
+	})
+}
+
+// sameRefundAtOnce asks twice at once for the same part of a payment.
+func sameRefundAtOnce(t *testing.T, s *shop, paid payments.LedgerPayment) (made int) {
+	t.Helper()
+	s.refundFault(paid, stage.Fault{Kind: stage.FaultDelay, Delay: stage.Duration(300 * time.Millisecond)})
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range 2 {
+		wg.Go(func() {
+			err := s.refund(paid, 2000)
+			var open *payments.RefundOpenError
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made++
+			} else if !errors.As(err, &open) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	return made
+}
+
+func TestTheSameRefundAtOnceIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		require.Equal(t, 1, sameRefundAtOnce(t, s, paid))
+		require.Len(t, s.refundsAt(paid), 1)
+	})
+}
+
+func TestTheSameRefundAtOnceWithoutTheLock(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	paid := s.sold(payments.GWA)
+	withoutRefundLock(t, s.pool, "payments.refunds")
+	require.Equal(t, 2, sameRefundAtOnce(t, s, paid))
+	require.Len(t, s.refundsAt(paid), 2, "paid twice")
+}
+
+// withoutRefundLock shadows the lock of a payment's refunds by a function that locks
+// nothing, and holds what lies between reading and writing open for a moment.
+func withoutRefundLock(t *testing.T, pool *pgxpool.Pool, table string) {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), `
+		CREATE FUNCTION public.pg_advisory_xact_lock(bigint) RETURNS void LANGUAGE sql AS 'SELECT';
+		CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END';
+		CREATE TRIGGER wait BEFORE INSERT ON `+table+` FOR EACH ROW EXECUTE FUNCTION public.wait()`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`)
+	require.NoError(t, err)
+	pool.Reset()
+	var open []*pgxpool.Conn // all connections, so that none has to be made while they race
+	for range pool.Config().MaxConns {
+		conn, err := pool.Acquire(t.Context())
+		require.NoError(t, err)
+		open = append(open, conn)
+	}
+	for _, conn := range open {
+		conn.Release()
+	}
+}
+
+func TestARefundAtTheConsoleLowersWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		s.atConsole(paid, 3000)
+		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
+		require.EqualValues(t, 3000, s.refunded(), "it is recorded, although its webhook never came")
+		require.False(t, s.refunds()[0].ByAdmin)
+		require.NoError(t, s.refund(paid, 0))
+		require.EqualValues(t, 24000, s.refunded())
+		require.Len(t, s.refunds(), 2)
+	})
+}
+
+func TestARefundUnderWayAtGatewayAAloneLowersWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, denied := range []bool{false, true} {
+		s := openShop(t)
+		paid := s.sold(payments.GWA)
+		_, err := s.g.Sandbox.GWA.ChangeSettings(func(s *sandboxa.Settings) { s.RefundsInProgress = true })
+		require.NoError(t, err)
+		s.atConsole(paid, 3000)
+		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
+		require.Equal(t, payments.RefundPending, s.refunds()[0].Status)
+		require.EqualValues(t, 3000, s.refunds()[0].Amount)
+		require.Zero(t, s.refunded(), "not yet")
+		require.ErrorIs(t, s.refund(paid, 22000), payments.ErrRefundTooMuch)
+		require.Len(t, s.refunds(), 1, "recorded once")
+
+		_, err = s.g.Sandbox.GWA.EndRefund(paid.Payment.ID, denied)
+		require.NoError(t, err)
+		require.ErrorIs(t, s.refund(paid, 24001), payments.ErrRefundTooMuch)
+		require.Len(t, s.refunds(), 1)
+		want, status := money.Cents(3000), payments.RefundDone
+		if denied {
+			want, status = 0, payments.RefundFailed
+		}
+		require.Equal(t, status, s.refunds()[0].Status)
+		require.Equal(t, want, s.refunded())
+	}
+}
+
+// changedRefunds changes the answers that tell of a new refund.
+type changedRefunds struct{ change func(answer map[string]any) }
+
+// RoundTrip implements http.RoundTripper.
+func (c changedRefunds) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/v1/refunds" {
+		return res, err
+	}
+	defer res.Body.Close()
+	answer := map[string]any{}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		return nil, err
+	}
+	c.change(answer)
+	body, err := json.Marshal(answer)
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return res, err
+}
+
+func TestAnAnswerOfAnotherRefundIsNotBooked(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(answer map[string]any){
+		"id":             func(answer map[string]any) { answer["id"] = "re_ofsomebodyelse" },
+		"payment intent": func(answer map[string]any) { answer["payment_intent"] = "pi_ofsomebodyelse" },
+		"reference":      func(answer map[string]any) { answer["metadata"] = map[string]any{} },
+		"amount":         func(answer map[string]any) { answer["amount"] = 1 },
+		"object":         func(answer map[string]any) { answer["object"] = "charge" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShopThrough(t, changedRefunds{change})
+			s.listen()
+			paid := s.sold(payments.GWB)
+			require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+			require.Eventually(t, func() bool { return s.refunded() == 2000 }, 10*time.Second, 20*time.Millisecond, "told by its webhook")
+			id := s.refundsAt(paid)[0].ID
+			require.Eventually(t, func() bool { return s.refunds()[0].GatewayRefundID == id }, 10*time.Second, 20*time.Millisecond)
+			require.Len(t, s.refunds(), 1)
+			require.EqualValues(t, 2000, s.refunded())
+		})
+	}
+}
+
+// unforeseen is a gateway that makes a refund and then fails in a way that nobody
+// thought of.
+type unforeseen struct{ payments.Adapter }
+
+// Refund implements payments.Refunder.
+func (g unforeseen) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
+	if _, err := g.Adapter.Refund(ctx, t); err != nil {
+		return payments.RemoteRefund{}, err
+	}
+	return payments.RemoteRefund{}, errors.New("nobody foresaw this")
+}
+
+func TestAnErrorThatNobodyForesawIsNotKnown(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		adapters := s.g.Adapters()
+		for i, a := range adapters {
+			adapters[i] = unforeseen{a}
+		}
+		client, err := jobs.New(s.pool, jobs.Options{Log: leaktest.Logger(t)})
+		require.NoError(t, err)
+		failing := payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: leaktest.Logger(t), Adapters: adapters})
+		paid := s.sold(name)
+		_, err = failing.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Amount: 2000, Reason: "A courtesy"}, nil)
+		require.ErrorIs(t, err, payments.ErrOutcomeUnknown)
+		require.Equal(t, payments.RefundRequested, s.refunds()[0].Status, "it was made, and may not be made again")
+	})
+}

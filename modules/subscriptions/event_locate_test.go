@@ -1,0 +1,176 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+)
+
+// chargeA is a charge of a recurrence at gateway A, which names the row that made it.
+func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) payments.Event {
+	at := b.clock.Now()
+	return payments.Event{
+		Gateway: payments.GWA, Kind: payments.PaymentWasSettled, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
+		Payment: &payments.Payment{
+			ID: payment + id.String(), Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
+		},
+	}
+}
+
+// TestChargeOfACallWhoseAnswerWasNone: the row was given up, or still waits, and
+// nobody knows the recurrence; the charge names the row, so that it counts, and the
+// recurrence is known from then on.
+func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
+	t.Parallel()
+	for status, reason := range map[string]string{"pending": "pending>active payment_settled webhook", "cancelled": "cancelled>active late_money webhook"} {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _ := b.in(t, status)
+			recurrence := "sub_" + id.String() + "a"
+			b.set(t, id, "gateway = 'gwa', gwb_subscription_id = NULL, started_at = NULL")
+			moved := b.chargeA(id, recurrence, "pay_0")
+			moved.Kind, moved.Payment = payments.RecurrenceWasMoved, nil
+			moved.Subscription = &payments.RemoteSubscription{GatewayID: recurrence}
+			result := b.apply(t, moved)
+			require.True(t, result.Unclaimed, "it waits until the recurrence is known")
+			require.Equal(t, "the recurrence is not known here yet", result.Reason)
+
+			require.Equal(t, "active", *b.apply(t, b.chargeA(id, recurrence, "pay_1")).NewStatus)
+			require.Equal(t, recurrence, column[string](t, b, id, "gwa_subscription_id"))
+			require.Equal(t, reason, b.history(t, id)[1])
+			require.False(t, b.apply(t, moved).Unclaimed)
+
+			result = b.apply(t, b.chargeA(id, recurrence+"2", "pay_2"))
+			require.Equal(t, "another recurrence than the subscription's", result.Reason)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND subscription_id = $1", id))
+		})
+	}
+}
+
+// TestIdentifiersOfAnotherAuthorization: an event that mixes the ids of two is
+// ignored with the reason, instead of failing for good at the uniqueness of the ids.
+func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first, auth := b.authorized(t)
+	code := column[string](t, b, first, "pix_conciliation_id")
+	b.newcomer(t)
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan})
+	second, own := idOf(a), info(a)["gwa_pix_auth_id"].(string)
+	event := func(auth, code string, reference objectid.ID) payments.Result {
+		return b.apply(t, payments.Event{
+			Gateway: payments.GWA, Kind: payments.AuthorizationWasActivated, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code, Reference: reference,
+			Authorization: &payments.PixAuthorization{ID: auth, ConciliationID: code, Status: payments.AuthorizationActive},
+		})
+	}
+	for name, r := range map[string]payments.Result{
+		"another's code":               event(own, code, second),
+		"an authorization and no code": event("auth_unknown", "", second),
+		"the code of another":          event("auth_unknown", code, ""),
+	} {
+		require.Equal(t, payments.ResultIgnored, r.Status, name)
+		require.Equal(t, "an identifier of another authorization", r.Reason, name)
+	}
+	require.Equal(t, "pending", b.status(t, second))
+	b.set(t, second, "pix_conciliation_id = NULL")
+	require.Equal(t, "an identifier of another subscription", event(own, code, second).Reason)
+	require.Equal(t, auth, column[string](t, b, first, "gwa_pix_auth_id"))
+	require.Equal(t, "active", *event(own, "", second).NewStatus)
+}
+
+// TestPixOfAnotherSubscription: the same with the one payment of a manual PIX.
+func TestPixOfAnotherSubscription(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first, _ := b.in(t, "pending")
+	b.set(t, first, "gateway = 'gwa', payment_method = 'pix', gwb_subscription_id = NULL, pix_payment_id = 'pay_first'")
+	b.newcomer(t)
+	second, _ := b.in(t, "pending")
+	b.set(t, second, "gateway = 'gwa', payment_method = 'pix', gwb_subscription_id = NULL")
+	e := b.chargeA(second, "", "")
+	e.Payment.ID, e.Payment.Method = "pay_first", payments.MethodPix
+	require.Equal(t, "an identifier of another subscription", b.apply(t, e).Reason)
+	require.Equal(t, "pending", b.status(t, second))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign'"))
+}
+
+// TestAuthorizationEventsOutOfOrder: gateway A promises no order.
+func TestAuthorizationEventsOutOfOrder(t *testing.T) {
+	t.Parallel()
+	const refused, expired, cancelled = payments.AuthorizationWasRefused, payments.AuthorizationHasExpired, payments.AuthorizationWasCancelled
+	for name, tc := range map[string]struct {
+		kind  payments.EventKind
+		after time.Duration // since the activation
+		ended bool          // at the gateway
+		want  string
+		moves string // "" when nothing moves
+	}{
+		"a refusal that is older":           {refused, -time.Second, false, "active", ""},
+		"an end that is older":              {expired, -time.Second, false, "active", ""},
+		"a cancellation that is older":      {cancelled, -time.Second, false, "cancelled", "active>cancelled customer_cancelled webhook"},
+		"a refusal of the same second":      {refused, 0, true, "cancelled", "active>cancelled customer_cancelled webhook"},
+		"a refusal that the gateway denies": {refused, time.Second, false, "active", ""},
+		"an end of the same second":         {expired, 0, false, "expired", "active>expired expired webhook"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, auth := b.authorized(t)
+			if tc.ended {
+				b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // the event below is the one that tells it
+				_, err := b.gateways.Sandbox.GWA.CancelAuthorization(auth, "")
+				require.NoError(t, err)
+			}
+			activated := column[*time.Time](t, b, id, "last_event_at")
+			require.NotNil(t, activated)
+			result := b.apply(t, payments.Event{
+				Gateway: payments.GWA, Kind: tc.kind, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
+				Authorization: &payments.PixAuthorization{ID: auth},
+			})
+			if tc.kind == refused {
+				require.Equal(t, "active", b.status(t, id), "no gateway is asked while the webhook is answered")
+			}
+			if tc.after < 0 && tc.kind != cancelled {
+				require.Equal(t, "older than what is known", result.Reason)
+			}
+			b.work(t)
+			require.Eventually(t, func() bool {
+				return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state <> 'completed'") == 0
+			}, 10*time.Second, 20*time.Millisecond)
+			require.Equal(t, tc.want, b.status(t, id))
+			if history := b.history(t, id); tc.moves != "" {
+				require.Equal(t, tc.moves, history[len(history)-1])
+			}
+		})
+	}
+}
+
+// TestInvoicePaidBeforeAnotherFailed: its event comes late and says nothing about the
+// one that failed.
+func TestInvoicePaidBeforeAnotherFailed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "active")
+	for attempt := range 3 {
+		b.apply(t, r.failed("in_2", attempt+1, 10+attempt))
+	}
+	require.Equal(t, "suspended", b.status(t, id))
+	result := b.apply(t, r.paid("in_1", 11))
+	require.Equal(t, payments.ResultIgnored, result.Status)
+	require.Equal(t, "older than a failure that counts: booked alone", result.Reason)
+	require.Equal(t, "suspended", b.status(t, id))
+	require.Equal(t, 3, column[int](t, b, id, "payment_failures"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "but it is booked")
+	b.apply(t, r.paid("in_2", 11))
+	require.Equal(t, "active", b.status(t, id), "the one that failed, by an older event")
+	b.apply(t, r.failed("in_3", 1, 20))
+	b.apply(t, r.paid("in_4", 20))
+	require.Zero(t, column[int](t, b, id, "payment_failures"), "a tie is not older")
+}

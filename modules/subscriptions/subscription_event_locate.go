@@ -1,0 +1,151 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/objectid"
+)
+
+// locate finds the subscription in the specification's order: the gateway's
+// subscription, the authorization, the local id that the gateway was told. The
+// last also finds events that overtook our own commit, and those of a call whose
+// answer was none: whether the event fits the row is strayTx's to say. A payment that
+// the ledger has needs no looking: its row says what it was for.
+func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	if e.Known != nil {
+		if e.Known.Purpose != payments.ForSubscription {
+			return row{}, pgx.ErrNoRows
+		}
+		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
+	}
+	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (row, error){
+		s.locateRemote, s.locateAuthorization, s.locateReference,
+	} {
+		sub, err := find(ctx, tx, e)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return sub, err
+		}
+	}
+	return row{}, pgx.ErrNoRows
+}
+
+func (s *Service) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	if e.SubscriptionID == "" {
+		return row{}, pgx.ErrNoRows
+	}
+	if e.Gateway == payments.GWA {
+		return s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
+	}
+	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
+}
+
+func (s *Service) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	if e.AuthorizationID != "" {
+		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return sub, err
+		}
+	}
+	if e.ConciliationID == "" {
+		return row{}, pgx.ErrNoRows
+	}
+	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
+}
+
+func (s *Service) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	if !objectid.Valid(e.Reference.String()) {
+		return row{}, pgx.ErrNoRows
+	}
+	return s.db.GetSubscription(ctx, tx, e.Reference)
+}
+
+// stray says why an event that names a subscription is about something else of its
+// gateway; the zero value, that it is not.
+type stray struct {
+	reason string
+	waits  bool // applied again once the row knows its recurrence
+	booked bool // money of it was charged for the subscription: it goes into the ledger
+}
+
+// strayTx holds the event's ids against the row's. An id that contradicts is not
+// believed, and never written over the row's own.
+func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (stray, error) {
+	if e.Known != nil {
+		return stray{}, nil
+	}
+	known := remoteID(sub)
+	otherRecurrence := e.SubscriptionID != "" && e.Authorization == nil && e.SubscriptionID != known
+	switch {
+	case sub.Gateway != string(e.Gateway):
+		return stray{reason: "the subscription is of the other gateway"}, nil
+	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
+		return stray{reason: "an identifier of another authorization", booked: true}, nil
+	case otherRecurrence && known != "", otherRecurrence && e.Gateway == payments.GWA && sub.PaymentMethod != string(payments.MethodCard):
+		return stray{reason: "another recurrence than the subscription's", booked: true}, nil
+	case otherRecurrence && e.Gateway == payments.GWA && e.Kind != payments.PaymentWasSettled:
+		return stray{reason: "the recurrence is not known here yet", waits: true}, nil
+	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != text(sub.PixConciliationID):
+		if sub.PixConciliationID != nil {
+			return stray{reason: "an identifier of another authorization"}, nil
+		}
+		return s.takenTx(s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID))
+	case e.Payment != nil && sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic && sub.PixPaymentID == nil:
+		return s.takenTx(s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{
+			Gateway: sub.Gateway, PixPaymentID: &e.Payment.ID,
+		}))
+	}
+	return stray{}, nil
+}
+
+// takenTx: the row lacks an id that the event tells. Another row has it already.
+func (*Service) takenTx(_ row, err error) (stray, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return stray{}, nil
+	}
+	return stray{reason: "an identifier of another subscription"}, err
+}
+
+// listStrayTx: money is never kept in silence, also where nobody can apply it.
+func (s *Service) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray, e payments.Event) error {
+	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.Payment.Amount == 0 {
+		return nil
+	}
+	s.log.WarnContext(ctx, "money that names a subscription and is not its own", slog.String("subscription_id", sub.ID.String()),
+		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", e.Payment.ID), slog.String("reason", why.reason))
+	u := payments.Unapplied{
+		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount,
+		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: e.Payment.SettledAt, Note: "The event names the subscription, but is about " + why.reason + ".",
+	}
+	if why.booked {
+		if err := s.bookTx(ctx, tx, sub, e); err != nil {
+			return err
+		}
+		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
+	}
+	_, err := s.payments.RecordUnappliedTx(ctx, tx, u)
+	return err
+}
+
+// adoptTx keeps the gateway's subscription id when an event tells it first.
+func (s *Service) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (adopted bool, err error) {
+	if e.SubscriptionID == "" || remoteID(*sub) != "" {
+		return false, nil
+	}
+	err = s.editTx(ctx, tx, sub, func(r *row) {
+		if e.Gateway == payments.GWA {
+			learn(&r.GwaSubscriptionID, e.SubscriptionID)
+		} else {
+			learn(&r.GwbSubscriptionID, e.SubscriptionID)
+		}
+	})
+	if err != nil {
+		return false, err
+	}
+	return true, s.payments.ReplayWaitingTx(ctx, tx, e.Gateway, e.SubscriptionID)
+}
