@@ -152,13 +152,17 @@ func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
 	require.Equal(t, "invalid_object", rejected.Code)
 }
 
-func TestA_RestsAfter429UntilReset(t *testing.T) {
+// TestA_RestsAfter429: the endpoint rests for a minute, whatever the window of the
+// account, and then sends one probe. Two endpoints make it the account: looks stop,
+// what a customer waits for goes on with a probe a minute.
+func TestA_RestsAfter429(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls.Add(1)
-		w.Header().Set("RateLimit-Reset", "90")
+		w.Header().Set("RateLimit-Reset", "43200")
 		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, `{"errors":[{"code":"too_many_requests","description":"x"}]}`)
 	}))
 	t.Cleanup(server.Close)
 	now := clock.NewFake(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
@@ -168,10 +172,24 @@ func TestA_RestsAfter429UntilReset(t *testing.T) {
 		require.ErrorIs(t, err, payments.ErrUnavailable)
 	}
 	require.EqualValues(t, 1, calls.Load(), "the others did not reach the gateway")
-	now.Advance(90 * time.Second)
+	now.Advance(time.Minute)
 	_, err := a.ReadPix(t.Context(), "pay_1", objectid.New())
 	require.ErrorIs(t, err, payments.ErrUnavailable)
 	require.EqualValues(t, 2, calls.Load())
+
+	look, subscribe := payments.Background(t.Context()), payments.SubscriptionTerms{SubscriptionID: objectid.New(), Instrument: paymentstest.Card(paymentstest.CardApproved)}
+	_, err = a.Subscribe(t.Context(), subscribe)
+	require.ErrorIs(t, err, payments.ErrUnavailable, "nothing was done")
+	require.EqualValues(t, 3, calls.Load(), "another endpoint")
+	for range 3 {
+		now.Advance(time.Minute)
+		_, err = a.ReadSubscription(look, "sub_1", objectid.New())
+		require.ErrorIs(t, err, payments.ErrUnavailable)
+		_, _ = a.Subscribe(t.Context(), subscribe)
+		_, err = a.Subscribe(t.Context(), subscribe)
+		require.ErrorIs(t, err, payments.ErrUnavailable)
+	}
+	require.EqualValues(t, 6, calls.Load(), "one probe a minute, and no look")
 }
 
 // TestA_AnswerThatDoesNotEcho: the gateway drops fields that it does not know without

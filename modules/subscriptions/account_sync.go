@@ -15,6 +15,7 @@ import (
 // settles what it says (specification, Rules for login 4). A subscription whose
 // first call is still open is left to its recovery job.
 func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
+	ctx = payments.Background(ctx)
 	sub, err := s.current(ctx, customerID)
 	if isMissing(err) || (err == nil && sub.IntentOpen) {
 		return nil

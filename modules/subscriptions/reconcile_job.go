@@ -39,6 +39,7 @@ func (reconcileArgs) Kind() string { return "subscriptions_reconcile" }
 // has ended without news, and ends there what ended here. What fails is told in the
 // error, and does not keep the rest from being done.
 func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
+	ctx = payments.Background(ctx)
 	report := payments.NewReconcileReport(o)
 	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconcileSilent(ctx, o, report))
 	if !o.DryRun {

@@ -34,7 +34,7 @@ func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
 	if err != nil || !sub.IntentOpen {
 		return err
 	}
-	a, err := s.ask(ctx, sub)
+	a, err := s.ask(payments.Background(ctx), sub)
 	if err != nil {
 		s.log.WarnContext(ctx, "recovery could not ask the gateway", slog.String("subscription_id", id.String()),
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))

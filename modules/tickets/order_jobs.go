@@ -126,6 +126,7 @@ func (s *Service) recoveryTries(o order) int {
 
 // ask looks at the gateway for what the order's call may have made.
 func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err error) {
+	ctx = payments.Background(ctx)
 	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
 	if err != nil {
 		return a, false, err

@@ -12,20 +12,14 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
-	"sync"
 	"time"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/internal/answer"
 )
 
-const (
-	maxTries = 3 // of a GET or DELETE
-	// defaultPause is how long calls rest after a 429 that names no time, maxPause
-	// the gateway's longest window.
-	defaultPause, maxPause = time.Minute, 12 * time.Hour
-)
+// maxTries of a GET or DELETE.
+const maxTries = 3
 
 // request is one call.
 type request struct {
@@ -88,24 +82,25 @@ func pause(ctx context.Context, d time.Duration) bool {
 // payments.ErrUnavailable when the gateway has certainly not been asked,
 // answer.ErrOdd for an answer that is none, else a failure on the way.
 func (g *Gateway) call(ctx context.Context, r request) error {
-	if wait := g.breaker.wait(g.cfg.Clock.Now()); wait > 0 {
-		return fmt.Errorf("%w: it asked us to rest for another %s", payments.ErrUnavailable, wait.Round(time.Second))
+	endpoint := r.endpoint()
+	if wait := g.limits.wait(endpoint, payments.IsBackground(ctx), g.cfg.Clock.Now()); wait > 0 {
+		return fmt.Errorf("%w: too many calls, rest for another %s", payments.ErrUnavailable, wait.Round(time.Second))
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	req, err := g.httpRequest(ctx, r)
 	if err != nil {
+		g.limits.failed(endpoint)
 		return err
 	}
 	res, err := g.http.Do(req)
 	if err != nil {
+		g.limits.failed(endpoint)
 		return onTheWay(err)
 	}
 	defer res.Body.Close()
 	g.quota.note(res.Header, g.cfg.Clock.Now())
-	if res.StatusCode == http.StatusTooManyRequests {
-		g.breaker.open(g.cfg.Clock.Now().Add(resetAfter(res.Header)))
-	}
+	g.limits.answered(endpoint, res.StatusCode, res.Header, g.cfg.Clock.Now())
 	raw, err := answer.Body(res.Body)
 	if err != nil {
 		return onTheWay(err)
@@ -212,59 +207,4 @@ func failure(acts bool) error {
 		return payments.ErrOutcomeUnknown
 	}
 	return payments.ErrUnavailable
-}
-
-func resetAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(h.Get("RateLimit-Reset"))
-	if err != nil || seconds <= 0 {
-		return defaultPause
-	}
-	return min(time.Duration(seconds)*time.Second, maxPause)
-}
-
-// breaker keeps calls from a gateway that has had too many.
-type breaker struct {
-	mu    sync.Mutex
-	until time.Time
-}
-
-func (b *breaker) open(until time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if until.After(b.until) {
-		b.until = until
-	}
-}
-
-// wait is the time left, zero or less when calls may be made.
-func (b *breaker) wait(now time.Time) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.until.Sub(now)
-}
-
-// quota is how many calls the gateway will still take, as it announced last
-// (section 1).
-type quota struct {
-	mu        sync.Mutex
-	known     bool
-	remaining int
-	until     time.Time
-}
-
-func (q *quota) note(h http.Header, now time.Time) {
-	remaining, err := strconv.Atoi(h.Get("RateLimit-Remaining"))
-	if err != nil {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.known, q.remaining, q.until = true, remaining, now.Add(resetAfter(h))
-}
-
-// left is not known before the first answer, and when the window has passed.
-func (q *quota) left(now time.Time) (remaining int, known bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.remaining, q.known && now.Before(q.until)
 }

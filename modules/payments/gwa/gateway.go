@@ -26,10 +26,10 @@ type Config struct {
 
 // Gateway is gateway A.
 type Gateway struct {
-	cfg     Config
-	http    *http.Client
-	breaker breaker
-	quota   quota
+	cfg    Config
+	http   *http.Client
+	limits limits
+	quota  quota
 }
 
 var _ payments.Adapter = (*Gateway)(nil)
