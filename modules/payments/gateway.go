@@ -134,8 +134,11 @@ type SubscriptionTerms struct {
 	PriceID        string      // gateway B
 	Amount         money.Cents // a month
 	TrialDays      int
-	FirstDue       time.Time // the day of the first charge, in REPORT_TZ at gateway A
-	Instrument     Instrument
+	// StartsAt is when the first charge falls due, in place of the trial; nil: at once.
+	// It lies ahead; gateway A takes its day, FirstDue.
+	StartsAt   *time.Time
+	FirstDue   time.Time // the day of the first charge, in REPORT_TZ at gateway A
+	Instrument Instrument
 }
 
 // Outcome is info.payment_status of the subscribe routes.

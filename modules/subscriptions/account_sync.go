@@ -23,6 +23,12 @@ func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) 
 	if err != nil {
 		return err
 	}
+	if waiting, ok, err := s.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && asksLive(waiting) {
+		if err == nil {
+			_, _, err = s.resolve(ctx, waiting)
+		}
+		return err
+	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/platform/sandbox"
 	"marquee/platform/sandbox/stage"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/soak"
@@ -41,9 +40,10 @@ var (
 )
 
 const (
-	withoutOneLive = "DROP INDEX subscriptions.subscriptions_one_live_per_customer"
-	withoutLedger  = "ALTER TABLE payments.payments DROP CONSTRAINT payments_one_row_per_gateway_payment"
-	withoutEvents  = "ALTER TABLE payments.processed_events DROP CONSTRAINT processed_events_one_row_per_gateway_event"
+	withoutOneLive    = "DROP INDEX subscriptions.subscriptions_one_live_per_customer"
+	withoutOneRenewal = "DROP INDEX subscriptions.subscriptions_one_renewal_per_customer"
+	withoutLedger     = "ALTER TABLE payments.payments DROP CONSTRAINT payments_one_row_per_gateway_payment"
+	withoutEvents     = "ALTER TABLE payments.processed_events DROP CONSTRAINT processed_events_one_row_per_gateway_event"
 )
 
 func linger(operation, table string) string {
@@ -67,20 +67,21 @@ var races = map[string]race{
 	"renewals": {
 		round: func(t *testing.T, b *bundle) string {
 			old := b.paidGWB(t)
-			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // what is renewed stays pending until all have asked
+			slow := stage.Fault{Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay, Delay: stage.Duration(300 * time.Millisecond), Times: manyTimes}
+			require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(slow)) // what is renewed stays pending until all have asked
 			renew := func(t *testing.T) int {
 				status, _ := b.call(t, http.MethodPut, renewPath, object{"payment_method_id": paymentstest.TokenApproved})
 				return status
 			}
 			fault := b.oneOf(t, http.StatusOK, []func(*testing.T) int{renew, renew, renew})
-			b.listen()
+			b.gateways.Sandbox.GWB.Stage().Faults.Clear()
 			b.settle(t)
 			if fault == "" && b.status(t, old) != "cancelled" {
 				fault = "the old one goes on"
 			}
 			return fault
 		},
-		queries: locksAndStates, schema: []string{withoutOneLive, linger("INSERT OR UPDATE", "subscriptions.subscriptions")},
+		queries: locksAndStates, schema: []string{withoutOneLive, withoutOneRenewal, linger("INSERT OR UPDATE", "subscriptions.subscriptions")},
 	},
 	"refunds in part": {
 		round: func(t *testing.T, b *bundle) string {

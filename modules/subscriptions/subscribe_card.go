@@ -61,10 +61,7 @@ func (s *Service) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, e
 	case err != nil:
 		return cardOutcome{}, s.giveUp(ctx, sub, err)
 	}
-	// A renewal starts pending, whatever the answer; its event activates it, or the
-	// recovery, for which the intent stays open.
-	waits := o.renews != nil && remote.Outcome != payments.RequiresAction
-	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: waits || remote.Outcome == payments.OutcomeUnknown, waits: waits})
+	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: remote.Outcome == payments.OutcomeUnknown})
 	return cardOutcome{sub: sub, paymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
 }
 
@@ -127,7 +124,7 @@ func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, paym
 	if err != nil {
 		return row{}, payments.RemoteSubscription{}, err
 	}
-	if w.renews != nil {
+	if w.renews != nil && sub.RenewsID == nil { // it was pending, and has ended here
 		if _, err := s.endNow(ctx, *w.renews); err != nil {
 			return sub, payments.RemoteSubscription{}, err
 		}
@@ -146,14 +143,17 @@ func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, paym
 func (s *Service) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
 	return payments.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: text(sub.GwbPriceID),
-		Amount: money.Cents(sub.PriceCents), TrialDays: int(sub.TrialDays),
+		Amount: money.Cents(sub.PriceCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
 		FirstDue: s.firstDue(sub),
 	}
 }
 
-// firstDue is the day of the first charge: the first, or the one after the trial
-// or the month that was paid apart.
+// firstDue is the day of the first charge: the first, or the one after the trial, the
+// month that was paid apart, or the paid time of the subscription that it renews.
 func (s *Service) firstDue(sub row) time.Time {
+	if sub.StartsAt != nil {
+		return startOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
+	}
 	days := int(sub.TrialDays)
 	if sub.FirstAmountCents != nil {
 		days = discountedDays

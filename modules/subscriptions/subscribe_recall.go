@@ -95,5 +95,6 @@ func (h handlers) recallRenewal(ctx context.Context, id objectid.ID) (*httpapi.O
 	if err != nil {
 		return nil, err
 	}
-	return renewedOutput(sub, "")
+	out := h.service.asBegun(cardOutcome{sub: sub})
+	return renewedOutput(out.sub, out.message)
 }

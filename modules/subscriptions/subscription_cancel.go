@@ -32,7 +32,17 @@ func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only pa
 		sub, err = s.cancelPix(ctx, sub)
 		return sub, "", err
 	}
-	return s.cancelNow(ctx, sub, change{action: CustomerCancels, source: ByCustomer, actor: &customerID})
+	c := change{action: CustomerCancels, source: ByCustomer, actor: &customerID}
+	after, givenUp, err := s.cancelNow(ctx, sub, c)
+	if !fault.Is(err, fault.Conflicting) {
+		return after, givenUp, err
+	}
+	// Its renewal may have taken its place meanwhile: that is what they want to end.
+	next, nextErr := s.currentAt(ctx, customerID, only)
+	if nextErr != nil || next.ID == sub.ID || next.IntentOpen {
+		return row{}, "", err
+	}
+	return s.cancelNow(ctx, next, c)
 }
 
 // currentAt is the customer's live subscription: 404 without one, 400 when it is

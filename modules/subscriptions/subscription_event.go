@@ -180,6 +180,9 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 		return "", err
 	case stopped(*sub):
 		return "the recurrence was stopped: nothing is owed", nil
+	case waits(*sub) && e.Gateway == payments.GWA:
+		_, err := s.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
+		return "", errors.Join(err, s.endAtGatewayTx(ctx, tx, *sub))
 	case e.FirstInvoice || status == Pending:
 		return "a first payment does not count as a failure in a row", nil
 	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:

@@ -26,6 +26,9 @@ const callTime = 75 * time.Second
 // constraintOneLive keeps a customer from having two live subscriptions.
 const constraintOneLive = "subscriptions_one_live_per_customer"
 
+// constraintOneRenewal keeps a customer from having two renewals that wait.
+const constraintOneRenewal = "subscriptions_one_renewal_per_customer"
+
 // wish is what a customer wants to subscribe to, before anything is written.
 type wish struct {
 	customer  accounts.Customer
@@ -39,6 +42,7 @@ type wish struct {
 	promoCode string
 	first     *money.Cents // what the first payment costs with the promo code
 	renews    *row         // the subscription that this one replaces
+	startsAt  *time.Time   // end of its paid time, at which the first charge falls due; set with the row
 }
 
 // prepare checks everything that can be checked without the gateway.
@@ -99,7 +103,7 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 		if err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
 		}
-		if err := s.vacateTx(ctx, tx, w); err != nil {
+		if err := s.vacateTx(ctx, tx, &w); err != nil {
 			return err
 		}
 		var err error
@@ -108,8 +112,11 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 		}
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, sub.ID)
 	})
-	if postgres.Constraint(err) == constraintOneLive {
+	switch postgres.Constraint(err) {
+	case constraintOneLive:
 		return row{}, fault.Conflict("You already have a subscription.")
+	case constraintOneRenewal:
+		return row{}, errRenewalWaits()
 	}
 	if err != nil {
 		return row{}, err
@@ -118,9 +125,10 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 	return sub, nil
 }
 
-// vacateTx sees to it that the customer has no live subscription: that of a
-// renewal ends here, and by job at its gateway; any other is a conflict.
-func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w wish) error {
+// vacateTx sees to it that the customer has no live subscription but the one that is
+// renewed. That goes on until the gateway took the new card, when it is active; one
+// that is pending gives no access and ends here, and by job at its gateway.
+func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -129,6 +137,12 @@ func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w wish) error {
 		return err
 	}
 	if w.renews == nil || live.ID != w.renews.ID || live.IntentOpen {
+		return conflictWith(live)
+	}
+	if Status(live.Status) != Pending {
+		return s.beginRenewalTx(ctx, tx, w, live)
+	}
+	if Status(w.renews.Status) != Pending {
 		return conflictWith(live)
 	}
 	moved, err := s.moveTx(ctx, tx, &live, change{action: Replaced, source: ByCustomer, actor: &w.customer.ID})
@@ -152,8 +166,11 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)
 	}
+	if w.renews != nil && Status(w.renews.Status) != Pending {
+		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
+	}
 	if w.method == payments.MethodCard {
-		first := s.firstDue(row{RegisterDate: now, TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents})
+		first := s.firstDue(row{RegisterDate: now, TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt})
 		params.AnchorDay = new(int32(first.Day())) //nolint:gosec // a day of a month
 	}
 	switch w.gateway.Name() {

@@ -159,6 +159,9 @@ func (s *Service) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *row, end 
 			r.NextBillingDate = nil
 		}
 	})
+	if err == nil {
+		err = s.endWaitingTx(ctx, tx, *sub, change{action: CustomerCancels, source: ByCustomer, actor: &sub.CustomerID})
+	}
 	if err != nil || !stops(*sub) {
 		return err
 	}

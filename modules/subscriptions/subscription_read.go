@@ -41,6 +41,9 @@ func (s *Service) readGWB(ctx context.Context, customerID objectid.ID) (sub row,
 	if sub.Gateway != string(payments.GWB) {
 		return row{}, "", fault.Bad("Your subscription is not with this gateway.")
 	}
+	if waiting, ok, err := s.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
+		return s.readRenewal(ctx, sub, waiting, err)
+	}
 	if Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
 		return sub, "", nil
 	}

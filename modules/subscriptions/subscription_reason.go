@@ -16,6 +16,7 @@ const (
 	ReasonSubscribed      Reason = "subscribed"
 	ReasonRenewed         Reason = "renewed"
 	ReasonPaymentSettled  Reason = "payment_settled"
+	ReasonRenewalTaken    Reason = "renewal_taken"
 	ReasonTrialStarted    Reason = "trial_started"
 	ReasonPaymentDeclined Reason = "payment_declined"
 	ReasonNothingMade     Reason = "nothing_at_gateway"
@@ -31,6 +32,7 @@ const (
 
 var reasons = map[Action]Reason{
 	Subscribe: ReasonSubscribed, Renew: ReasonRenewed, PaymentSettles: ReasonPaymentSettled, TrialStarts: ReasonTrialStarted,
+	RenewalTaken:    ReasonRenewalTaken,
 	PaymentDeclined: ReasonPaymentDeclined, NothingAtGateway: ReasonNothingMade, LiveReadDead: ReasonAbandoned,
 	Replaced: ReasonReplaced, PixRunsOut: ReasonPixUnpaid,
 	GatewaySaysActive: ReasonGatewayStatus, GatewaySaysSuspended: ReasonPaymentFailure, GatewaySaysIncomplete: ReasonGatewayStatus,

@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,9 +21,10 @@ type renewal struct {
 }
 
 // renew replaces the customer's subscription by a new one of the same plan at the
-// same gateway, by card (specification, Billing, gateway B, Renew). The old one
-// ends in the commit that begins the new one, and at its gateway by that call or
-// by job.
+// same gateway, by card (specification, Billing, gateway B, Renew). An active one goes
+// on until the gateway took the card, and the new one charges first when its paid time
+// ends; a refused card changes nothing (open-shapes, section 5). A pending one gives no
+// access, and ends in the commit that begins the new one.
 func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) (cardOutcome, error) {
 	old, err := s.current(ctx, customerID)
 	if err != nil {
@@ -39,20 +41,61 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 		return cardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return cardOutcome{}, conflictWith(old)
+		return cardOutcome{}, conflictWith(Pending.standIn(old))
 	}
 	if _, err := s.sellablePlan(ctx, old.PlanID); err != nil {
 		return cardOutcome{}, err
+	}
+	if Status(old.Status) == Active {
+		if err := s.dropWaiting(ctx, customerID); err != nil {
+			return cardOutcome{}, err
+		}
 	}
 	if Status(old.Status) == Pending && old.PaymentMethod == string(payments.MethodPix) {
 		if err := s.dropForRenewal(ctx, old); err != nil {
 			return cardOutcome{}, err
 		}
 	}
+	subscribe := s.subscribeGWB
 	if old.Gateway == string(payments.GWA) {
-		return s.subscribeGWA(ctx, o)
+		subscribe = s.subscribeGWA
 	}
-	return s.subscribeGWB(ctx, o)
+	out, err := subscribe(ctx, o)
+	if err != nil {
+		return out, err
+	}
+	return s.tellRenewal(ctx, out)
+}
+
+// tellRenewal ends the replaced subscription at its gateway at once, which a job would
+// do, and words the answer, which is that of a new subscription (specification,
+// Billing, gateway B, Renew): pending, also once the gateway took the card.
+func (s *Service) tellRenewal(ctx context.Context, out cardOutcome) (cardOutcome, error) {
+	switch waited := out.sub.RenewsID != nil; {
+	case waited && Status(out.sub.Status) == Active:
+		old, err := s.db.GetSubscription(ctx, s.pool, *out.sub.RenewsID)
+		if err == nil && Status(old.Status).Ended() {
+			_, err = s.endNow(ctx, old)
+		}
+		if err != nil {
+			return out, err
+		}
+	case waited && Status(out.sub.Status).Ended():
+		out.message = strings.TrimSpace(out.message + " Your present subscription goes on.")
+	}
+	return s.asBegun(out), nil
+}
+
+// asBegun shows a renewal as it began.
+func (s *Service) asBegun(out cardOutcome) cardOutcome {
+	if Status(out.sub.Status) != Active {
+		return out
+	}
+	out.sub.Status, out.sub.StartedAt = string(Pending), nil
+	if out.sub.StartsAt != nil {
+		out.message = "The card was accepted: it is charged first on " + s.day(s.firstDue(out.sub)) + "."
+	}
+	return out
 }
 
 // dropForRenewal makes an open PIX unpayable before its row is replaced; one that

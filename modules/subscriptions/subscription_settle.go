@@ -152,9 +152,14 @@ func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a ans
 		return nil
 	}
 	waits := sub.Gateway == string(payments.GWA) && a.source == BySubscribe
+	begins := Status(sub.Status) == Pending && !(paid && latest.Amount > 0)
 	switch {
-	case startsFree(*sub) && Status(sub.Status) == Pending && !(paid && latest.Amount > 0):
-		_, err := s.moveTx(ctx, tx, sub, change{action: TrialStarts, source: a.source, edit: func(r *row) {
+	case begins && (startsFree(*sub) || sub.StartsAt != nil):
+		action := TrialStarts
+		if sub.StartsAt != nil {
+			action = RenewalTaken
+		}
+		_, err := s.moveTx(ctx, tx, sub, change{action: action, source: a.source, edit: func(r *row) {
 			if due := s.firstDue(*r).UTC(); r.Gateway == string(payments.GWA) {
 				r.NextBillingDate = &due // its answer already tells the charge after the first
 			}
@@ -224,7 +229,10 @@ func (s *Service) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 		return nil
 	}
 	c := change{action: PaymentSettles, source: p.source, event: p.event, edit: closeIntent}
-	if sub.TrialDays > 0 {
+	switch {
+	case sub.StartsAt != nil:
+		c.action = RenewalTaken
+	case sub.TrialDays > 0:
 		c.action = TrialStarts
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
@@ -343,12 +351,12 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had deleted the account.", true)
 	}
 	live, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
-	if err == nil {
+	if err == nil && !(waits(live) && *live.RenewsID == sub.ID) {
 		s.log.WarnContext(ctx, "money for an ended subscription of a customer who has another", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID))
 		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the subscription had ended; the customer has another one, "+live.ID.String()+".", true)
 	}
-	if !errors.Is(err, pgx.ErrNoRows) {
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
 	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {

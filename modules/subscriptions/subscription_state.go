@@ -29,6 +29,7 @@ const (
 	Subscribe              Action = "subscribe"               // any subscribe route: the intent's row
 	Renew                  Action = "renew"                   // the new row of a renewal
 	PaymentSettles         Action = "payment_settles"         // approved at once, PAYMENT_CONFIRMED, PAYMENT_RECEIVED, invoice.paid, payment_intent.succeeded
+	RenewalTaken           Action = "renewal_taken"           // the gateway took the card of a renewal whose first charge lies ahead
 	TrialStarts            Action = "trial_starts"            // the gateway took the card, the first charge lies ahead
 	PaymentDeclined        Action = "payment_declined"        // of the first payment, told by the synchronous answer
 	NothingAtGateway       Action = "nothing_at_gateway"      // the gateway certainly made nothing of the intent
@@ -60,7 +61,7 @@ const (
 
 // Actions are all actions, in the order of the table.
 var Actions = []Action{
-	Subscribe, Renew, PaymentSettles, TrialStarts, PaymentDeclined, NothingAtGateway, LiveReadDead, Replaced, PixRunsOut,
+	Subscribe, Renew, PaymentSettles, RenewalTaken, TrialStarts, PaymentDeclined, NothingAtGateway, LiveReadDead, Replaced, PixRunsOut,
 	GatewaySaysActive, GatewaySaysOpenHeld, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
 	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon,
 	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
@@ -98,11 +99,12 @@ var transitions = map[Action]moves{
 	Subscribe:        from(None)(Pending),
 	Renew:            from(None)(Pending),
 	PaymentSettles:   anyLive(Active),
+	RenewalTaken:     from(Pending)(Active),
 	TrialStarts:      from(Pending)(Active),
 	PaymentDeclined:  from(Pending)(Cancelled),
 	NothingAtGateway: from(Pending, Suspended)(Cancelled),
 	LiveReadDead:     from(Pending)(Cancelled),
-	Replaced:         from(Pending, Active)(Cancelled),
+	Replaced:         anyLive(Cancelled),
 	PixRunsOut:       from(Pending)(Cancelled),
 
 	GatewaySaysActive:     anyLive(Active),

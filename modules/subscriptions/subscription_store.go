@@ -111,6 +111,11 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 		c.edit(&after)
 	}
 	reason, before := reasonFor(c.action, *sub), *sub
+	if waits(*sub) && !to.Ended() && to != Pending {
+		if err := s.replaceTx(ctx, tx, *sub); err != nil {
+			return false, err
+		}
+	}
 	saved, err := s.saveTx(ctx, tx, from, after)
 	if err != nil {
 		return false, err
@@ -122,7 +127,14 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 	if to == from {
 		return true, nil
 	}
-	return true, s.recordMoveTx(ctx, tx, saved, from, reason, c)
+	if err := s.recordMoveTx(ctx, tx, saved, from, reason, c); err != nil {
+		return false, err
+	}
+	byPerson := c.source == ByCustomer || c.source == ByAdmin
+	if to.Ended() && byPerson && c.action != Replaced {
+		return true, s.endWaitingTx(ctx, tx, saved, c)
+	}
+	return true, nil
 }
 
 // startTrialTx notes that the customer has had his one trial.
@@ -148,9 +160,12 @@ func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Sta
 		return fmt.Errorf("write history: %w", err)
 	}
 	if to := Status(sub.Status); to.Ended() {
-		return s.accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err := s.accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+			return err
+		}
+		return s.followedByTx(ctx, tx, sub)
 	}
-	if from.Ended() || from == None {
+	if from.Ended() || from == None && !waits(sub) || from == Pending && sub.RenewsID != nil {
 		err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
 		if isMissing(err) {
 			return nil // the customer has deleted his account meanwhile

@@ -1,6 +1,8 @@
 -- name: GetLiveSubscription :one
+-- A renewal that waits stands behind the one that it renews.
 SELECT * FROM subscriptions.subscriptions
-WHERE customer_id = @customer_id AND status IN ('active', 'pending', 'suspended');
+WHERE customer_id = @customer_id AND status IN ('active', 'pending', 'suspended')
+ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1;
 
 -- name: GetSubscription :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id;
@@ -23,6 +25,10 @@ SELECT * FROM subscriptions.subscriptions WHERE gateway = @gateway AND pix_payme
 -- name: GetSubscriptionForUpdate :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
 
+-- name: GetWaitingRenewal :one
+-- The renewal that waits for the gateway to take its card.
+SELECT * FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND status = 'pending' AND renews_id IS NOT NULL;
+
 -- name: HasBegun :one
 -- Whether any subscription of the customer has begun.
 SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND started_at IS NOT NULL);
@@ -30,11 +36,11 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @cu
 -- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open, recovery_at,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     @id, @customer_id, @plan_id, @gateway, @payment_method, 'pending', @price_cents, @period_months, @trial_days,
-    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, @anchor_day, true, @recovery_at,
+    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, @anchor_day, @renews_id, @starts_at, true, @recovery_at,
     @customer_id, @now, @now
 ) RETURNING *;
 

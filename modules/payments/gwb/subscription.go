@@ -75,7 +75,10 @@ func subscriptionParams(t payments.SubscriptionTerms, card string) *stripe.Subsc
 			metaSubscription: t.SubscriptionID.String(), metaCustomer: t.Payer.CustomerID.String(), metaKind: kindSubscription,
 		},
 	}
-	if t.TrialDays > 0 {
+	switch {
+	case t.StartsAt != nil:
+		p.TrialEnd = stripe.Int64(t.StartsAt.Unix())
+	case t.TrialDays > 0:
 		p.TrialPeriodDays = stripe.Int64(int64(t.TrialDays))
 	}
 	for _, e := range expansions {

@@ -51,13 +51,28 @@ INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, ori
 // plants break one invariant each, in more than one way where it has more than
 // one condition. Constraints that stand in the way are dropped.
 var plants = map[string][]string{
-	"one_live_subscription": {`DROP INDEX subscriptions.subscriptions_one_live_per_customer; ` + anotherSubscription("ANA", "suspended")},
+	"one_live_subscription": {
+		`DROP INDEX subscriptions.subscriptions_one_live_per_customer; ` + anotherSubscription("ANA", "suspended"),
+		`DROP INDEX subscriptions.subscriptions_one_live_per_customer; ` + renewalOf("SUB", "suspended"),
+		renewalOf("SUB", "pending") + `; UPDATE subscriptions.subscriptions SET customer_id = 'BIA' WHERE id = 'SUB'; ` +
+			strings.ReplaceAll(anotherSubscription("ANA", "active"), "OTHER", "0000000000000000000000e2"),
+		`DROP INDEX subscriptions.subscriptions_one_renewal_per_customer; ` + renewalOf("SUB", "pending") + `; ` + strings.ReplaceAll(renewalOf("SUB", "pending"), "OTHER", "0000000000000000000000e2"),
+	},
+	"replaced_has_successor": {
+		replaced,
+		replaced + `; ` + renewalOf("SUB", "pending"),
+		replaced + `; ` + renewalOf("SUB", "cancelled"),
+		`DROP INDEX subscriptions.subscriptions_one_live_per_customer; ` + renewalOf("SUB", "active"),
+	},
 	"current_subscription_live": {
 		`UPDATE accounts.users SET current_subscription_id = 'OTHER' WHERE id = 'BIA'`,
 		`UPDATE accounts.users SET current_subscription_id = 'SUB' WHERE id = 'BIA'`,
 		anotherSubscription("BIA", "expired") + `; UPDATE accounts.users SET current_subscription_id = 'OTHER' WHERE id = 'BIA'`,
 	},
-	"live_subscription_current":      {`UPDATE accounts.users SET current_subscription_id = NULL`, anotherSubscription("BIA", "pending")},
+	"live_subscription_current": {
+		`UPDATE accounts.users SET current_subscription_id = NULL`, anotherSubscription("BIA", "pending"),
+		replaced + `; ` + renewalOf("SUB", "pending"),
+	},
 	"no_access_past_expiry":          {`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:44'`},
 	"no_pix_past_expiry":             {anotherSubscription("BIA", "pending") + `; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`},
 	"subscription_status_is_history": {`UPDATE subscriptions.subscriptions SET status = 'suspended'`, anotherSubscription("BIA", "cancelled")},
@@ -147,6 +162,16 @@ var plants = map[string][]string{
 func anotherSubscription(customer, status string) string {
 	return fmt.Sprintf(`INSERT INTO subscriptions.subscriptions (id, customer_id, plan_id, gateway, payment_method, status, ended_at, price_cents, period_months, intent_open, register_date, register_update_date)
 		VALUES ('OTHER', '%s', 'plus', 'gwb', 'pix', '%s', CASE WHEN '%s' IN ('cancelled', 'expired') THEN now() END, 4990, 1, false, now(), now())`, customer, status, status)
+}
+
+// replaced ends the sound world's subscription as a renewal does, without one.
+const replaced = `UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now() WHERE id = 'SUB';
+	INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('SUB', 'ANA', now(), 'active', 'cancelled', 'replaced', 'customer')`
+
+// renewalOf is a renewal of ana's in a state; it has begun when that is active.
+func renewalOf(renewed, status string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.subscriptions (id, customer_id, plan_id, gateway, payment_method, status, started_at, ended_at, price_cents, period_months, renews_id, intent_open, register_date, register_update_date)
+		VALUES ('OTHER', 'ANA', 'plus', 'gwb', 'credit_card', '%s', CASE WHEN '%s' = 'active' THEN now() END, CASE WHEN '%s' = 'cancelled' THEN now() END, 4990, 1, '%s', false, now(), now())`, status, status, status, renewed)
 }
 
 func refund(gateway, payment, purpose, local string, cents int, status string) string {

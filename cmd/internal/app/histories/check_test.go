@@ -105,9 +105,10 @@ func (h *history) watches(p person) bool {
 const reasonSQL = `SELECT s.id, s.gateway, coalesce(s.gwa_subscription_id, s.gwb_subscription_id, '') AS remote,
 	s.status = 'active'
 	AND (s.trial_days > 0 OR s.first_amount_cents = 0
+		OR s.starts_at IS NOT NULL -- what it renews was paid until then
 		OR EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id AND p.amount_cents > 0)
 		OR EXISTS (SELECT 1 FROM subscriptions.transitions t WHERE t.subscription_id = s.id AND t.source = 'admin' AND t.to_status = 'active')) AS known
-	FROM subscriptions.subscriptions s WHERE s.customer_id = $1 AND s.status IN ('active', 'pending', 'suspended')`
+	FROM subscriptions.subscriptions s WHERE s.customer_id = $1 AND s.status IN ('active', 'pending', 'suspended') ORDER BY s.status LIMIT 1`
 
 // checkConnections: nothing that has ended keeps a connection, nothing took one
 // while it held another, and no gateway was called meanwhile, or in a webhook.
@@ -180,7 +181,8 @@ func (h *history) checkRest() {
 	}
 }
 
-const liveSQL = `SELECT gwa_subscription_id, gwb_subscription_id, gwa_pix_auth_id, pix_payment_id FROM subscriptions.subscriptions
+const liveSQL = `SELECT CASE WHEN NOT cancel_at_period_end THEN gwa_subscription_id END, gwb_subscription_id,
+	CASE WHEN NOT cancel_at_period_end THEN gwa_pix_auth_id END, pix_payment_id FROM subscriptions.subscriptions
 	WHERE status IN ('active', 'pending', 'suspended')
 	UNION ALL SELECT gateway_payment_id, NULL, NULL, NULL FROM tickets.orders WHERE state = 'reserved'`
 

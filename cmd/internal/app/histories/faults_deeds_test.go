@@ -51,12 +51,17 @@ var customerDeeds = []deed{
 	{name: "my_subscription_cancel", what: "gwb PIX", good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
 	{name: "my_subscription_cancel", what: "automatic PIX unpaid", good: []int{200}, again: []int{404}, given: automatic, do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
 	{name: "my_subscription_cancel", what: "automatic PIX", good: []int{200}, again: []int{404}, given: a(automatic, paid), do: own(http.MethodDelete, "/customers/me/subscription", nil), done: noneLive},
+	{name: "my_subscription_cancel", what: "gwa card, at the period's end", good: []int{200}, given: cardA, do: cancelAtEnd, done: endsWithPeriod},
+	{name: "my_subscription_cancel", what: "gwb card, at the period's end", good: []int{200}, given: cardB, do: cancelAtEnd, done: endsWithPeriod},
+	{name: "my_subscription_cancel", what: "automatic PIX, at the period's end", good: []int{200}, given: a(automatic, paid), do: cancelAtEnd, done: endsWithPeriod},
 	{name: "gwa_subscription_cancel", good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodDelete, "/gwa/subscription", nil), done: noneLive},
 	{name: "gwb_subscription_cancel", good: []int{200}, given: cardB, do: own(http.MethodDelete, "/gwb/subscription", nil), done: endsWithPeriod},
 	{name: "my_subscription_renew", what: "gwa card", key: true, good: []int{200}, again: []int{404}, given: cardA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
 	{name: "my_subscription_renew", what: "gwb card", key: true, good: []int{200}, again: []int{404}, given: cardB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
 	{name: "my_subscription_renew", what: "gwa PIX", key: true, good: []int{200}, again: []int{404}, given: pixA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
 	{name: "my_subscription_renew", what: "gwb PIX", key: true, good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+	{name: "my_subscription_renew", what: "taken back", good: []int{200}, again: []int{400}, given: a(cardB, before(cancelAtEnd)), do: own(http.MethodPut, "/customers/me/subscription/renew", object{}), done: recurs},
+	{name: "subscription_activate", good: []int{200}, given: a(cardB, before(cancelAtEnd)), do: admin(http.MethodPost, "/admin/subscriptions/%s/activate", nil), done: recurs},
 	{name: "token_post", beside: true, what: "gwa card", good: []int{200}, given: cardA, do: logIn},
 	{name: "token_post", beside: true, what: "gwb card", good: []int{200}, given: cardB, do: logIn},
 	{name: "token_post", beside: true, what: "gwa PIX", good: []int{200}, given: pixA, do: logIn},
@@ -190,8 +195,14 @@ func oneCode(h *history) bool {
 	return slices.Equal(h.live(), []string{"pending"}) && own(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
 }
 
+var cancelAtEnd = own(http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
+
+// recurs: the one subscription has no end.
+func recurs(h *history) bool { return oneLive("active")(h) && !endsWithPeriod(h) }
+
 func endsWithPeriod(h *history) bool {
 	var n int
-	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND cancel_at_period_end AND expires_at IS NOT NULL`).Scan(&n)
+	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active' AND cancel_at_period_end AND expires_at IS NOT NULL
+		AND (gateway = 'gwb' OR gateway_deleted_at IS NOT NULL)`).Scan(&n)
 	return err == nil && n == 1
 }

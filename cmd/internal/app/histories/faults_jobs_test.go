@@ -21,6 +21,8 @@ var jobDeeds = []deed{
 	{name: "subscriptions_debit", given: a(automatic, paid, pass(20*24*time.Hour)), do: during(10 * 24 * time.Hour), rests: 5 * 24 * time.Hour, done: oneLive("active")},
 	{name: "subscriptions_end_at_gateway", what: "gwa", given: a(cardA, notEnded("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
 	{name: "subscriptions_end_at_gateway", what: "gwb", given: a(cardB, notEnded("DELETE /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
+	{name: "subscriptions_stop_recurrence", what: "gwa card", given: a(cardA, notStopped("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: endsWithPeriod},
+	{name: "subscriptions_stop_recurrence", what: "automatic PIX", given: a(automatic, paid, notStopped("DELETE /v3/pix/automatic/authorizations/{id}")), do: during(2 * time.Hour), done: endsWithPeriod},
 	{name: "subscriptions_plan_move", what: "gwa", given: a(newPlan, cardA, lost(movePlan, "PUT /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
 	{name: "subscriptions_plan_move", what: "gwb", given: a(newPlan, cardB, lost(movePlan, "POST /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
 	{name: "subscriptions_reconcile", given: unheardOf, do: reconcileAll, done: oneLive("active")},
@@ -66,6 +68,11 @@ func notEnded(call string) func(h *history) {
 	return func(h *history) {
 		h.troubled(own(http.MethodDelete, "/customers/me/subscription", nil), timeoutBefore, call)
 	}
+}
+
+// notStopped cancels with the period while the gateway does not hear of it.
+func notStopped(call string) func(h *history) {
+	return func(h *history) { h.troubled(cancelAtEnd, timeoutBefore, call) }
 }
 
 func slowLogin(h *history) { h.troubled(logIn, timeoutBefore, "GET /v3/subscriptions/{id}") }

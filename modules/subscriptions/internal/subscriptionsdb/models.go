@@ -101,6 +101,10 @@ type Subscription struct {
 	GatewayEndedAt *time.Time
 	// Day of the month, in REPORT_TZ, on which periods begin; in a shorter month its last day stands in. Null until the first period is known, and in rows of older versions.
 	AnchorDay *int32
+	// The subscription beside which this one waits, as pending, until the gateway took its card; then one transaction replaces that by this.
+	RenewsID *objectid.ID
+	// End of the paid time of the renewed one, at which the recurrence charges first. Null: at once.
+	StartsAt *time.Time
 }
 
 // Debits of automatic PIX, one a cycle, written before the gateway is asked for it.

@@ -13,10 +13,12 @@ import (
 )
 
 const getLiveSubscription = `-- name: GetLiveSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')
+ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1
 `
 
+// A renewal that waits stands behind the one that it renews.
 func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
 	row := db.QueryRow(ctx, getLiveSubscription, customerID)
 	var i Subscription
@@ -65,12 +67,14 @@ func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID o
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
 
 const getSubscription = `-- name: GetSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE id = $1
 `
 
 func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -121,12 +125,14 @@ func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByAuthorization = `-- name: GetSubscriptionByAuthorization :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
 `
 
 func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
@@ -177,12 +183,14 @@ func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, g
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByConciliation = `-- name: GetSubscriptionByConciliation :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
 `
 
 func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
@@ -233,12 +241,14 @@ func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pi
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWAID = `-- name: GetSubscriptionByGWAID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
@@ -289,12 +299,14 @@ func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscr
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWBID = `-- name: GetSubscriptionByGWBID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
@@ -345,12 +357,14 @@ func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscr
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByPixPayment = `-- name: GetSubscriptionByPixPayment :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
 `
 
 type GetSubscriptionByPixPaymentParams struct {
@@ -406,12 +420,14 @@ func (q *Queries) GetSubscriptionByPixPayment(ctx context.Context, db DBTX, arg 
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
 
 const getSubscriptionForUpdate = `-- name: GetSubscriptionForUpdate :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -462,6 +478,67 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+	)
+	return i, err
+}
+
+const getWaitingRenewal = `-- name: GetWaitingRenewal :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
+`
+
+// The renewal that waits for the gateway to take its card.
+func (q *Queries) GetWaitingRenewal(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, getWaitingRenewal, customerID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
@@ -481,13 +558,13 @@ func (q *Queries) HasBegun(ctx context.Context, db DBTX, customerID objectid.ID)
 const insertSubscription = `-- name: InsertSubscription :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open, recovery_at,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     $1, $2, $3, $4, $5, 'pending', $6, $7, $8,
-    $9, $10, $11, $12, $13, $14, $15, true, $16,
-    $2, $17, $17
-) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day
+    $9, $10, $11, $12, $13, $14, $15, $16, $17, true, $18,
+    $2, $19, $19
+) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at
 `
 
 type InsertSubscriptionParams struct {
@@ -506,6 +583,8 @@ type InsertSubscriptionParams struct {
 	PromoCode        *string
 	FirstAmountCents *int64
 	AnchorDay        *int32
+	RenewsID         *objectid.ID
+	StartsAt         *time.Time
 	RecoveryAt       *time.Time
 	Now              time.Time
 }
@@ -527,6 +606,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		arg.PromoCode,
 		arg.FirstAmountCents,
 		arg.AnchorDay,
+		arg.RenewsID,
+		arg.StartsAt,
 		arg.RecoveryAt,
 		arg.Now,
 	)
@@ -576,6 +657,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		&i.FirstAmountCents,
 		&i.GatewayEndedAt,
 		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
 	)
 	return i, err
 }
@@ -792,7 +875,7 @@ func (q *Queries) ListDueStops(ctx context.Context, db DBTX, before time.Time) (
 }
 
 const listOverdueRecurrences = `-- name: ListOverdueRecurrences :many
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT $3
@@ -860,6 +943,8 @@ func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListO
 			&i.FirstAmountCents,
 			&i.GatewayEndedAt,
 			&i.AnchorDay,
+			&i.RenewsID,
+			&i.StartsAt,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,216 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const (
+	// leastPaidTime is the shortest rest of paid time that a renewal waits for: what is
+	// shorter may be over when the gateway is asked.
+	leastPaidTime = time.Hour
+	// mostPaidTime is the longest: gateway B begins no recurrence later.
+	mostPaidTime = 720 * 24 * time.Hour
+)
+
+// waits reports whether the row is a renewal that stands beside the subscription that
+// it will replace.
+func waits(sub row) bool { return Status(sub.Status) == Pending && sub.RenewsID != nil }
+
+func errRenewalWaits() error {
+	return fault.Conflict("A renewal of yours is still being confirmed. Your present subscription goes on meanwhile. Try again in a few minutes.")
+}
+
+// waitingRenewal is the customer's renewal that waits; ok is false when there is none.
+func (s *Service) waitingRenewal(ctx context.Context, db postgres.DB, customerID objectid.ID) (waiting row, ok bool, err error) {
+	waiting, err = s.db.GetWaitingRenewal(ctx, db, customerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row{}, false, nil
+	}
+	if err != nil {
+		return row{}, false, fmt.Errorf("read renewal: %w", err)
+	}
+	return waiting, true, nil
+}
+
+// beginRenewalTx lets the wish wait beside the live subscription that it renews, and
+// begin at the end of its paid time. A trial that has not ended goes on in it: it is
+// the customer's one, and no other.
+func (s *Service) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live row) error {
+	if Status(live.Status) != Active {
+		return conflictWith(live)
+	}
+	if _, waiting, err := s.waitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
+		return errors.Join(err, errRenewalWaits())
+	}
+	paid, err := s.paidUntil(ctx, tx, live)
+	if err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	switch {
+	case paid == nil || paid.Sub(now) < leastPaidTime:
+		return nil
+	case paid.Sub(now) > mostPaidTime:
+		return fault.Conflict("Your subscription is paid until %s. Renew it later.", s.day(*paid))
+	}
+	w.startsAt = paid
+	if live.LastPaymentAt == nil {
+		w.trial = int(live.TrialDays)
+	}
+	return nil
+}
+
+// replaceTx ends the subscription that a waiting renewal replaces, in the transaction
+// that makes the renewal active: its customer always has one of them. Money that the
+// old one took meanwhile for time that the new one will charge, too, is listed.
+func (s *Service) replaceTx(ctx context.Context, tx pgx.Tx, renewal row) error {
+	old, err := s.db.GetSubscriptionForUpdate(ctx, tx, *renewal.RenewsID)
+	if err != nil {
+		return fmt.Errorf("read renewed subscription: %w", err)
+	}
+	if Status(old.Status).Ended() {
+		return nil
+	}
+	if err := s.listPaidTwiceTx(ctx, tx, old, renewal); err != nil {
+		return err
+	}
+	_, err = s.moveTx(ctx, tx, &old, change{action: Replaced, source: ByCustomer, actor: &old.CustomerID})
+	if err != nil {
+		return err
+	}
+	return s.endAtGatewayTx(ctx, tx, old)
+}
+
+// listPaidTwiceTx lists the payment by which the old subscription was extended after
+// its renewal had been ordered to begin before.
+func (s *Service) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal row) error {
+	until, err := s.paidUntil(ctx, tx, old)
+	if err != nil || until == nil || old.LastPaymentAt == nil || old.LastPaymentAt.Before(renewal.RegisterDate) {
+		return err
+	}
+	begins := renewal.RegisterDate
+	if renewal.StartsAt != nil {
+		begins = *renewal.StartsAt
+	}
+	if until.Sub(begins) < 48*time.Hour {
+		return nil
+	}
+	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, old.ID)
+	if err != nil || len(paid) == 0 {
+		return err
+	}
+	p := paid[0].Payment
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(old.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: old.CustomerID, SubscriptionID: old.ID, PaidAt: p.SettledAt,
+		Note: "Paid while its renewal " + renewal.ID.String() + " was being confirmed, which charges the same time.", Automatic: true,
+	})
+	return err
+}
+
+// endWaitingTx ends the renewal that waits beside a subscription which a person has
+// ended. What its call made, or makes, at the gateway is ended there when it is known.
+func (s *Service) endWaitingTx(ctx context.Context, tx pgx.Tx, ended row, c change) error {
+	waiting, ok, err := s.waitingRenewal(ctx, tx, ended.CustomerID)
+	if err != nil || !ok || *waiting.RenewsID != ended.ID {
+		return err
+	}
+	locked, err := s.db.GetSubscriptionForUpdate(ctx, tx, waiting.ID)
+	if err != nil {
+		return fmt.Errorf("read renewal: %w", err)
+	}
+	if _, err := s.moveTx(ctx, tx, &locked, change{action: c.action, source: c.source, actor: c.actor}); err != nil {
+		return err
+	}
+	return s.endAtGatewayTx(ctx, tx, locked)
+}
+
+// followedByTx has the customer's pointer name the renewal that waits, once what it
+// renews has ended by itself.
+func (s *Service) followedByTx(ctx context.Context, tx pgx.Tx, ended row) error {
+	waiting, ok, err := s.waitingRenewal(ctx, tx, ended.CustomerID)
+	if err != nil || !ok || waiting.ID == ended.ID {
+		return err
+	}
+	err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, ended.CustomerID, waiting.ID)
+	if isMissing(err) {
+		return nil // the customer has deleted the account meanwhile
+	}
+	return err
+}
+
+// dropWaiting makes room for another renewal: one whose card still has to be
+// authenticated, or to be charged, is ended at the gateway first. What turns out to be
+// paid is settled instead. 409 while nobody knows what the gateway made of it.
+func (s *Service) dropWaiting(ctx context.Context, customerID objectid.ID) error {
+	waiting, ok, err := s.waitingRenewal(ctx, s.pool, customerID)
+	if err != nil || !ok {
+		return err
+	}
+	if waiting.IntentOpen {
+		return errRenewalWaits()
+	}
+	taken, err := s.endUntaken(ctx, waiting)
+	switch {
+	case err != nil:
+		return s.payments.Refused(ctx, "end a waiting renewal", err)
+	case taken:
+		return fault.Conflict("Your renewal has just been confirmed.")
+	}
+	return s.end(ctx, waiting, Replaced, ByCustomer)
+}
+
+// endUntaken ends a waiting renewal at its gateway, unless its card was taken.
+func (s *Service) endUntaken(ctx context.Context, waiting row) (taken bool, err error) {
+	id := remoteID(waiting)
+	if id == "" {
+		return false, nil
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(waiting.Gateway))
+	if err != nil {
+		return false, err
+	}
+	remote, err := gateway.ReadSubscription(ctx, id, waiting.ID)
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == payments.PaymentSettled
+	if paid || running(remote.Status) && waiting.Gateway == string(payments.GWB) {
+		_, err = s.settle(ctx, waiting, answer{source: ByLiveRead, remote: &remote})
+		return true, err
+	}
+	return false, gateway.CancelSubscription(ctx, id, waiting.ID)
+}
+
+// asksLive reports whether a live read tells what became of a pending row.
+func asksLive(sub row) bool { return sub.Gateway == string(payments.GWB) && !sub.IntentOpen }
+
+// readRenewal is GET /gwb/subscription while a renewal waits beside the subscription:
+// it is read live, and the secret by which its payer authenticates is told with the
+// present one.
+func (s *Service) readRenewal(ctx context.Context, sub, waiting row, failed error) (row, string, error) {
+	if failed != nil || !asksLive(waiting) {
+		return sub, "", failed
+	}
+	_, clientSecret, err := s.resolve(ctx, waiting)
+	if err != nil {
+		s.log.WarnContext(ctx, "live read failed", slog.String("subscription_id", waiting.ID.String()), slog.Any("error", err))
+		return sub, "", nil
+	}
+	sub, err = s.current(ctx, sub.CustomerID)
+	return sub, clientSecret, err
+}
