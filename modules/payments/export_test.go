@@ -17,3 +17,6 @@ func (s *Service) TidyLogMonths(ctx context.Context, keep int) error {
 
 // PrepareLogs is the list of GET /webhook-logs.
 func PrepareLogs(p collection.Params) (*collection.List, error) { return webhookLogs.Prepare(p) }
+
+// AdoptRefunds works the job that finds requests that nobody asks about.
+func (s *Service) AdoptRefunds(ctx context.Context) error { return s.adoptRefunds(ctx) }

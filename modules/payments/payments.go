@@ -72,6 +72,7 @@ type Service struct {
 func New(d Deps) *Service {
 	s := &Service{deps: d, gateways: map[GatewayName]Adapter{}, db: paymentsdb.New()}
 	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay})
+	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -107,6 +108,11 @@ func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, 
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
 	case row.changed:
+		if row.ByAdmin && row.Status != RefundRequested {
+			if err := s.intents.EndTx(ctx, tx, refundIntent(row.ID), intent.Done, "webhook"); err != nil {
+				return err
+			}
+		}
 		return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
 			ID: row.ID, GatewayRefundID: filled(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: string(row.Status),
 			Reason: filled(row.Reason), Failure: filled(row.Failure), RefundedAt: row.RefundedAt, At: now,

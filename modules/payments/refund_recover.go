@@ -8,16 +8,151 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/intent"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
-// refundGrace is how long an answer may be on its way before the job asks.
+// refundTime bounds a call that gives money back.
+const refundTime = 75 * time.Second
+
+func refundIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Refund, Subject: id} }
+
+// openRefundTx opens the intent of a request. Of one payment one is open at a time:
+// *intent.ErrOpen. callTime is 0 for a request whose call was made long ago.
+func (s *Service) openRefundTx(ctx context.Context, tx pgx.Tx, r Refund, callTime time.Duration) error {
+	return s.intents.OpenTx(ctx, tx, intent.Opening{
+		Ref: refundIntent(r.ID), Customer: r.CustomerID, Gateway: string(r.Gateway), Excludes: "refund:" + r.PaymentID, CallTime: callTime,
+	})
+}
+
+// lookForRefund asks the gateway what became of a request whose answer was lost. Only
+// when it is proved that nothing was made the call is made again; its refusal counts
+// when the list of refunds shows nothing even then.
+func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	row, err := s.db.RefundFind(ctx, s.deps.Pool, l.Subject)
+	if err != nil {
+		return 0, fmt.Errorf("read refund: %w", err)
+	}
+	refund := refundOf(row)
+	if refund.Status != RefundRequested {
+		return intent.Settled, s.followRefund(ctx, refund)
+	}
+	payment, err := s.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
+	if err != nil {
+		return 0, err
+	}
+	if payment == nil {
+		return 0, fmt.Errorf("payments: refund %s is of a payment that the ledger does not have", refund.ID)
+	}
+	gateway, err := s.Gateway(refund.Gateway)
+	if err != nil {
+		return 0, err
+	}
+	remote, ok, err := gateway.FindRefund(ctx, payment.refundTerms(refund))
+	switch {
+	case err != nil:
+		return 0, err
+	case ok:
+		return s.settleLook(ctx, refund, remote)
+	case !l.Proved:
+		return intent.NotThere, nil
+	}
+	return s.refundAgain(ctx, gateway, l, *payment, refund)
+}
+
+// refundAgain makes the call once more, unless others have given back so much
+// meanwhile that too little is left.
+func (s *Service) refundAgain(ctx context.Context, gateway Gateway, l *intent.Look, p LedgerPayment, refund Refund) (intent.Answer, error) {
+	all, err := gateway.ListRefunds(ctx, PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: refund.PaymentID})
+	if err != nil {
+		return 0, err
+	}
+	if err := s.recordList(ctx, refund.PaymentID, p, all); err != nil {
+		return 0, err
+	}
+	rows, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: string(p.Gateway), PaymentRef: refund.PaymentID})
+	if err != nil {
+		return 0, err
+	}
+	left := p.Payment.Amount
+	for _, row := range rows {
+		if r := refundOf(row); r.Status != RefundFailed {
+			left -= r.Amount
+		}
+	}
+	if left < 0 {
+		return s.failLook(ctx, refund, ErrRefundTooMuch)
+	}
+	terms := p.refundTerms(refund)
+	if err := l.CallAgain(ctx, refundTime); err != nil {
+		return 0, err
+	}
+	call, cancel := context.WithTimeout(ctx, refundTime)
+	defer cancel()
+	remote, err := gateway.Refund(call, terms)
+	if err == nil {
+		return s.settleLook(ctx, refund, remote)
+	}
+	var rejected *Rejected
+	var declined *Declined
+	if errors.Is(err, ErrOutcomeUnknown) || !errors.As(err, &rejected) && !errors.As(err, &declined) {
+		return 0, err
+	}
+	// What was asked for first may be what the gateway refuses to make twice.
+	remote, ok, again := gateway.FindRefund(ctx, terms)
+	switch {
+	case again != nil:
+		return 0, errors.Join(err, again)
+	case ok:
+		return s.settleLook(ctx, refund, remote)
+	}
+	return s.failLook(ctx, refund, err)
+}
+
+func (s *Service) settleLook(ctx context.Context, r Refund, remote RemoteRefund) (intent.Answer, error) {
+	r, err := s.settleRequest(ctx, r, remote, "look", nil)
+	if err != nil {
+		return 0, err
+	}
+	return intent.Settled, s.followRefund(ctx, r)
+}
+
+func (s *Service) failLook(ctx context.Context, r Refund, why error) (intent.Answer, error) {
+	s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", r.ID.String()), slog.Any("error", why))
+	if err := s.failRefund(ctx, r, why, "look"); err != nil {
+		return 0, err
+	}
+	r.Status = RefundFailed
+	return intent.Settled, s.followRefund(ctx, r)
+}
+
+// refundGrace is how long who settled a refund may take to follow it.
 const refundGrace = 2 * time.Minute
 
-// recoverRefund finds out what became of a refund whose answer was lost: the
-// gateway is asked, and asked again for the refund only when it knows nothing of
-// it.
+// refundArgs has a refund followed whose process may have ended in between, and looks
+// for one that is not answered.
+type refundArgs struct {
+	RefundID objectid.ID `json:"refund_id"`
+}
+
+// Kind names the job.
+func (refundArgs) Kind() string { return "payments_refund_recover" }
+
+func (s *Service) followLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, refundArgs{RefundID: id}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(refundGrace),
+	})
+	if err != nil {
+		return fmt.Errorf("queue refund: %w", err)
+	}
+	return nil
+}
+
 func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 	row, err := s.db.RefundFind(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -26,33 +161,40 @@ func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	refund := refundOf(row)
-	if refund.Status != RefundRequested { // who asked may have died before he followed it
+	if refund := refundOf(row); refund.Status != RefundRequested {
 		return s.followRefund(ctx, refund)
 	}
-	payment, err := s.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
+	return s.adoptRefunds(ctx)
+}
+
+// adoptRefundsArgs opens the intents of requests that have none: of a version before
+// the intents, or taken for done by a report that its gateway took back.
+type adoptRefundsArgs struct{}
+
+// Kind names the job.
+func (adoptRefundsArgs) Kind() string { return "payments_refunds_adopt" }
+
+// InsertOpts: what fails comes with the next.
+func (adoptRefundsArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{MaxAttempts: 1} }
+
+const adoptEvery = time.Minute
+
+// adoptRefunds sees to it that every request that is not answered is asked about,
+// whatever became of who asked. Of two of one payment the later waits for the first.
+func (s *Service) adoptRefunds(ctx context.Context) error {
+	found, err := s.db.RefundListForgotten(ctx, s.deps.Pool, s.deps.Clock.Now().Add(-refundGrace))
 	if err != nil {
 		return err
 	}
-	if payment == nil {
-		return fmt.Errorf("payments: refund %s is of a payment that the ledger does not have", id)
+	var failed error
+	for _, row := range found {
+		err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.openRefundTx(ctx, tx, refundOf(row), 0) })
+		var open *intent.ErrOpen
+		if !errors.As(err, &open) {
+			failed = errors.Join(failed, err)
+		}
 	}
-	gateway, err := s.Gateway(refund.Gateway)
-	if err != nil {
-		return err
-	}
-	remote, ok, err := gateway.FindRefund(ctx, payment.refundTerms(refund))
-	if err == nil && !ok {
-		remote, err = gateway.Refund(ctx, payment.refundTerms(refund))
-	}
-	if err != nil {
-		s.deps.Log.WarnContext(ctx, "refund not recovered", slog.String("refund_id", id.String()), slog.Any("error", err))
-		return err // the job comes again: a refused repetition proves nothing about the first call
-	}
-	if refund, err = s.settleRequest(ctx, refund, remote, nil); err != nil {
-		return err
-	}
-	return s.followRefund(ctx, refund)
+	return failed
 }
 
 func (s *Service) followRefund(ctx context.Context, r Refund) error {

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -25,7 +27,10 @@ var ErrRefundTooMuch = errors.New("payments: more than what is left of the payme
 
 // RefundOpenError says that a refund of the payment is requested and not answered:
 // until it is, nobody knows what is left.
-type RefundOpenError struct{ Refund Refund }
+type RefundOpenError struct {
+	Refund   Refund
+	NextLook *time.Time // when its gateway is asked next
+}
 
 // Error implements error.
 func (e *RefundOpenError) Error() string {
@@ -34,8 +39,26 @@ func (e *RefundOpenError) Error() string {
 
 // Fault words it for people, with the name of the open one.
 func (e *RefundOpenError) Fault() error {
-	return fault.Conflict("Refund %s of R$ %s of this payment is not answered by the gateway yet. Wait until the list of refunds says what became of it.",
-		e.Refund.ID, e.Refund.Amount).WithCause(e)
+	next := "soon"
+	if e.NextLook != nil {
+		next = "at " + e.NextLook.UTC().Format(time.RFC3339)
+	}
+	return fault.Conflict("Refund %s of R$ %s of this payment is not answered by the gateway yet, which is asked again %s. Wait until the list of refunds says what became of it.",
+		e.Refund.ID, e.Refund.Amount, next).WithCause(e)
+}
+
+// RefundOpen says that the refund, which is not answered, keeps another one waiting:
+// *RefundOpenError with the time of the next look.
+func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r Refund) error {
+	open, ok, err := s.intents.OpenOf(ctx, db, r.ID)
+	if err != nil {
+		return err
+	}
+	e := &RefundOpenError{Refund: r}
+	if ok {
+		e.NextLook = &open.NextLook
+	}
+	return e
 }
 
 // RefundRequest is a refund that somebody asks for.
@@ -72,16 +95,20 @@ func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied fu
 		return RefundOutcome{}, err
 	}
 	faultpoint.Hit("refund.committed")
-	remote, err := gateway.Refund(ctx, q.Payment.refundTerms(refund))
+	ctx = context.WithoutCancel(ctx) // a client that goes away keeps no answer from being written
+	call, cancel := context.WithTimeout(ctx, refundTime)
+	defer cancel()
+	remote, err := gateway.Refund(call, q.Payment.refundTerms(refund))
 	faultpoint.Hit("refund.answered")
 	switch {
 	case err == nil:
-		refund, err = s.settleRequest(context.WithoutCancel(ctx), refund, remote, applied)
+		refund, err = s.settleRequest(ctx, refund, remote, "answer", applied)
 		return RefundOutcome{Refund: refund, Response: remote.Response}, err
 	case certainlyNotMade(err):
-		return RefundOutcome{}, errors.Join(err, s.failRefund(context.WithoutCancel(ctx), refund, err))
+		return RefundOutcome{}, errors.Join(err, s.failRefund(ctx, refund, err, "answer"))
 	}
-	return RefundOutcome{}, fmt.Errorf("%w: refund %s: %w", ErrOutcomeUnknown, refund.ID, err)
+	err = fmt.Errorf("%w: refund %s: %w", ErrOutcomeUnknown, refund.ID, err)
+	return RefundOutcome{}, errors.Join(err, s.intents.NotKnown(ctx, refundIntent(refund.ID), err))
 }
 
 // certainlyNotMade reports whether the error of a call says that the gateway did
@@ -114,7 +141,7 @@ func (p LedgerPayment) refundKey() string {
 
 // commitRefund writes the row that stands for the refund before anybody is asked.
 // Two at once pass one after the other, by the lock on the payment's refunds: the
-// second finds the first open.
+// second finds the first open. Its intent excludes a second one, too.
 func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundRequest) (Refund, error) {
 	key, err := s.intentOf(ctx, gateway, q.Payment)
 	if err != nil {
@@ -136,7 +163,7 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 			return err
 		}
 		if open := unanswered(rows); open != nil {
-			return &RefundOpenError{Refund: *open}
+			return s.RefundOpen(ctx, tx, *open)
 		}
 		left := leftOf(q.Payment.Payment.Amount, rows)
 		if refund.Amount == 0 {
@@ -157,9 +184,17 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 		if err := s.followUnappliedTx(ctx, tx, refund.Gateway, refund.PaymentID, false); err != nil {
 			return err
 		}
-		return s.insertRefundRecoveryTx(ctx, tx, refund.ID)
+		return s.openRefundTx(ctx, tx, refund, refundTime)
 	})
-	return refund, err
+	var open *intent.ErrOpen
+	if !errors.As(err, &open) {
+		return refund, err
+	}
+	first, err := s.db.RefundFind(ctx, s.deps.Pool, open.Intent.Subject)
+	if err != nil {
+		return Refund{}, fmt.Errorf("read refund: %w", err)
+	}
+	return Refund{}, s.RefundOpen(ctx, s.deps.Pool, refundOf(first))
 }
 
 // unanswered is the row that was asked for here and whose call has no answer yet,
@@ -193,7 +228,7 @@ func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key strin
 	}
 	for _, row := range found {
 		if r := refundOf(row); unanswered([]*Refund{&r}) != nil {
-			return &RefundOpenError{Refund: r}
+			return s.RefundOpen(ctx, s.deps.Pool, r)
 		}
 	}
 	all, err := gateway.ListRefunds(ctx, PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: key})
@@ -224,7 +259,7 @@ func (s *Service) recordList(ctx context.Context, key string, p LedgerPayment, a
 		if err != nil {
 			return err
 		}
-		return s.insertRefundRecoveryTx(ctx, tx, rows[len(rows)-1].ID)
+		return s.followLaterTx(ctx, tx, rows[len(rows)-1].ID)
 	})
 	if err != nil || !moved {
 		return err
@@ -296,8 +331,8 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 	})
 }
 
-// failRefund marks a refund that certainly was not made.
-func (s *Service) failRefund(ctx context.Context, r Refund, why error) error {
+// failRefund marks a refund that certainly was not made. By says who found out.
+func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
 			return err
@@ -305,6 +340,9 @@ func (s *Service) failRefund(ctx context.Context, r Refund, why error) error {
 		now, err := s.db.RefundFind(ctx, tx, r.ID)
 		if err != nil || now.Status != string(RefundRequested) {
 			return err // a report took it for done: then it is the gateway's own of the same amount
+		}
+		if err := s.intents.EndTx(ctx, tx, refundIntent(r.ID), intent.Refused, by); err != nil {
+			return err
 		}
 		err = s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
 			ID: r.ID, AmountCents: now.AmountCents, Status: string(RefundFailed), Failure: filled(why.Error()), At: s.deps.Clock.Now(),
@@ -317,11 +355,20 @@ func (s *Service) failRefund(ctx context.Context, r Refund, why error) error {
 }
 
 // settleRequest takes the gateway's answer into the ledger and logs the refund as a
-// webhook (specification, Admin subscription management).
-func (s *Service) settleRequest(ctx context.Context, r Refund, remote RemoteRefund, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
+// webhook (specification, Admin subscription management). By says who brought it.
+func (s *Service) settleRequest(ctx context.Context, r Refund, remote RemoteRefund, by string, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
 	report := remote.Report
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
+			return err
+		}
+		if err := s.intents.EndTx(ctx, tx, refundIntent(r.ID), intent.Done, by); err != nil {
+			return err
+		}
+		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
+			return err
+		}
 		_, err := s.RecordRefundTx(ctx, tx, RefundRecord{
 			Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: report,
 		})

@@ -61,10 +61,11 @@ func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (
 // shop is the module with both gateways before it, calling it, and its jobs.
 type shop struct {
 	*order
-	t    *testing.T
-	g    *paymentstest.Gateways
-	pool *pgxpool.Pool
-	url  string
+	t     *testing.T
+	g     *paymentstest.Gateways
+	pool  *pgxpool.Pool
+	clock *clock.Fake
+	url   string
 }
 
 func openShop(t *testing.T) *shop {
@@ -79,7 +80,8 @@ func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 	quiet := leaktest.Logger(t)
 	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
-	s.svc = payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: s.g.Adapters()})
+	s.clock = clock.NewFake(time.Now())
+	s.svc = payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: s.clock, Log: quiet, Adapters: s.g.Adapters()})
 	s.svc.Register(s.order)
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	s.svc.Routes(api)
@@ -167,6 +169,7 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 		require.Equal(t, 1, ran)
 		require.Equal(t, payments.RefundDone, done.Refund.Status)
 		require.NotEmpty(t, done.Response)
+		s.clock.Advance(time.Second) // by which the history tells them apart
 		rest, err := s.svc.RefundPayment(t.Context(), payments.RefundRequest{Payment: paid, Reason: "The rest"}, nil)
 		require.NoError(t, err)
 		require.EqualValues(t, 22000, rest.Refund.Amount, "no amount is all that is left")
@@ -223,9 +226,8 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 		require.Equal(t, s.refunds()[0].ID, open.Refund.ID)
 		st.Faults.Clear()
 
-		_, err = s.pool.Exec(t.Context(), "UPDATE jobs.river_job SET scheduled_at = now() - interval '1 minute', state = 'available' WHERE kind = 'payments_refund_recover'")
-		require.NoError(t, err)
-		require.Eventually(t, func() bool { return s.refunded() == 2000 }, 15*time.Second, 20*time.Millisecond)
+		s.look(name, 5*time.Second)
+		require.EqualValues(t, 2000, s.refunded())
 		require.Len(t, s.refunds(), 1)
 		gateway, err := s.svc.Gateway(name)
 		require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/jobs"
-	"marquee/platform/objectid"
 )
 
 // retryArgs applies an event again whose applying failed.
@@ -29,19 +28,6 @@ type replayArgs struct {
 
 // Kind names the job.
 func (replayArgs) Kind() string { return "payments_events_replay" }
-
-// refundArgs finds out what became of a refund whose answer was lost.
-type refundArgs struct {
-	RefundID objectid.ID `json:"refund_id"`
-}
-
-// Kind names the job.
-func (refundArgs) Kind() string { return "payments_refund_recover" }
-
-func (s *Service) insertRefundRecoveryTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, refundArgs{RefundID: id}, &river.InsertOpts{ScheduledAt: s.deps.Clock.Now().Add(refundGrace)})
-	return err
-}
 
 // ReplayWaitingTx has the events applied that came before anybody knew their
 // subject. Call it in the transaction that makes ids known: the gateway's
@@ -81,6 +67,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
 		return s.recoverRefund(ctx, job.Args.RefundID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[adoptRefundsArgs]) error { return s.adoptRefunds(ctx) }))
 	s.intents.Workers(w)
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[unappliedArgs]) error {
 		return s.handleUnapplied(ctx, job.Args.ID)
@@ -102,6 +89,8 @@ func (s *Service) Periodic() []*river.PeriodicJob {
 			return unappliedSweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
 		river.NewPeriodicJob(nightly{}, func() (river.JobArgs, *river.InsertOpts) { return logMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: logMonthsArgs{}.Kind()}),
+		river.NewPeriodicJob(river.PeriodicInterval(adoptEvery), func() (river.JobArgs, *river.InsertOpts) { return adoptRefundsArgs{}, nil },
+			&river.PeriodicJobOpts{ID: adoptRefundsArgs{}.Kind(), RunOnStart: true}),
 	)
 }
 

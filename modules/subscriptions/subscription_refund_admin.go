@@ -129,7 +129,7 @@ func (s *Service) refundable(ctx context.Context, sub row, o refundOrder) (payme
 		}
 		named = true
 		if open := unanswered(p, given); open != nil {
-			return none, 0, open.Fault()
+			return none, 0, s.refundFault(ctx, s.payments.RefundOpen(ctx, s.pool, *open), o)
 		}
 		if left := leftOf(p, given); left > 0 {
 			return p, left, nil
@@ -183,10 +183,10 @@ func leftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
 }
 
 // unanswered is the open request for a refund of the payment, nil without one.
-func unanswered(p payments.LedgerPayment, refunds []payments.Refund) *payments.RefundOpenError {
+func unanswered(p payments.LedgerPayment, refunds []payments.Refund) *payments.Refund {
 	for _, r := range refunds {
 		if r.ByAdmin && r.Status == payments.RefundRequested && isOne(p.Payment, []string{r.PaymentID}) {
-			return &payments.RefundOpenError{Refund: r}
+			return &r
 		}
 	}
 	return nil

@@ -99,6 +99,55 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg RefundInsertPar
 	return err
 }
 
+const refundListForgotten = `-- name: RefundListForgotten :many
+SELECT r.id, r.gateway, r.payment_ref, r.gateway_refund_id, r.purpose, r.local_id, r.customer_id, r.amount_cents, r.status, r.source, r.event_id, r.event_type, r.reason, r.admin, r.admin_id, r.failure, r.requested_at, r.refunded_at, r.created_at, r.updated_at FROM payments.refunds r
+WHERE r.status = 'requested' AND r.source = 'admin' AND r.requested_at < $1
+    AND NOT EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = r.id AND i.kind = 'refund' AND i.state = 'open')
+ORDER BY r.requested_at LIMIT 100
+`
+
+// RefundListForgotten gives requests from before the instant that nobody asks about.
+func (q *Queries) RefundListForgotten(ctx context.Context, db DBTX, before time.Time) ([]PaymentsRefund, error) {
+	rows, err := db.Query(ctx, refundListForgotten, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsRefund{}
+	for rows.Next() {
+		var i PaymentsRefund
+		if err := rows.Scan(
+			&i.ID,
+			&i.Gateway,
+			&i.PaymentRef,
+			&i.GatewayRefundID,
+			&i.Purpose,
+			&i.LocalID,
+			&i.CustomerID,
+			&i.AmountCents,
+			&i.Status,
+			&i.Source,
+			&i.EventID,
+			&i.EventType,
+			&i.Reason,
+			&i.Admin,
+			&i.AdminID,
+			&i.Failure,
+			&i.RequestedAt,
+			&i.RefundedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const refundListOf = `-- name: RefundListOf :many
 SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at FROM payments.refunds
 WHERE purpose = $1 AND local_id = $2

@@ -1,0 +1,122 @@
+package payments_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/sandbox/stage"
+)
+
+// look makes the looks that are due after a while.
+func (s *shop) look(name payments.GatewayName, after time.Duration) {
+	s.t.Helper()
+	s.clock.Advance(after)
+	require.NoError(s.t, s.svc.Intents().LookDue(s.t.Context(), string(name)))
+}
+
+// asked counts the calls that asked the gateway for a refund.
+func (s *shop) asked(p payments.LedgerPayment) (n int) {
+	s.t.Helper()
+	st, path := s.g.Sandbox.GWA.Stage(), "/v3/payments/"+p.Payment.ID+"/refund"
+	if p.Gateway == payments.GWB {
+		st, path = s.g.Sandbox.GWB.Stage(), "/v1/refunds"
+	}
+	for _, e := range st.Journal.Entries(stage.EntryCall) {
+		if e.Method == http.MethodPost && e.Path == path {
+			n++
+		}
+	}
+	return n
+}
+
+// TestARefundThatNeverArrivedIsMadeAfterProof: an empty look says nothing while the
+// call may be under way, and one says nothing by itself.
+func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
+		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		faults.Clear()
+		tried := s.asked(paid)
+		for range 3 {
+			s.look(name, 20*time.Second)
+		}
+		require.Equal(t, tried, s.asked(paid), "the call may still be under way")
+		misses := map[payments.GatewayName]int{payments.GWA: 4, payments.GWB: 2}[name]
+		s.look(name, time.Minute)
+		for miss := 1; miss < misses; miss++ {
+			require.Equal(t, tried, s.asked(paid), "after %d empty looks", miss)
+			require.Equal(t, payments.RefundRequested, s.refunds()[0].Status)
+			s.look(name, 10*time.Minute)
+		}
+		require.Equal(t, tried+1, s.asked(paid), "made again, once")
+		require.EqualValues(t, 2000, s.refunded())
+		require.Len(t, s.refundsAt(paid), 1)
+		require.Zero(t, s.count("SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+		require.NoError(t, s.refund(paid, 2000), "nothing keeps the next one waiting")
+	})
+}
+
+func TestARefundThatIsRefusedAfterProofIsFailed(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
+		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		faults.Clear()
+		body := `{"errors":[{"code":"invalid_action","description":"Saldo insuficiente para realizar a operação."}]}`
+		if name == payments.GWB {
+			body = `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
+		}
+		s.refundFault(paid, stage.Fault{Kind: stage.FaultStatus, Status: 400, Body: body})
+		for range 5 {
+			s.look(name, 10*time.Minute)
+		}
+		require.Equal(t, payments.RefundFailed, s.refunds()[0].Status)
+		require.Zero(t, s.count("SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+	})
+}
+
+// TestARefundGivenBackMeanwhileIsNotMadeAgain: somebody gave it back at the console.
+func TestARefundGivenBackMeanwhileIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetBefore})
+		require.ErrorIs(t, s.refund(paid, 24000), payments.ErrOutcomeUnknown)
+		faults.Clear()
+		s.atConsole(paid, 24000)
+		tried := s.asked(paid)
+		for range 5 {
+			s.look(name, 10*time.Minute)
+		}
+		require.Equal(t, tried, s.asked(paid))
+		require.EqualValues(t, 24000, s.refunded())
+		require.Len(t, s.refundsAt(paid), 1)
+		require.Equal(t, 1, s.count("SELECT count(*) FROM payments.refunds WHERE status = 'failed'"))
+	})
+}
+
+func TestARefundWhoseJobIsLostIsStillAskedAbout(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		paid := s.sold(name)
+		faults := s.refundFault(paid, stage.Fault{Kind: stage.FaultResetAfter})
+		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		faults.Clear()
+		for _, lost := range []string{"DELETE FROM payments.intents", "DELETE FROM jobs.river_job"} {
+			_, err := s.pool.Exec(t.Context(), lost)
+			require.NoError(t, err)
+		}
+		s.look(name, time.Hour)
+		require.Zero(t, s.refunded())
+		require.NoError(t, s.svc.AdoptRefunds(t.Context()))
+		s.look(name, time.Second)
+		require.EqualValues(t, 2000, s.refunded())
+	})
+}
