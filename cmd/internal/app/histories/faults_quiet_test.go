@@ -26,4 +26,5 @@ var quietJobs = []string{
 	"subscriptions_expire", "tickets_mail",
 	"accounts_sweep_deletions", // queues accounts_erase_customer
 	"subscriptions_sweep",      // does what the jobs of single subscriptions do
+	"payments_refunds_adopt",   // opens intents
 }
