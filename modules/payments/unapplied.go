@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // UnappliedKind says why money gave nobody anything.
@@ -83,6 +84,19 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 		return false, fmt.Errorf("complete unapplied payment %s: %w", subject, err)
 	}
 	return false, nil
+}
+
+// UnappliedStateOf is where the decision about a payment stands; "" when it is not on
+// the list.
+func (s *Service) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (UnappliedState, error) {
+	state, err := s.db.UnappliedStateOf(ctx, db, paymentsdb.UnappliedStateOfParams{Gateway: string(gateway), Subject: paymentID})
+	return UnappliedState(state), orNone(err)
+}
+
+// IsKept reports whether an admin has decided that an unapplied payment stays.
+func (s *Service) IsKept(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (bool, error) {
+	state, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
+	return state == UnappliedKept, err
 }
 
 // filledID is nil for "".

@@ -261,6 +261,9 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil || paid == nil {
 		return err
 	}
+	if kept, err := s.payments.IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
+		return err // an admin has decided so
+	}
 	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: "No place was left when the payment arrived."},
 		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
 			return s.refundedTx(ctx, tx, id, paymentID)

@@ -161,7 +161,11 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		if !first {
 			return nil
 		}
-		return s.refundLaterTx(ctx, tx, *o, p.ID) // a second payment of one order
+		// A second payment of one order.
+		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedDuplicate, "A second payment of the order."); err != nil {
+			return err
+		}
+		return s.refundLaterTx(ctx, tx, *o, p.ID)
 	}
 	err = s.saveTx(ctx, tx, o, func(o *order) {
 		o.PaymentStatus = later(o.PaymentStatus, p.NativeStatus)
@@ -186,12 +190,25 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		if err := s.moveTx(ctx, tx, o, PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
 			return err
 		}
+		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, "Paid when no place was left for the order."); err != nil {
+			return err
+		}
 		return s.refundLaterTx(ctx, tx, *o, p.ID)
 	}
 	if err := s.moveTx(ctx, tx, o, PaymentSeated, func(o *order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
 	return s.paidTx(ctx, tx, *o)
+}
+
+// listUnappliedTx puts money that gives no tickets on the list of unapplied payments.
+// The order's own job refunds it, and shows there when it cannot.
+func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, o order, p payments.Payment, kind payments.UnappliedKind, note string) error {
+	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: kind, Gateway: payments.GatewayName(text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		PaidAt: p.SettledAt, Note: note,
+	})
+	return err
 }
 
 // later keeps a payment's word from going back: a card is CONFIRMED first and

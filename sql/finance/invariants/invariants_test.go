@@ -133,7 +133,23 @@ var plants = map[string][]string{
 		`UPDATE tickets.orders SET state = 'refund_due'`,
 		`UPDATE tickets.orders SET state = 'released'; UPDATE tickets.tickets SET status = 'expired'`,
 	},
+	"late_money_listed": {
+		anotherSubscription("BIA", "expired") + "; " + paid("pi_late", "OTHER", "BIA", "2026-12-01"),
+		anotherSubscription("BIA", "cancelled") + "; " + paid("pi_late", "OTHER", "BIA", "2026-11-01") + "; " + refund("gwb", "pi_late", "subscription", "OTHER", 4989, "done"),
+	},
+	"unapplied_match_ledger": {
+		unapplied("pay_1", "open", "open") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "done"),
+		unapplied("pay_1", "open", "open") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "requested"),
+		unapplied("pay_1", "refunding", "refunding"),
+		unapplied("pay_1", "refunded", "refunded") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
+		unapplied("pay_1", "extended", "extended") + "; UPDATE payments.unapplied_payments SET subscription_id = 'OTHER'",
+		unapplied("pay_1", "kept", "open"),
+		unapplied("pay_nowhere", "open", "open"),
+	},
 	"orders_match_ledger": {
+		paid("pi_again", "ORDER", "ANA", "2026-11-11") + "; UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pi_again'",
+		`UPDATE tickets.orders SET state = 'refunded'; ` + paid("pi_again", "ORDER", "ANA", "2026-11-11") + "; UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pi_again'; " +
+			refund("gwb", "pi_2", "order", "ORDER", 2000, "done"),
 		`UPDATE payments.payments SET amount_cents = 1999 WHERE purpose = 'order'`,
 		`DELETE FROM payments.payments WHERE purpose = 'order'`,
 		`UPDATE tickets.orders SET state = 'released'`,
@@ -178,6 +194,19 @@ func refund(gateway, payment, purpose, local string, cents int, status string) s
 	return fmt.Sprintf(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, requested_at, refunded_at, created_at, updated_at)
 		VALUES ('%s', '%s', '%s', '%s', 'ANA', %d, '%s', 'admin', 'REFUND-x', 'ADMIN.REFUND.X', '2026-11-01', CASE WHEN '%s' = 'done' THEN now() END, now(), now())`,
 		gateway, payment, purpose, local, cents, status, status)
+}
+
+// paid is a payment of gateway B that was booked after it was settled.
+func paid(payment, local, customer, settledAt string) string {
+	return fmt.Sprintf(`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+		VALUES ('gwb', '%s', 'subscription', '%s', '%s', 4990, 'pix', 'succeeded', '%s', '2027-01-01', '2027-01-01')`, payment, local, customer, settledAt)
+}
+
+// unapplied is a payment of gateway A on the list, and the last row of its history.
+func unapplied(payment, state, decided string) string {
+	return fmt.Sprintf(`INSERT INTO payments.unapplied_payments (kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, state, created_at, updated_at)
+		VALUES ('late', 'gwa', '%s', '%s', 4990, 'ANA', 'SUB', '%s', '2026-11-20 10:59', '2026-11-20 10:59');
+		INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source) SELECT id, now(), '%s', 'platform' FROM payments.unapplied_payments`, payment, payment, state, decided)
 }
 
 func dispute(local, customer string) string {

@@ -450,3 +450,19 @@ func (q *Queries) UnappliedSpent(ctx context.Context, db DBTX, arg UnappliedSpen
 	err := row.Scan(&i.Claims, &i.Cents)
 	return i, err
 }
+
+const unappliedStateOf = `-- name: UnappliedStateOf :one
+SELECT state FROM payments.unapplied_payments WHERE gateway = $1 AND subject = $2
+`
+
+type UnappliedStateOfParams struct {
+	Gateway string
+	Subject string
+}
+
+func (q *Queries) UnappliedStateOf(ctx context.Context, db DBTX, arg UnappliedStateOfParams) (string, error) {
+	row := db.QueryRow(ctx, unappliedStateOf, arg.Gateway, arg.Subject)
+	var state string
+	err := row.Scan(&state)
+	return state, err
+}
