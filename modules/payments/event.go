@@ -67,6 +67,8 @@ type Event struct {
 
 	Payment      *Payment            // of the payment kinds
 	Attempt      int                 // of PaymentHasFailed: the invoice's attempt_count
+	Reason       string              // of a debit of automatic PIX that failed: the gateway's own word
+	Final        bool                // of a debit of automatic PIX that failed: no retry is of use
 	FirstInvoice bool                // of gateway B's invoices: billing_reason subscription_create
 	Subscription *RemoteSubscription // of the subscription and recurrence kinds
 	LeftStatus   RemoteStatus        // of SubscriptionChanged: the status before it, "" when the event does not tell

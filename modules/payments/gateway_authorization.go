@@ -28,6 +28,11 @@ type PixDebiter interface {
 	// FindPixDebit looks for the debit of (authorization, cycle); ok is false when
 	// there is none.
 	FindPixDebit(ctx context.Context, t DebitTerms) (p Payment, ok bool, err error)
+	// FindPixOrder reads what the payer's bank was last told to do about a debit; ok
+	// is false when the gateway shows nothing.
+	FindPixOrder(ctx context.Context, paymentID string) (o PixOrder, ok bool, err error)
+	// RetryPixOrder orders a refused debit again, for another day.
+	RetryPixOrder(ctx context.Context, t RetryTerms) (PixOrder, error)
 }
 
 // AuthorizationRef names an automatic PIX at its gateway.
@@ -81,6 +86,35 @@ type PixAuthorization struct {
 	ExpiresAt      *time.Time
 	Expired        bool   // the code can no longer be paid
 	Reason         string // of a cancellation, the gateway's own words
+}
+
+// PixOrderStatus is the state of an order to the payer's bank.
+type PixOrderStatus string
+
+// The states of an order.
+const (
+	PixOrderOpen      PixOrderStatus = "open" // on its way to the bank, or scheduled there
+	PixOrderDone      PixOrderStatus = "done"
+	PixOrderRefused   PixOrderStatus = "refused"
+	PixOrderCancelled PixOrderStatus = "cancelled"
+)
+
+// PixOrder is what the payer's bank was told to do about a debit.
+type PixOrder struct {
+	ID        string
+	PaymentID string
+	Status    PixOrderStatus
+	DueDate   *time.Time // the day on which the bank takes the money
+	Attempt   int        // 0: the first, else the number of the retry
+	Reason    string     // of a refusal or cancellation, the gateway's own word
+	Final     bool       // it was refused for what no retry changes
+}
+
+// RetryTerms is a refused debit to be ordered again.
+type RetryTerms struct {
+	OrderID   string
+	PaymentID string
+	DueDate   time.Time // at the earliest tomorrow
 }
 
 // DebitTerms is one debit of an automatic PIX.

@@ -66,11 +66,12 @@ var readers = map[string]func(g *Gateway, env *envelope, e *payments.Event) erro
 	"SUBSCRIPTION_DELETED":     (*Gateway).readEnded,
 	"SUBSCRIPTION_INACTIVATED": (*Gateway).readEnded,
 
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED":     (*Gateway).readActivated,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED":     (*Gateway).readCancelled,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":       (*Gateway).readRefused,
-	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":       (*Gateway).readExpired,
-	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED": (*Gateway).readDebitRefused,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED":       (*Gateway).readActivated,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED":       (*Gateway).readCancelled,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":         (*Gateway).readRefused,
+	"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":         (*Gateway).readExpired,
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED":   (*Gateway).readDebitRefused,
+	"PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_CANCELLED": (*Gateway).readDebitCancelled,
 }
 
 // ReadEvent reads an event. Ids are kept whole: the part before the & is the

@@ -74,27 +74,3 @@ func (g *Gateway) readAuthorization(env *envelope, e *payments.Event, kind payme
 	e.SubscriptionID = string(a.SubscriptionID)
 	return nil
 }
-
-// readDebitRefused reads a debit of automatic PIX that the payer's bank refused;
-// PAYMENT_OVERDUE of the same payment follows and counts as the same attempt.
-func (g *Gateway) readDebitRefused(env *envelope, e *payments.Event) error {
-	var i struct {
-		PaymentID     ref  `json:"paymentId"`
-		Payment       ref  `json:"payment"`
-		Authorization ref  `json:"authorization"`
-		DueDate       date `json:"dueDate"`
-	}
-	if json.Unmarshal(env.Instruction, &i) != nil {
-		return errNoObject
-	}
-	id := firstID(i.PaymentID, i.Payment)
-	e.AuthorizationID = firstID(i.Authorization, idOf(env.Authorization))
-	if id == "" || e.AuthorizationID == "" {
-		return nil // nothing to count it by
-	}
-	e.Kind, e.Attempt = payments.PaymentHasFailed, 1
-	e.Payment = &payments.Payment{
-		ID: id, Status: payments.PaymentPending, NativeStatus: "REFUSED", Method: payments.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
-	}
-	return nil
-}

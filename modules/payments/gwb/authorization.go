@@ -35,3 +35,13 @@ func (*Gateway) DebitPix(context.Context, payments.DebitTerms) (payments.Payment
 func (*Gateway) FindPixDebit(context.Context, payments.DebitTerms) (payments.Payment, bool, error) {
 	return payments.Payment{}, false, payments.ErrUnsupported
 }
+
+// FindPixOrder is not offered.
+func (*Gateway) FindPixOrder(context.Context, string) (payments.PixOrder, bool, error) {
+	return payments.PixOrder{}, false, payments.ErrUnsupported
+}
+
+// RetryPixOrder is not offered.
+func (*Gateway) RetryPixOrder(context.Context, payments.RetryTerms) (payments.PixOrder, error) {
+	return payments.PixOrder{}, payments.ErrUnsupported
+}

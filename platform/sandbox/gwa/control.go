@@ -104,6 +104,20 @@ func (g *Gateway) RefuseDebits(payment, reason string, times int) (any, error) {
 	return g.changePayment(func(time.Time) (*Payment, *apiError) { return g.failDebit(payment, reason, times) })
 }
 
+// RefuseDebitNow makes the payer's bank refuse the open order of a payment before its day.
+func (g *Gateway) RefuseDebitNow(payment, reason string) (any, error) {
+	if reason == "" {
+		reason = reasonFunds
+	}
+	return change(g, func(now time.Time) (v instructionView, _ *apiError) {
+		i, err := g.refuseNow(payment, reason, now)
+		if err != nil {
+			return v, err
+		}
+		return i.view(isoText), nil
+	})
+}
+
 // CancelDebit is the payer taking one debit back in the bank's app, which leaves the authorization as it is; reason is
 // REQUESTED_BY_PAYER_USER when empty.
 func (g *Gateway) CancelDebit(payment, reason string) (any, error) {

@@ -81,6 +81,8 @@ func (g *Gateway) registerPaymentControls() {
 		refusalBody{"INSUFFICIENT_FUNDS", 1}, func(id string, b refusalBody) (any, error) {
 			return g.RefuseDebits(id, b.Reason, max(b.Times, 1))
 		})
+	withBody(g, "POST", "/_sandbox/payments/{id}/refuse-debit", "Refuse the open order of a debit now, before its day.",
+		reasonBody{reasonFunds}, func(id string, b reasonBody) (any, error) { return g.RefuseDebitNow(id, b.Reason) })
 	withBody(g, "POST", "/_sandbox/payments/{id}/cancel-debit", "Take one debit back in the payer's bank app.",
 		reasonBody{reasonByPayer}, func(id string, b reasonBody) (any, error) { return g.CancelDebit(id, b.Reason) })
 }

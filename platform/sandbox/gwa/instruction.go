@@ -204,6 +204,16 @@ func (g *Gateway) cancelByPayer(payment, reason string, now time.Time) (*Instruc
 	return i, nil
 }
 
+// refuseNow is the bank refusing an order before its day, as it may when it is scheduled.
+func (g *Gateway) refuseNow(payment, reason string, now time.Time) (*Instruction, *apiError) {
+	i := g.openInstruction(payment)
+	if i == nil {
+		return nil, notFound()
+	}
+	g.refuseInstruction(i, reason, now)
+	return i, nil
+}
+
 // failDebit has the bank refuse a debit on the next days on which it is tried.
 func (g *Gateway) failDebit(payment, reason string, times int) (*Payment, *apiError) {
 	p, err := g.livePayment(payment)

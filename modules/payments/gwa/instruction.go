@@ -1,0 +1,132 @@
+package gwa
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
+)
+
+const instructionsPath = "/pix/automatic/paymentInstructions"
+
+// instruction is one order to the payer's bank to pay a debit (section 8). Whether a
+// retry changes the instruction or makes another is not certain.
+type instruction struct {
+	ID                 string `json:"id"`
+	PaymentID          ref    `json:"paymentId"`
+	Payment            ref    `json:"payment"`
+	Authorization      ref    `json:"authorization"`
+	Status             string `json:"status"`
+	DueDate            date   `json:"dueDate"`
+	RetryAttempt       int    `json:"retryAttempt"`
+	RefusalReason      string `json:"refusalReason"`
+	CancellationReason string `json:"cancellationReason"`
+}
+
+var instructionStatuses = map[string]payments.PixOrderStatus{
+	"AWAITING_REQUEST": payments.PixOrderOpen,
+	"SCHEDULED":        payments.PixOrderOpen,
+	"DONE":             payments.PixOrderDone,
+	"REFUSED":          payments.PixOrderRefused,
+	"CANCELLED":        payments.PixOrderCancelled,
+}
+
+// finalReasons are refusals that stand however often the debit is ordered.
+var finalReasons = []string{"ACCOUNT_CLOSED", "AMOUNT_MISMATCH", "PAYER_CPF_CNPJ_MISMATCH"}
+
+func (i *instruction) told() answer.Told { return answer.Told{ID: i.ID} }
+
+func (i *instruction) payment() string { return firstID(i.PaymentID, i.Payment) }
+
+// reason is the gateway's word. In which field a cancellation has its own is not certain.
+func (i *instruction) reason() string {
+	if i.CancellationReason != "" {
+		return i.CancellationReason
+	}
+	return i.RefusalReason
+}
+
+// cancelledByPayer tells a debit that the payer took back from one that we did, or
+// that the gateway took back because it was paid before.
+func (i *instruction) cancelledByPayer() bool { return strings.Contains(i.reason(), "PAYER") }
+
+func (i *instruction) neutral(zone *time.Location) payments.PixOrder {
+	return payments.PixOrder{
+		ID: i.ID, PaymentID: i.payment(), Status: instructionStatuses[i.Status], DueDate: i.DueDate.in(zone), Attempt: i.RetryAttempt,
+		Reason: i.reason(), Final: slices.Contains(finalReasons, i.RefusalReason),
+	}
+}
+
+// FindPixOrder reads the newest instruction of a payment.
+func (g *Gateway) FindPixOrder(ctx context.Context, paymentID string) (payments.PixOrder, bool, error) {
+	var newest *instruction
+	err := each(ctx, g, instructionsPath, url.Values{"paymentId": {paymentID}}, func(i *instruction) bool {
+		if i.payment() == paymentID && (newest == nil || i.RetryAttempt > newest.RetryAttempt) {
+			newest = i
+		}
+		return true
+	})
+	if err != nil || newest == nil {
+		return payments.PixOrder{}, false, unproven(err)
+	}
+	return newest.neutral(g.cfg.Zone), true, nil
+}
+
+// RetryPixOrder orders a refused debit again.
+func (g *Gateway) RetryPixOrder(ctx context.Context, t payments.RetryTerms) (payments.PixOrder, error) {
+	path, due := instructionsPath+"/"+url.PathEscape(t.OrderID)+"/retries", g.dueDay(t.DueDate)
+	i, err := post(ctx, g, request{path: path, timeout: g.cfg.Timeout, body: map[string]string{"dueDate": due}}, func(i *instruction) error {
+		at := i.DueDate.in(g.cfg.Zone)
+		if i.payment() != t.PaymentID || at == nil || day(*at, g.cfg.Zone) != due {
+			return answer.Odd("it is no order of that payment for that day")
+		}
+		return i.told().Check(answer.Told{})
+	})
+	if err != nil {
+		return payments.PixOrder{}, err
+	}
+	return i.neutral(g.cfg.Zone), nil
+}
+
+// readDebitRefused reads a debit of automatic PIX that the payer's bank refused;
+// PAYMENT_OVERDUE of the same payment follows and counts as the same attempt, and so
+// does a retry that is refused.
+func (g *Gateway) readDebitRefused(env *envelope, e *payments.Event) error {
+	return g.readDebit(env, e, func(i *instruction) bool {
+		e.Final = slices.Contains(finalReasons, i.RefusalReason)
+		return true
+	})
+}
+
+// readDebitCancelled reads a debit that was taken back before its day. By the payer it
+// is a failure, and no retry is taken by the gateway. Our own deleting is told by
+// PAYMENT_DELETED and the end of the authorization; what was paid before, by its payment.
+func (g *Gateway) readDebitCancelled(env *envelope, e *payments.Event) error {
+	return g.readDebit(env, e, func(i *instruction) bool {
+		e.Final = true
+		return i.cancelledByPayer()
+	})
+}
+
+// readDebit reads an instruction; failed says whether it tells a failure.
+func (g *Gateway) readDebit(env *envelope, e *payments.Event, failed func(i *instruction) bool) error {
+	var i instruction
+	if json.Unmarshal(env.Instruction, &i) != nil {
+		return errNoObject
+	}
+	authorization := firstID(i.Authorization, idOf(env.Authorization))
+	if i.payment() == "" || authorization == "" || !failed(&i) {
+		e.Final = false
+		return nil // nothing to count it by, or nothing to count
+	}
+	e.Kind, e.Attempt, e.AuthorizationID, e.Reason = payments.PaymentHasFailed, 1, authorization, i.reason()
+	e.Payment = &payments.Payment{
+		ID: i.payment(), Status: payments.PaymentPending, NativeStatus: "REFUSED", Method: payments.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
+	}
+	return nil
+}
