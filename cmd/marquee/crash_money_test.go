@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -79,6 +80,7 @@ var killings = map[string]func(o *outside, step string){
 	"subscribe.after_first_month": killedBetweenTwoPayments,
 	"plan_move.after_call":        killedMovingPlans,
 	"debit.after_call":            killedOrderingADebit,
+	"debit_retry.after_call":      killedRetryingADebit,
 	"refund.committed":            killedRefunding,
 	"refund.answered":             killedRefunding,
 	"purchase.reserved":           killedSelling,
@@ -171,6 +173,48 @@ func killedOrderingADebit(o *outside, step string) {
 		return o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL`) == 1
 	})
 	require.Equal(o.t, 1, ordered())
+}
+
+// killedRetryingADebit: the retry that was ordered is found, and none ordered twice.
+func killedRetryingADebit(o *outside, step string) {
+	o.serve("")
+	token := o.login()
+	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix-automatico"), token, map[string]any{"plan_id": "plus"})
+	o.payPix(token)
+	eventually(o.t, "the authorization did not become active", func() bool {
+		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`) == 1
+	})
+	o.exec(`UPDATE subscriptions.subscriptions SET next_billing_date = now() + interval '4 days'`)
+	worker := o.start("work", "")
+	debit := ""
+	eventually(o.t, "the debit was not ordered", func() bool {
+		for _, p := range o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING") {
+			if p := p.(map[string]any); p["pixAutomaticAuthorizationId"] != nil {
+				debit = p["id"].(string)
+			}
+		}
+		return debit != "" && o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL`) == 1
+	})
+	require.NoError(o.t, worker.command.Process.Signal(syscall.SIGTERM))
+	<-worker.exited
+	_, err := o.sandbox.GWA.RefuseDebitNow(debit, "")
+	require.NoError(o.t, err)
+	eventually(o.t, "the refusal was not told", func() bool {
+		return o.count(`SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'planned'`) == 3
+	})
+	o.exec(`UPDATE subscriptions.debit_retries SET retry_date = (now() AT TIME ZONE 'America/Sao_Paulo')::date + 1, register_date = register_date - interval '20 minutes'
+		WHERE retry_date = (SELECT min(retry_date) FROM subscriptions.debit_retries)`)
+	<-o.start("work", step).exited // its first sweep orders what is due
+	require.Equal(o.t, 3, o.count(`SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'planned'`))
+	o.exec(`UPDATE subscriptions.debit_retries SET tried_at = tried_at - interval '20 minutes'`)
+	o.start("work", "")
+	eventually(o.t, "the retry was not found", func() bool {
+		o.periodic("subscriptions_sweep")
+		return o.count(`SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'ordered'`) == 1
+	})
+	instructions := o.listed(o.sandbox.GWAURL() + "/pix/automatic/paymentInstructions")
+	require.Len(o.t, instructions, 1)
+	require.EqualValues(o.t, 1, instructions[0].(map[string]any)["retryAttempt"])
 }
 
 // killedRefunding: the money is given back once.

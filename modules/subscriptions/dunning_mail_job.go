@@ -31,7 +31,9 @@ type dunningMail struct {
 	Total     string // reais
 	Reminder  bool   // the failure was told before
 	Suspended bool   // there is no access meanwhile
-	Pix       bool   // the payer authorized debits; else he pays by card
+	Pix       bool   // the payer authorized debits; else they pay by card
+	Again     bool   // the bank is asked again
+	Code      string // a PIX that pays this period; "" where there is none
 }
 
 // MailDunning mails one planned mail about a failed payment, if it is due and the
@@ -87,10 +89,15 @@ func (s *Service) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	if err != nil {
 		return false, fmt.Errorf("read plan: %w", err)
 	}
-	message, err := s.templates.Render(mailPaymentFailed, customer.Language, customer.Email, dunningMail{
+	shown := dunningMail{
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
 		Suspended: Status(sub.Status) == Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
-	})
+	}
+	var paid bool
+	if shown.Again, shown.Code, paid, err = s.howToPayDebit(ctx, sub, m.PaymentID); err != nil || paid {
+		return false, err
+	}
+	message, err := s.templates.Render(mailPaymentFailed, customer.Language, customer.Email, shown)
 	if err != nil {
 		return false, fmt.Errorf("write mail: %w", err)
 	}

@@ -55,9 +55,8 @@ func startOfDay(t time.Time, zone *time.Location) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, zone).UTC()
 }
 
-// businessDays is midnight, in the zone, of the day that lies n working days
-// after (before, when n is below 0) that of t. Bank holidays are not known here;
-// the gateway's bounds leave room for them.
+// businessDays is midnight, in the zone, of the day that lies n days on which banks
+// work after (before, when n is below 0) that of t.
 func businessDays(t time.Time, n int, zone *time.Location) time.Time {
 	step := 1
 	if n < 0 {
@@ -66,7 +65,7 @@ func businessDays(t time.Time, n int, zone *time.Location) time.Time {
 	day := startOfDay(t, zone).In(zone)
 	for n > 0 {
 		day = day.AddDate(0, 0, step)
-		if weekday := day.Weekday(); weekday != time.Saturday && weekday != time.Sunday {
+		if weekday := day.Weekday(); weekday != time.Saturday && weekday != time.Sunday && !bankHoliday(day) {
 			n--
 		}
 	}

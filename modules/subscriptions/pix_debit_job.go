@@ -89,6 +89,10 @@ func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptions
 			return err
 		}
 		cycle, now := s.dateOf(*locked.NextBillingDate), s.clock.Now()
+		twice, err := s.db.HasOpenDebitWithin(ctx, tx, subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: sub.ID, Cycle: cycle, Months: locked.PeriodMonths})
+		if err != nil || twice {
+			return err // an admin's extension has moved the cycle since one was ordered
+		}
 		debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
 			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.dateOf(s.debitDueDate(*locked.NextBillingDate)),
 			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-debitGrace),
@@ -124,11 +128,24 @@ func (s *Service) debitTerms(ctx context.Context, sub row, d subscriptionsdb.Sub
 func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		now := s.clock.Now()
+		if made.DueDate != nil {
+			d.DueDate = s.dateOf(*made.DueDate)
+		}
 		err := s.db.SetDebitOrdered(ctx, tx, subscriptionsdb.SetDebitOrderedParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: &made.ID, Now: &now,
+			SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: &made.ID, DueDate: d.DueDate, Now: &now,
 		})
 		if err != nil {
 			return fmt.Errorf("keep debit: %w", err)
+		}
+		paid, err := s.payments.FindPayment(ctx, tx, payments.GWA, made.ID)
+		if err != nil {
+			return fmt.Errorf("find payment: %w", err)
+		}
+		if paid != nil { // its money overtook our knowing of it
+			err = s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now})
+			if err != nil {
+				return fmt.Errorf("note paid debit: %w", err)
+			}
 		}
 		return s.payments.ReplayWaitingTx(ctx, tx, payments.GWA, made.ID)
 	})

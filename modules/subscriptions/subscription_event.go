@@ -188,21 +188,49 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
 		return "it has been paid since", nil
 	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
-		_, err := s.skipCycleTx(ctx, tx, sub, e)
+		if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
+			return "", err
+		}
+		if _, err := s.skipCycleTx(ctx, tx, sub, e); err != nil {
+			return "", err
+		}
+		return "", s.suspendLateTx(ctx, tx, sub, e)
+	}
+	if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
 		return "", err
 	}
 	return "", s.failTx(ctx, tx, sub, e)
 }
 
+// suspendLateTx suspends, once its period has begun, for a debit that the payer took
+// back before it, and that reached the limit: until then access was paid.
+func (s *Service) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
+	d, found, err := s.debitOfTx(ctx, tx, *sub, e.Payment)
+	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
+		return err
+	}
+	begins := s.dayOf(d.Cycle)
+	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
+	if !early || Status(sub.Status) != Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
+		return nil
+	}
+	_, err = s.moveTx(ctx, tx, sub, change{action: PaymentFailsTooOften, source: sourceOf(e), event: eventOf(e)})
+	return err
+}
+
 // failTx counts a failed payment; the one that reaches the limit suspends.
 func (s *Service) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
-	action := PaymentFails
-	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures {
-		action = PaymentFailsTooOften
-	}
 	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
 	if err != nil {
 		return err
+	}
+	d, debited, err := s.debitOfTx(ctx, tx, *sub, e.Payment)
+	if err != nil {
+		return err
+	}
+	action, ahead := PaymentFails, debited && s.clock.Now().Before(s.dayOf(d.Cycle))
+	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
+		action = PaymentFailsTooOften
 	}
 	_, err = s.moveTx(ctx, tx, sub, change{action: action, source: sourceOf(e), event: eventOf(e), edit: func(r *row) {
 		r.PaymentFailures++
@@ -251,6 +279,9 @@ func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e paymen
 func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if Status(sub.Status).Ended() || e.Known != nil || stopped(*sub) {
 		return "no consequence", nil
+	}
+	if err := s.dropDebitTx(ctx, tx, *sub, e); err != nil {
+		return "", err
 	}
 	moved, err := s.skipCycleTx(ctx, tx, sub, e)
 	if err != nil || moved {

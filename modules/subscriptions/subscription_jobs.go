@@ -159,5 +159,5 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(stops, err, s.StopRecurrence)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
 	each(moves, err, s.recoverMove)
-	return errors.Join(failed, s.mailDueDunning(ctx, now))
+	return errors.Join(failed, s.retryDue(ctx, now), s.mailDueDunning(ctx, now))
 }

@@ -207,13 +207,17 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if !first && Status(sub.Status) != Pending {
 		return nil
 	}
-	if sub.PixAutomatic && !p.first {
-		if p.cycle, err = s.cycleOfTx(ctx, tx, *sub, p.ID); err != nil {
+	older := false
+	if !p.first {
+		if p.cycle, older, err = s.payDebitTx(ctx, tx, *sub, p); err != nil {
 			return err
 		}
 	}
 	if Status(sub.Status).Ended() {
 		return s.lateMoneyTx(ctx, tx, sub, p)
+	}
+	if older {
+		return nil // a later debit failed, and is owed
 	}
 	if sub.HasChargeback && Status(sub.Status) == Suspended {
 		return s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed

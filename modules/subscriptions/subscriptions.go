@@ -37,6 +37,9 @@ type Config struct {
 	// DunningDays are the days after a failed payment on which the customer is
 	// mailed about it, rising. Default 0, 3, 7.
 	DunningDays []int
+	// PixRetryDays are the days after its due date on which a debit of automatic PIX
+	// that failed is taken again: rising, at most three, within seven days. Default 1, 3, 6.
+	PixRetryDays []int
 	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
 	AlphanumericTaxIDs bool
 }
@@ -59,6 +62,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.DunningDays == nil {
 		c.DunningDays = []int{0, 3, 7}
+	}
+	if c.PixRetryDays == nil {
+		c.PixRetryDays = []int{1, 3, 6}
 	}
 	return c
 }

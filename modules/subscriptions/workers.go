@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
@@ -27,6 +28,13 @@ func (s *Service) Workers(w *river.Workers) {
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debitArgs]) error {
 		return s.Debit(ctx, job.Args.SubscriptionID)
+	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debitRetryArgs]) error {
+		cycle, err := time.Parse(time.DateOnly, job.Args.Cycle)
+		if err != nil {
+			return river.JobCancel(err)
+		}
+		return s.RetryDebit(ctx, job.Args.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
 		return s.EndAtGateway(ctx, job.Args.SubscriptionID)

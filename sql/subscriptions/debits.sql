@@ -13,6 +13,27 @@ SELECT * FROM subscriptions.debits WHERE subscription_id = @subscription_id AND 
 -- name: GetDebitByPayment :one
 SELECT * FROM subscriptions.debits WHERE gateway_payment_id = @gateway_payment_id;
 
+-- name: HasLaterFailedDebit :one
+-- Whether a debit of a later cycle failed and is not paid.
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.debits d
+    WHERE d.subscription_id = @subscription_id AND d.cycle > @cycle AND d.failed_at IS NOT NULL AND d.paid_at IS NULL
+      AND d.failure IS DISTINCT FROM @passed_over);
+
+-- name: HasOpenDebitWithin :one
+-- Whether another debit that has not failed pays a period in which the cycle begins.
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.debits d
+    WHERE d.subscription_id = @subscription_id AND d.cycle < @cycle AND d.cycle + make_interval(months => @months::int) > @cycle
+      AND d.failed_at IS NULL);
+
+-- name: SetDebitPaid :exec
+UPDATE subscriptions.debits SET paid_at = @now WHERE subscription_id = @subscription_id AND cycle = @cycle AND paid_at IS NULL;
+
+-- name: SetDebitFailed :exec
+UPDATE subscriptions.debits SET failed_at = coalesce(failed_at, @now), failure = @failure, retryable = @retryable
+WHERE subscription_id = @subscription_id AND cycle = @cycle;
+
 -- name: SetDebitOrdered :exec
-UPDATE subscriptions.debits SET gateway_payment_id = @gateway_payment_id, ordered_at = @now
+UPDATE subscriptions.debits SET gateway_payment_id = @gateway_payment_id, ordered_at = @now, due_date = @due_date
 WHERE subscription_id = @subscription_id AND cycle = @cycle AND gateway_payment_id IS NULL;

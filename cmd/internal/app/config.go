@@ -71,6 +71,7 @@ type Config struct {
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
 	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
 	DunningDays        []int         `env:"DUNNING_DAYS" envDefault:"0,3,7" doc:"Days after a failed payment on which the customer is mailed about it, rising, comma-separated."`
+	PixRetryDays       []int         `env:"PIX_RETRY_DAYS" envDefault:"1,3,6" doc:"Days after its due date on which a debit of automatic PIX that the bank refused is ordered again: at most three, rising, from 1 to 7, comma-separated."`
 
 	ReconcilePause time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours."`
 
@@ -139,6 +140,7 @@ func (c Config) Validate() error {
 	}
 	need(c.AutoRefundsPerHour >= 0 && c.AutoRefundDailyLimit >= 0, "AUTO_REFUNDS_PER_HOUR or AUTO_REFUND_DAILY_LIMIT is below 0; 0 refunds nothing by itself.")
 	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
+	need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")
 	_, err = c.trustedProxies()
 	need(err == nil, fmt.Sprint(err))
 	return errors.Join(problems...)
@@ -164,6 +166,11 @@ func rising(days []int) bool {
 		last = day
 	}
 	return true
+}
+
+// retryDays are what gateway A takes.
+func retryDays(days []int) bool {
+	return rising(days) && len(days) >= 1 && len(days) <= 3 && days[0] >= 1 && days[len(days)-1] <= 7
 }
 
 func strong(secrets []string) bool {

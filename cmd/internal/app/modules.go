@@ -156,7 +156,8 @@ func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
 		Promos: subscriptionPromos{m.promos}, Mail: sender, Templates: templates,
 		Config: subscriptions.Config{
 			PixPendingTTL: c.cfg.PixPendingTTL, MaxPaymentFailures: c.cfg.MaxPaymentFailures, PastDueOnlyCounts: !c.cfg.PastDueSuspends,
-			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, DunningDays: c.cfg.DunningDays, AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
+			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, DunningDays: c.cfg.DunningDays, PixRetryDays: c.cfg.PixRetryDays,
+			AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
 		},
 	}), nil
 }

@@ -168,11 +168,26 @@ var plants = map[string][]string{
 		`UPDATE payments.payments SET local_id = 'OTHER' WHERE gateway_payment_id = 'pay_1'`,
 		`UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pay_1'`,
 	},
+	"debits_once_a_period": {
+		automatic + anotherDebit("2026-12-09", "NULL"),
+		automatic + anotherDebit("2026-12-09", "now()"),
+	},
+	"debit_retries_planned": {
+		automatic + `UPDATE subscriptions.debits SET failed_at = '2026-11-10', failure = 'INSUFFICIENT_FUNDS', retryable = true`,
+		automatic + `INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, register_date) VALUES ('SUB', '2026-11-10', '2026-11-18', 'planned', '2026-11-10')`,
+	},
 	"deletions_finished": {`INSERT INTO accounts.deletions (customer_id, deleted_at) VALUES ('BIA', '2026-11-19 11:59')`},
 	"jobs_done": {
 		`INSERT INTO jobs.river_job (kind, state, max_attempts, attempt, args, finalized_at) VALUES ('payments_event_retry', 'discarded', 25, 25, '{}', now())`,
 		`INSERT INTO jobs.river_job (kind, state, max_attempts, args, scheduled_at) VALUES ('payments_event_retry', 'retryable', 25, '{}', now() - interval '16 minutes')`,
 	},
+}
+
+const automatic = `UPDATE subscriptions.subscriptions SET pix_automatic = true WHERE id = 'SUB'; `
+
+func anotherDebit(cycle, paid string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, tried_at, ordered_at, paid_at, failed_at)
+		VALUES ('SUB', '%s', '%s', 4990, 'pay_2', now(), now(), now(), %s, %s)`, cycle, cycle, paid, paid)
 }
 
 func anotherSubscription(customer, status string) string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // jobDeeds are what jobs and webhooks do by themselves.
@@ -19,6 +21,7 @@ var jobDeeds = []deed{
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalTold), do: during(2 * time.Hour), done: oneLive("active")},
 	{name: "subscriptions_debit", given: a(automatic, paid, pass(20*24*time.Hour)), do: during(10 * 24 * time.Hour), rests: 5 * 24 * time.Hour, done: oneLive("active")},
+	{name: "subscriptions_debit_retry", given: a(automatic, paid, pass(26*24*time.Hour), bankRefuses), do: during(12 * 24 * time.Hour), rests: 3 * 24 * time.Hour, done: debitRetried},
 	{name: "subscriptions_end_at_gateway", what: "gwa", given: a(cardA, notEnded("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
 	{name: "subscriptions_end_at_gateway", what: "gwb", given: a(cardB, notEnded("DELETE /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
 	{name: "subscriptions_stop_recurrence", what: "gwa card", given: a(cardA, notStopped("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: endsWithPeriod},
@@ -40,6 +43,27 @@ var jobDeeds = []deed{
 	{name: "tickets_sweep", what: "unpaid, gwa", given: a(before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)))), do: sweepTickets, after: sweepAll, done: noTickets},
 	{name: "tickets_refund", what: "gwa", given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
 	{name: "tickets_refund", what: "gwb", rests: 26 * time.Hour, given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
+}
+
+// bankRefuses has the bank refuse the debit that is ordered on its day, and pay after it.
+func bankRefuses(h *history) {
+	p, ok := pick(h.paymentsA(func(p object) bool {
+		return str(p, "status") == "PENDING" && str(p, "pixAutomaticAuthorizationId") != ""
+	}), 0)
+	require.True(h.t, ok, "no debit is ordered")
+	_, err := h.gateways.a.FailDebit(str(p, "id"))
+	require.NoError(h.t, err)
+}
+
+// debitRetried: the debit was refused, and a retry has paid it, unless the gateway could
+// not be asked before any of their days.
+func debitRetried(h *history) (paid bool) {
+	err := h.db.QueryRow(context.Background(), `SELECT count(*) = 1 FROM subscriptions.debits d WHERE failed_at IS NOT NULL AND (paid_at IS NOT NULL OR 3 =
+		(SELECT count(*) FROM subscriptions.debit_retries r WHERE r.subscription_id = d.subscription_id AND r.cycle = d.cycle AND r.state = 'dropped' AND r.reason = 'too late'))`).Scan(&paid)
+	if err != nil {
+		h.fail("the database refuses", "%v", err)
+	}
+	return paid
 }
 
 // during lets the platform work for some time.

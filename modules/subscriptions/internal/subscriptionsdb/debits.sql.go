@@ -18,7 +18,7 @@ INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents
 VALUES ($1, $2, $3, $4, $5, $5)
 ON CONFLICT ON CONSTRAINT debits_one_per_cycle DO UPDATE SET tried_at = excluded.tried_at
 WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <= $6
-RETURNING subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at
+RETURNING subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable
 `
 
 type ClaimDebitParams struct {
@@ -51,12 +51,16 @@ func (q *Queries) ClaimDebit(ctx context.Context, db DBTX, arg ClaimDebitParams)
 		&i.RegisterDate,
 		&i.OrderedAt,
 		&i.TriedAt,
+		&i.PaidAt,
+		&i.FailedAt,
+		&i.Failure,
+		&i.Retryable,
 	)
 	return i, err
 }
 
 const getDebit = `-- name: GetDebit :one
-SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at FROM subscriptions.debits WHERE subscription_id = $1 AND cycle = $2
+SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE subscription_id = $1 AND cycle = $2
 `
 
 type GetDebitParams struct {
@@ -76,12 +80,16 @@ func (q *Queries) GetDebit(ctx context.Context, db DBTX, arg GetDebitParams) (Su
 		&i.RegisterDate,
 		&i.OrderedAt,
 		&i.TriedAt,
+		&i.PaidAt,
+		&i.FailedAt,
+		&i.Failure,
+		&i.Retryable,
 	)
 	return i, err
 }
 
 const getDebitByPayment = `-- name: GetDebitByPayment :one
-SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at FROM subscriptions.debits WHERE gateway_payment_id = $1
+SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE gateway_payment_id = $1
 `
 
 func (q *Queries) GetDebitByPayment(ctx context.Context, db DBTX, gatewayPaymentID *string) (SubscriptionsDebit, error) {
@@ -96,18 +104,89 @@ func (q *Queries) GetDebitByPayment(ctx context.Context, db DBTX, gatewayPayment
 		&i.RegisterDate,
 		&i.OrderedAt,
 		&i.TriedAt,
+		&i.PaidAt,
+		&i.FailedAt,
+		&i.Failure,
+		&i.Retryable,
 	)
 	return i, err
 }
 
+const hasLaterFailedDebit = `-- name: HasLaterFailedDebit :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.debits d
+    WHERE d.subscription_id = $1 AND d.cycle > $2 AND d.failed_at IS NOT NULL AND d.paid_at IS NULL
+      AND d.failure IS DISTINCT FROM $3)
+`
+
+type HasLaterFailedDebitParams struct {
+	SubscriptionID objectid.ID
+	Cycle          pgtype.Date
+	PassedOver     *string
+}
+
+// Whether a debit of a later cycle failed and is not paid.
+func (q *Queries) HasLaterFailedDebit(ctx context.Context, db DBTX, arg HasLaterFailedDebitParams) (bool, error) {
+	row := db.QueryRow(ctx, hasLaterFailedDebit, arg.SubscriptionID, arg.Cycle, arg.PassedOver)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const hasOpenDebitWithin = `-- name: HasOpenDebitWithin :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.debits d
+    WHERE d.subscription_id = $1 AND d.cycle < $2 AND d.cycle + make_interval(months => $3::int) > $2
+      AND d.failed_at IS NULL)
+`
+
+type HasOpenDebitWithinParams struct {
+	SubscriptionID objectid.ID
+	Cycle          pgtype.Date
+	Months         int32
+}
+
+// Whether another debit that has not failed pays a period in which the cycle begins.
+func (q *Queries) HasOpenDebitWithin(ctx context.Context, db DBTX, arg HasOpenDebitWithinParams) (bool, error) {
+	row := db.QueryRow(ctx, hasOpenDebitWithin, arg.SubscriptionID, arg.Cycle, arg.Months)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const setDebitFailed = `-- name: SetDebitFailed :exec
+UPDATE subscriptions.debits SET failed_at = coalesce(failed_at, $1), failure = $2, retryable = $3
+WHERE subscription_id = $4 AND cycle = $5
+`
+
+type SetDebitFailedParams struct {
+	Now            *time.Time
+	Failure        *string
+	Retryable      bool
+	SubscriptionID objectid.ID
+	Cycle          pgtype.Date
+}
+
+func (q *Queries) SetDebitFailed(ctx context.Context, db DBTX, arg SetDebitFailedParams) error {
+	_, err := db.Exec(ctx, setDebitFailed,
+		arg.Now,
+		arg.Failure,
+		arg.Retryable,
+		arg.SubscriptionID,
+		arg.Cycle,
+	)
+	return err
+}
+
 const setDebitOrdered = `-- name: SetDebitOrdered :exec
-UPDATE subscriptions.debits SET gateway_payment_id = $1, ordered_at = $2
-WHERE subscription_id = $3 AND cycle = $4 AND gateway_payment_id IS NULL
+UPDATE subscriptions.debits SET gateway_payment_id = $1, ordered_at = $2, due_date = $3
+WHERE subscription_id = $4 AND cycle = $5 AND gateway_payment_id IS NULL
 `
 
 type SetDebitOrderedParams struct {
 	GatewayPaymentID *string
 	Now              *time.Time
+	DueDate          pgtype.Date
 	SubscriptionID   objectid.ID
 	Cycle            pgtype.Date
 }
@@ -116,8 +195,24 @@ func (q *Queries) SetDebitOrdered(ctx context.Context, db DBTX, arg SetDebitOrde
 	_, err := db.Exec(ctx, setDebitOrdered,
 		arg.GatewayPaymentID,
 		arg.Now,
+		arg.DueDate,
 		arg.SubscriptionID,
 		arg.Cycle,
 	)
+	return err
+}
+
+const setDebitPaid = `-- name: SetDebitPaid :exec
+UPDATE subscriptions.debits SET paid_at = $1 WHERE subscription_id = $2 AND cycle = $3 AND paid_at IS NULL
+`
+
+type SetDebitPaidParams struct {
+	Now            *time.Time
+	SubscriptionID objectid.ID
+	Cycle          pgtype.Date
+}
+
+func (q *Queries) SetDebitPaid(ctx context.Context, db DBTX, arg SetDebitPaidParams) error {
+	_, err := db.Exec(ctx, setDebitPaid, arg.Now, arg.SubscriptionID, arg.Cycle)
 	return err
 }

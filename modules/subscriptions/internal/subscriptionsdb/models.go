@@ -112,7 +112,7 @@ type SubscriptionsDebit struct {
 	SubscriptionID objectid.ID
 	// The day, in REPORT_TZ, on which the period begins that the debit pays.
 	Cycle pgtype.Date
-	// The day on which it is to be taken.
+	// The day on which it is to be taken, as the gateway took the order.
 	DueDate          pgtype.Date
 	AmountCents      int64
 	GatewayPaymentID *string
@@ -121,6 +121,32 @@ type SubscriptionsDebit struct {
 	OrderedAt *time.Time
 	// When somebody last set about ordering it: who comes soon after keeps off, since the gateway takes two orders of one cycle.
 	TriedAt time.Time
+	// When its money was booked.
+	PaidAt *time.Time
+	// When we heard first that its day passed without money, or that it was taken back. A retry, or its PIX code, may pay it all the same.
+	FailedAt *time.Time
+	// The gateway's word for the last failure.
+	Failure *string
+	// Whether the bank may be asked again: not after a final reason, nor after the payer took it back.
+	Retryable bool
+}
+
+// The days on which a debit of automatic PIX that failed is to be taken again, one row each, planned when it fails.
+type SubscriptionsDebitRetry struct {
+	SubscriptionID objectid.ID
+	Cycle          pgtype.Date
+	RetryDate      pgtype.Date
+	// planned; ordered at the gateway; then refused by the bank, or paid. dropped: it is ordered no more.
+	State string
+	// Why it was refused or dropped.
+	Reason *string
+	// The gateway's id of the order.
+	OrderID *string
+	// When somebody last set about ordering it.
+	TriedAt      *time.Time
+	OrderedAt    *time.Time
+	EndedAt      *time.Time
+	RegisterDate time.Time
 }
 
 // Mails about failed payments, one a (payment, day), written in the transaction that recorded the failure.

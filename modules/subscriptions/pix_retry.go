@@ -1,0 +1,210 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// debit and retry are an automatic PIX's debit of a cycle, and one day on which it is
+// taken again, as the database holds them.
+type (
+	debit = subscriptionsdb.SubscriptionsDebit
+	retry = subscriptionsdb.SubscriptionsDebitRetry
+)
+
+// States of a retry.
+const (
+	retryPlanned = "planned"
+	retryOrdered = "ordered"
+	retryRefused = "refused"
+	retryPaid    = "paid"
+	retryDropped = "dropped"
+)
+
+// Why a retry is not ordered; else it is the gateway's word.
+const (
+	droppedLate  = "too late"        // the bank has to know the day before
+	droppedCycle = "the next cycle"  // began
+	droppedPaid  = "paid"            // meanwhile
+	droppedEnded = "ended"           // the subscription
+	failedUnpaid = "PAYMENT_OVERDUE" // nobody told why
+	failedGone   = "PAYMENT_DELETED" // at the gateway, and asked for no more
+)
+
+// noteFailureTx keeps with a debit that it failed and why, and plans the days on which
+// it is taken again. Each further word about it, also about a retry, comes by here.
+// What is no debit, or none that is known yet, is left alone.
+func (s *Service) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+	d, found, err := s.debitOfTx(ctx, tx, sub, e.Payment)
+	if err != nil || !found || d.PaidAt != nil {
+		return err
+	}
+	told := e.Reason
+	if told == "" {
+		if d.FailedAt != nil {
+			return nil // PAYMENT_OVERDUE of what is known to have failed
+		}
+		told = failedUnpaid
+	}
+	first := d.FailedAt == nil
+	retryable := !e.Final && (first || d.Retryable)
+	now := s.clock.Now()
+	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
+		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: &told, Retryable: retryable,
+	})
+	if err != nil {
+		return fmt.Errorf("note failed debit: %w", err)
+	}
+	switch {
+	case !retryable:
+		return s.endRetriesTx(ctx, tx, d, retryRefused, told)
+	case first:
+		err = s.planRetriesTx(ctx, tx, sub, d)
+	case e.Payment.DueDate != nil:
+		err = s.endRetryTx(ctx, tx, d, s.dateOf(*e.Payment.DueDate), retryRefused, told)
+	}
+	if err != nil {
+		return err
+	}
+	return s.scheduleRetryTx(ctx, tx, d)
+}
+
+// debitOfTx is the debit of the subscription that a payment pays.
+func (s *Service) debitOfTx(ctx context.Context, tx pgx.Tx, sub row, p *payments.Payment) (d debit, found bool, err error) {
+	if !sub.PixAutomatic || p == nil || p.ID == "" {
+		return debit{}, false, nil
+	}
+	d, err = s.db.GetDebitByPayment(ctx, tx, &p.ID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
+		return debit{}, false, nil
+	}
+	if err != nil {
+		return debit{}, false, fmt.Errorf("read debit: %w", err)
+	}
+	return d, true, nil
+}
+
+// planRetriesTx writes down each configured day after the due date; those that the
+// gateway would not take any more are dropped at once, so that each day is accounted for.
+func (s *Service) planRetriesTx(ctx context.Context, tx pgx.Tx, sub row, d debit) error {
+	now := s.clock.Now()
+	next := s.dateOf(s.monthsOn(s.dayOf(d.Cycle), int(sub.PeriodMonths), sub))
+	for _, after := range s.cfg.PixRetryDays {
+		p := subscriptionsdb.InsertDebitRetryParams{
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: dateAfter(d.DueDate, after), State: retryPlanned, Now: now,
+		}
+		switch {
+		case !p.RetryDate.Time.Before(next.Time):
+			p.State, p.Reason, p.EndedAt = retryDropped, new(droppedCycle), &now
+		case !s.inTime(p.RetryDate):
+			p.State, p.Reason, p.EndedAt = retryDropped, new(droppedLate), &now
+		}
+		if err := s.db.InsertDebitRetry(ctx, tx, p); err != nil {
+			return fmt.Errorf("plan retry: %w", err)
+		}
+	}
+	return nil
+}
+
+// inTime reports whether a retry for the day can still be ordered: the day before.
+func (s *Service) inTime(day pgtype.Date) bool { return day.Time.After(s.dateOf(s.clock.Now()).Time) }
+
+func dateAfter(d pgtype.Date, days int) pgtype.Date {
+	return pgtype.Date{Time: d.Time.AddDate(0, 0, days), Valid: true}
+}
+
+// endRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
+// what is ordered takes the state.
+func (s *Service) endRetriesTx(ctx context.Context, tx pgx.Tx, d debit, ordered, reason string) error {
+	now := s.clock.Now()
+	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
+		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
+	})
+	if err != nil {
+		return fmt.Errorf("end retries: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) endRetryTx(ctx context.Context, tx pgx.Tx, d debit, day pgtype.Date, state, reason string) error {
+	now := s.clock.Now()
+	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
+		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: state, Reason: &reason, Now: &now,
+	})
+	if err != nil {
+		return fmt.Errorf("end retry: %w", err)
+	}
+	return nil
+}
+
+// payDebitTx notes with a debit that its money came, be it by the bank, by a retry or
+// by its PIX code. Older is true when a later cycle failed and is not paid: then the
+// money is booked, and says nothing of that cycle.
+func (s *Service) payDebitTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (cycle *time.Time, older bool, err error) {
+	d, found, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	now := s.clock.Now()
+	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now}); err != nil {
+		return nil, false, fmt.Errorf("note paid debit: %w", err)
+	}
+	if err := s.endRetriesTx(ctx, tx, d, retryPaid, droppedPaid); err != nil {
+		return nil, false, err
+	}
+	older, err = s.db.HasLaterFailedDebit(ctx, tx, subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(failedGone)})
+	if err != nil {
+		return nil, false, fmt.Errorf("read later debits: %w", err)
+	}
+	return new(s.dayOf(d.Cycle)), older, nil
+}
+
+// dropDebitTx notes that a debit was deleted at the gateway.
+func (s *Service) dropDebitTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+	d, found, err := s.debitOfTx(ctx, tx, sub, e.Payment)
+	if err != nil || !found || d.PaidAt != nil {
+		return err
+	}
+	now := s.clock.Now()
+	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(failedGone)})
+	if err != nil {
+		return fmt.Errorf("note deleted debit: %w", err)
+	}
+	return s.endRetriesTx(ctx, tx, d, retryDropped, failedGone)
+}
+
+// debitRetryArgs orders the next retry of a debit.
+type debitRetryArgs struct {
+	SubscriptionID objectid.ID `json:"subscription_id"`
+	Cycle          string      `json:"cycle"` // such as 2026-12-10
+	At             time.Time   `json:"at"`
+}
+
+// Kind names the job.
+func (debitRetryArgs) Kind() string { return "subscriptions_debit_retry" }
+
+// scheduleRetryTx has the next planned retry ordered, from the day before on.
+func (s *Service) scheduleRetryTx(ctx context.Context, tx pgx.Tx, d debit) error {
+	next, _, err := s.retriesOf(ctx, tx, d)
+	if err != nil || next == nil {
+		return err
+	}
+	at := latestOf(s.dayOf(dateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
+	args := debitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
+	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	if err != nil {
+		return fmt.Errorf("schedule retry: %w", err)
+	}
+	return nil
+}

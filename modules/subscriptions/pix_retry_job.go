@@ -1,0 +1,224 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// errRetryNotShown has the job look again: the gateway shows no order of a debit that
+// it has refused.
+var errRetryNotShown = errors.New("the gateway shows no instruction of the debit")
+
+// RetryDebit orders the next planned retry of a debit, from the day before its day on.
+// It first reads what the bank was last told: an order that an earlier try made is
+// found by its day, and while one is with the bank no other is made. The row is claimed,
+// and that committed, before the gateway is asked. To ask twice for one day is harmless:
+// the gateway takes each day of a debit once.
+func (s *Service) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	d, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: id, Cycle: cycle})
+	if err != nil {
+		return fmt.Errorf("read debit of %s: %w", id, err)
+	}
+	next, open, err := s.retriesOf(ctx, s.pool, d)
+	if err != nil || next == nil || d.GatewayPaymentID == nil {
+		return err
+	}
+	switch {
+	case Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
+		return s.dropRetries(ctx, sub, d, droppedEnded)
+	case !s.inTime(next.RetryDate):
+		return s.afterRetry(ctx, sub, d, next.RetryDate, retryDropped, droppedLate)
+	case !s.collects(sub) || s.clock.Now().Before(s.dayOf(dateAfter(next.RetryDate, -1))):
+		return nil // the sweep comes again
+	}
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return err
+	}
+	order, found, err := gateway.FindPixOrder(ctx, *d.GatewayPaymentID)
+	if err != nil || !found {
+		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notShown(err)))
+	}
+	ordered := order.DueDate != nil && s.dateOf(*order.DueDate) == next.RetryDate
+	switch {
+	case order.Status == payments.PixOrderOpen && ordered:
+		return s.keepRetry(ctx, sub, d, next.RetryDate, order)
+	case order.Status == payments.PixOrderOpen:
+		return nil // the bank has another day of it
+	case order.Status == payments.PixOrderDone:
+		return s.heardOfDebit(ctx, sub, d)
+	case order.Status == payments.PixOrderCancelled || order.Final:
+		return s.dropRetries(ctx, sub, d, order.Reason)
+	case order.Status != payments.PixOrderRefused:
+		return fmt.Errorf("debit of %s: an order of unknown state", id)
+	case ordered, open != nil && order.DueDate != nil && s.dateOf(*order.DueDate) == open.RetryDate:
+		// The bank refused it, and its event was lost.
+		return s.afterRetry(ctx, sub, d, s.dateOf(*order.DueDate), retryRefused, order.Reason)
+	case open != nil:
+		return nil // its order is not shown yet
+	}
+	return s.orderRetry(ctx, gateway, sub, d, *next, order)
+}
+
+func notShown(err error) error {
+	if err != nil {
+		return nil
+	}
+	return errRetryNotShown
+}
+
+// collects reports whether a failed debit of the subscription may be taken again: while
+// it is active, or suspended for want of payment, and its money is not disputed.
+func (s *Service) collects(sub row) bool {
+	unpaid := Status(sub.Status) == Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
+	return !sub.HasChargeback && (Status(sub.Status) == Active || unpaid)
+}
+
+// retriesOf are the next planned retry of a debit, and the one that is with the bank.
+func (s *Service) retriesOf(ctx context.Context, db postgres.DB, d debit) (next, open *retry, err error) {
+	all, err := s.db.ListDebitRetries(ctx, db, subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list retries: %w", err)
+	}
+	for i := range all {
+		switch {
+		case all[i].State == retryOrdered:
+			open = &all[i]
+		case all[i].State == retryPlanned && next == nil:
+			next = &all[i]
+		}
+	}
+	return next, open, nil
+}
+
+func (s *Service) orderRetry(ctx context.Context, gateway payments.Gateway, sub row, d debit, r retry, refused payments.PixOrder) error {
+	claimed, err := s.claimRetry(ctx, sub, d, r)
+	if err != nil {
+		return err
+	}
+	if !claimed {
+		return errDebitUnderWay
+	}
+	order, err := gateway.RetryPixOrder(ctx, payments.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.dayOf(r.RetryDate)})
+	faultpoint.Hit("debit_retry.after_call")
+	var rejected *payments.Rejected
+	switch {
+	case err == nil:
+		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
+	case errors.As(err, &rejected) && r.TriedAt == nil:
+		s.log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		return s.endRetry(ctx, sub, d, r.RetryDate, retryDropped, rejected.Code)
+	}
+	// A refused repetition proves nothing about the call before: its order is looked for.
+	return fmt.Errorf("retry debit of %s: %w", sub.ID, err)
+}
+
+// claimRetry commits that the retry is being ordered; claimed is false when somebody
+// else has it, or the subscription has moved on.
+func (s *Service) claimRetry(ctx context.Context, sub row, d debit, r retry) (claimed bool, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || !s.collects(locked) || !s.inTime(r.RetryDate) {
+			return err
+		}
+		now := s.clock.Now()
+		n, err := s.db.ClaimDebitRetry(ctx, tx, subscriptionsdb.ClaimDebitRetryParams{
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-debitGrace)),
+		})
+		claimed = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("claim retry of %s: %w", sub.ID, err)
+	}
+	return claimed, nil
+}
+
+func (s *Service) keepRetry(ctx context.Context, sub row, d debit, day pgtype.Date, order payments.PixOrder) error {
+	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+		now := s.clock.Now()
+		_, err := s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, OrderID: &order.ID, Now: &now,
+		})
+		return err
+	})
+}
+
+// endRetry ends one retry and has the next one ordered.
+func (s *Service) endRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
+	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+		if err := s.endRetryTx(ctx, tx, d, day, state, reason); err != nil {
+			return err
+		}
+		return s.scheduleRetryTx(ctx, tx, d)
+	})
+}
+
+// afterRetry ends one retry and goes on with the next.
+func (s *Service) afterRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
+	if err := s.endRetry(ctx, sub, d, day, state, reason); err != nil {
+		return err
+	}
+	return s.RetryDebit(ctx, sub.ID, d.Cycle)
+}
+
+func (s *Service) dropRetries(ctx context.Context, sub row, d debit, reason string) error {
+	return s.withDebit(ctx, sub, func(tx pgx.Tx) error { return s.endRetriesTx(ctx, tx, d, retryDropped, reason) })
+}
+
+// withDebit runs f with the subscription locked, as everybody does who writes its debits.
+func (s *Service) withDebit(ctx context.Context, sub row, f func(tx pgx.Tx) error) error {
+	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+	if err != nil {
+		return fmt.Errorf("note retry of %s: %w", sub.ID, err)
+	}
+	return nil
+}
+
+// heardOfDebit applies what the gateway says of a debit, as its event would have been.
+func (s *Service) heardOfDebit(ctx context.Context, sub row, d debit) error {
+	e, waits, err := s.debitAsEvent(ctx, sub, d)
+	if err != nil || waits {
+		return err
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		_, err := s.ApplyEventTx(ctx, tx, e)
+		return err
+	})
+}
+
+// dueRetryParams: what is to be ordered until tomorrow.
+func (s *Service) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
+	return subscriptionsdb.ListDueDebitRetriesParams{Until: dateAfter(s.dateOf(now), 1), Since: new(now.Add(-debitSilence))}
+}
+
+// retryDue orders the retries whose own jobs are silent.
+func (s *Service) retryDue(ctx context.Context, now time.Time) error {
+	due, err := s.db.ListDueDebitRetries(ctx, s.pool, s.dueRetryParams(now))
+	failed := err
+	for _, r := range due {
+		failed = errors.Join(failed, s.RetryDebit(ctx, r.SubscriptionID, r.Cycle))
+	}
+	return failed
+}

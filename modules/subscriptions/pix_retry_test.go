@@ -1,0 +1,304 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/subscriptions"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// pass moves both clocks on, lets the webhooks come, and does what is due.
+func (b *bundle) pass(t *testing.T, by time.Duration) {
+	t.Helper()
+	b.clock.Advance(by)
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(b.clock.Now().Sub(b.gateways.Sandbox.GWA.Now())))
+	b.settle(t)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	b.settle(t)
+}
+
+// evening passes time until half past nine in the evening of the day, which lies so
+// many days after the debit's due date: what the bank gave up is known, and what is to
+// be ordered for tomorrow can be.
+func (b *bundle) evening(t *testing.T, after int) {
+	t.Helper()
+	var due time.Time
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT max(due_date) FROM subscriptions.debits").Scan(&due))
+	at := time.Date(due.Year(), due.Month(), due.Day()+after, 21, 10, 0, 0, b.zone(t))
+	for at.After(b.clock.Now()) {
+		b.pass(t, min(at.Sub(b.clock.Now()), 24*time.Hour))
+	}
+	b.pass(t, 20*time.Minute) // the sweep leaves what is new to its job
+}
+
+// refusing is an automatic PIX whose next debit is ordered, and refused by the bank on so
+// many days, as of the evening of the first.
+func (b *bundle) refusing(t *testing.T, reason string, days int) (id objectid.ID, debit string) {
+	t.Helper()
+	id, _, debit = b.debited(t)
+	_, err := b.gateways.Sandbox.GWA.RefuseDebits(debit, reason, days)
+	require.NoError(t, err)
+	b.evening(t, 0)
+	return id, debit
+}
+
+// retries are those of the newest debit, such as "1 refused INSUFFICIENT_FUNDS".
+func (b *bundle) retries(t *testing.T) []string {
+	t.Helper()
+	rows, err := b.db.Query(t.Context(), `SELECT concat_ws(' ', r.retry_date - d.due_date, r.state, r.reason)
+		FROM subscriptions.debit_retries r JOIN subscriptions.debits d USING (subscription_id, cycle) ORDER BY r.retry_date`)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return all
+}
+
+func (b *bundle) failures(t *testing.T, id objectid.ID) int {
+	t.Helper()
+	return column[int](t, b, id, "payment_failures")
+}
+
+const noFunds = "INSUFFICIENT_FUNDS"
+
+func TestRefusedDebitIsTakenOnOneOfThreeDays(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		days    int // on which the bank refuses
+		after   int
+		retries []string
+	}{
+		{"on the day after", 1, 1, []string{"1 paid paid", "3 dropped paid", "6 dropped paid"}},
+		{"on the third", 2, 3, []string{"1 refused " + noFunds, "3 paid paid", "6 dropped paid"}},
+		{"on the sixth", 3, 6, []string{"1 refused " + noFunds, "3 refused " + noFunds, "6 paid paid"}},
+		{"never", 4, 8, []string{"1 refused " + noFunds, "3 refused " + noFunds, "6 refused " + noFunds}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, debit := b.refusing(t, "", tc.days)
+			require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, b.retries(t))
+			require.Equal(t, 1, b.failures(t, id))
+			next := column[time.Time](t, b, id, "next_billing_date")
+			b.evening(t, tc.after)
+			require.Equal(t, tc.retries, b.retries(t))
+			paid, owed := 1, 0
+			if tc.days == 4 {
+				paid, owed = 0, 1
+			}
+			require.Equal(t, paid, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1 AND amount_cents = 4990", debit))
+			require.Equal(t, owed, b.failures(t, id), "one failure a cycle")
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.failed_attempts WHERE gateway_payment_id = $1", debit))
+			require.Equal(t, "active", b.status(t, id))
+			require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"), "the cycle keeps its beginning")
+		})
+	}
+}
+
+func TestPermanentRefusalIsNotRetried(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"ACCOUNT_CLOSED", "PAYER_CPF_CNPJ_MISMATCH"} {
+		b := setup(t)
+		id, debit := b.refusing(t, reason, 1)
+		require.Empty(t, b.retries(t))
+		require.Equal(t, reason, b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
+		require.Equal(t, 1, b.failures(t, id))
+		require.NotContains(t, b.mails.Mails()[0].Text, "Tentaremos de novo")
+	}
+}
+
+func TestRetryThatIsRefusedForGoodEndsTheOthers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, debit := b.refusing(t, "", 1)
+	_, err := b.gateways.Sandbox.GWA.RefuseDebits(debit, "ACCOUNT_CLOSED", 1)
+	require.NoError(t, err)
+	b.evening(t, 1)
+	require.Equal(t, []string{"1 refused ACCOUNT_CLOSED", "3 dropped ACCOUNT_CLOSED", "6 dropped ACCOUNT_CLOSED"}, b.retries(t))
+}
+
+// TestPayerTakesADebitBack: the period is a failure, told with a PIX that pays it; the
+// authorization and the next debit go on.
+func TestPayerTakesADebitBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _, debit := b.debited(t)
+	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
+	require.NoError(t, err)
+	b.pass(t, time.Minute)
+	require.Equal(t, 1, b.failures(t, id))
+	require.Equal(t, "active", b.status(t, id))
+	require.Empty(t, b.retries(t))
+	require.Equal(t, "REQUESTED_BY_PAYER_USER", b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
+	require.Len(t, b.mails.Mails(), 1)
+	code := b.code(t, debit)
+	require.Contains(t, b.mails.Mails()[0].Text, code)
+	require.Contains(t, b.mails.Mails()[0].HTML, code)
+	b.evening(t, 4)
+	require.Equal(t, 1, b.failures(t, id), "its due date tells no other failure")
+	_, err = b.gateways.Sandbox.GWA.PayPIX(code)
+	require.NoError(t, err)
+	b.pass(t, time.Minute)
+	require.Zero(t, b.failures(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL"))
+	next := column[time.Time](t, b, id, "next_billing_date")
+	b.pass(t, next.AddDate(0, 0, -3).Sub(b.clock.Now()))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM subscriptions.debits"), "the next cycle is debited as ever")
+	require.Len(t, b.subjects(), 3, "of the days 0, 3 and 7 after it was taken back")
+}
+
+// code is the PIX code of a payment, as the gateway shows it.
+func (b *bundle) code(t *testing.T, payment string) string {
+	t.Helper()
+	c, err := b.gateways.A.ReadPix(t.Context(), payment, objectid.ID(""))
+	require.NoError(t, err)
+	return c.Payload
+}
+
+func TestDebitPaidBeforeItsDayIsNoFailure(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _, debit := b.debited(t)
+	_, err := b.gateways.Sandbox.GWA.PayPIX(b.code(t, debit))
+	require.NoError(t, err)
+	b.evening(t, 4)
+	require.Zero(t, b.failures(t, id))
+	require.Empty(t, b.subjects())
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"))
+}
+
+// TestLastFailureBeforeItsPeriodKeepsWhatIsPaid: the payer takes the debit back days
+// before the period begins, and that is the failure that suspends.
+func TestLastFailureBeforeItsPeriodKeepsWhatIsPaid(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *subscriptions.Config) { c.MaxPaymentFailures = 1 })
+	id, _, debit := b.debited(t)
+	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
+	require.NoError(t, err)
+	b.pass(t, time.Minute)
+	require.True(t, b.access(t), "the present period is paid")
+	b.evening(t, 4)
+	require.Equal(t, "suspended", b.status(t, id))
+	require.Equal(t, 1, b.failures(t, id))
+}
+
+func TestRetriesOfASuspendedSubscriptionOpenItAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *subscriptions.Config) { c.MaxPaymentFailures = 1 })
+	id, _ := b.refusing(t, "", 1)
+	require.Equal(t, "suspended", b.status(t, id))
+	b.evening(t, 1)
+	require.Equal(t, "active", b.status(t, id))
+	require.True(t, b.access(t))
+}
+
+func TestNoRetryOf(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		happen func(t *testing.T, b *bundle, id objectid.ID)
+		want   []string
+	}{
+		"what was cancelled": {func(t *testing.T, b *bundle, _ objectid.ID) {
+			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+		}, []string{"1 refused INSUFFICIENT_FUNDS", "3 dropped ended", "6 dropped ended"}},
+		"disputed money": {func(t *testing.T, b *bundle, id objectid.ID) {
+			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+		}, []string{"1 refused INSUFFICIENT_FUNDS", "3 dropped too late", "6 dropped too late"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _ := b.refusing(t, "", 4)
+			b.evening(t, 1)
+			b.listen()
+			tc.happen(t, b, id)
+			b.evening(t, 7)
+			require.Equal(t, tc.want, b.retries(t))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+		})
+	}
+}
+
+// TestRetryIsFoundBeforeItIsOrderedAgain: the answer to an order is lost.
+func TestRetryIsFoundBeforeItIsOrderedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _, debit := b.debited(t)
+	_, err := b.gateways.Sandbox.GWA.FailDebit(debit)
+	require.NoError(t, err)
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/pix/automatic/paymentInstructions", Kind: stage.FaultResetAfter, Times: 1}))
+	var due time.Time
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT due_date FROM subscriptions.debits").Scan(&due))
+	at := time.Date(due.Year(), due.Month(), due.Day(), 21, 0, 0, 0, b.zone(t))
+	b.clock.Advance(at.Sub(b.clock.Now()))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(at.Sub(b.gateways.Sandbox.GWA.Now())))
+	b.settle(t)
+	b.clock.Advance(20 * time.Minute)
+	require.Error(t, b.service.Sweep(t.Context()), "its outcome is not known")
+	require.Equal(t, []string{"1 planned", "3 planned", "6 planned"}, b.retries(t))
+	b.clock.Advance(20 * time.Minute)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, b.retries(t))
+	b.evening(t, 1)
+	require.Equal(t, []string{"1 paid paid", "3 dropped paid", "6 dropped paid"}, b.retries(t))
+	require.Zero(t, b.failures(t, id))
+}
+
+// TestRefusalsThatAreNotTold: the webhooks of the retries are lost, and the next retry
+// reads what became of the last.
+func TestRefusalsThatAreNotTold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.refusing(t, "", 2)
+	b.gateways.Sandbox.GWA.Stage().Webhooks.Hold("PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED")
+	b.evening(t, 3)
+	require.Equal(t, []string{"1 refused " + noFunds, "3 paid paid", "6 dropped paid"}, b.retries(t))
+}
+
+// TestLateMoneyOfAnEarlierPeriodLeavesALaterFailureOpen: what is paid late is booked, and
+// the period that is still owed goes on being so.
+func TestLateMoneyOfAnEarlierPeriodLeavesALaterFailureOpen(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, first := b.refusing(t, "", 4)
+	b.evening(t, 8)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	b.pass(t, next.AddDate(0, 0, -4).Sub(b.clock.Now()))
+	second := b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits WHERE gateway_payment_id <> $1", first)
+	_, err := b.gateways.Sandbox.GWA.RefuseDebits(second, "", 4)
+	require.NoError(t, err)
+	b.evening(t, 8)
+	require.Equal(t, 2, b.failures(t, id))
+	after := column[time.Time](t, b, id, "next_billing_date")
+	_, err = b.gateways.Sandbox.GWA.Pay(first)
+	require.NoError(t, err)
+	b.pass(t, time.Minute)
+	require.Equal(t, 2, b.failures(t, id), "the later period is still owed")
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL"))
+	_, err = b.gateways.Sandbox.GWA.Pay(second)
+	require.NoError(t, err)
+	b.pass(t, time.Minute)
+	require.Zero(t, b.failures(t, id))
+	require.Equal(t, after, column[time.Time](t, b, id, "next_billing_date"))
+}
+
+// TestExtensionOrdersNoSecondDebit: an admin gives days away while the debit of the
+// period is under way.
+func TestExtensionOrdersNoSecondDebit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _, _ := b.debited(t)
+	b.admin(t).Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 3}).Expect(200)
+	b.pass(t, time.Hour)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"))
+	b.evening(t, 4)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"))
+}
