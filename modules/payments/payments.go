@@ -48,6 +48,8 @@ type Deps struct {
 	Operators *operators.Mailer
 	// RecoveryDelay is RECOVERY_DELAY (intent.Deps). Default 1 min.
 	RecoveryDelay time.Duration
+	// CallTime is GATEWAY_CALL_TIME (intent.Deps). Default 75 s.
+	CallTime time.Duration
 	// Automatic bounds what is refunded without a person's decision.
 	Automatic AutomaticRefunds
 	// Accounts, Mail and Templates tell payers whose money was given back; without
@@ -71,7 +73,7 @@ type Service struct {
 // New makes the module. Register appliers before serving.
 func New(d Deps) *Service {
 	s := &Service{deps: d, gateways: map[GatewayName]Adapter{}, db: paymentsdb.New()}
-	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay})
+	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime})
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a

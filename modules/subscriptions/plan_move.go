@@ -37,6 +37,9 @@ type planMoveArgs struct {
 	At     time.Time   `json:"at"` // tells the tries of one move apart
 }
 
+// maxMoveDelay bounds the doubling of the waits between two tries.
+const maxMoveDelay = time.Hour
+
 // Kind names the job.
 func (planMoveArgs) Kind() string { return "subscriptions_plan_move" }
 
@@ -171,7 +174,7 @@ func (s *Service) recoverMove(ctx context.Context, id objectid.ID) error {
 // changePrice makes the plan's price known and has the recurrence charge it. Asked
 // is false when the recurrence was not touched.
 func (s *Service) changePrice(ctx context.Context, sub row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
@@ -225,7 +228,7 @@ func (s *Service) endMove(ctx context.Context, move planMove, state string) erro
 
 func (s *Service) postponeMove(ctx context.Context, move planMove) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		at := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(move.Tries-1, 16), maxRecoveryDelay))
+		at := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(move.Tries-1, 16), maxMoveDelay))
 		err := s.db.PostponePlanMove(ctx, tx, subscriptionsdb.PostponePlanMoveParams{ID: move.ID, NextTryAt: &at})
 		if err != nil {
 			return fmt.Errorf("postpone plan move: %w", err)

@@ -197,6 +197,18 @@ func (b *bundle) work(t *testing.T) {
 // object is a JSON object of an answer.
 type object = map[string]any
 
+// looks lets time pass, with the looks at both gateways that fall due in it.
+func (b *bundle) looks(t *testing.T, span time.Duration) {
+	t.Helper()
+	const step = 5 * time.Second
+	for end := b.clock.Now().Add(span); b.clock.Now().Before(end); {
+		b.clock.Advance(step)
+		for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+			require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(gateway)))
+		}
+	}
+}
+
 // call sends a request as the customer and returns the answer.
 func (b *bundle) call(t *testing.T, method, path string, body any) (int, object) {
 	t.Helper()

@@ -56,10 +56,8 @@ func (s *Service) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, e
 	case errors.As(err, &declined):
 		sub, err = s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote})
 		return cardOutcome{sub: sub, paymentStatus: string(payments.RequiresPaymentMethod), declined: true, message: declined.Message}, err
-	case errors.Is(err, payments.ErrOutcomeUnknown):
-		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
 	case err != nil:
-		return cardOutcome{}, s.giveUp(ctx, sub, err)
+		return s.notAnswered(ctx, sub, err)
 	}
 	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: remote.Outcome == payments.OutcomeUnknown})
 	return cardOutcome{sub: sub, paymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
@@ -94,10 +92,19 @@ func (s *Service) notCharged(ctx context.Context, sub row, cause error) (cardOut
 			return cardOutcome{}, err
 		}
 		return cardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
-	case errors.Is(cause, payments.ErrOutcomeUnknown):
-		return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
 	}
-	return cardOutcome{}, s.giveUp(ctx, sub, cause)
+	return s.notAnswered(ctx, sub, cause)
+}
+
+// notAnswered is what the card routes answer when the call brought neither a
+// subscription nor a declined card: what the gateway certainly did not do is given up,
+// and everything else is not known, errors that nobody foresaw among it.
+func (s *Service) notAnswered(ctx context.Context, sub row, cause error) (cardOutcome, error) {
+	if sub.ID == "" || certain(cause) {
+		return cardOutcome{}, s.giveUp(ctx, sub, cause)
+	}
+	s.notKnown(ctx, sub, cause)
+	return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
 }
 
 func (s *Service) prepareCard(ctx context.Context, o cardOrder, name payments.GatewayName) (wish, error) {
@@ -131,7 +138,7 @@ func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, paym
 	}
 	terms := s.termsOf(sub, w.plan, w.payer)
 	terms.Instrument = o.instrument
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	remote, err := w.gateway.Subscribe(call, terms)
 	faultpoint.Hit("subscribe.after_call")
@@ -169,9 +176,6 @@ func (s *Service) giveUp(ctx context.Context, sub row, cause error) error {
 	}
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if !certain(cause) {
-		return payments.FaultOf(cause) // the row stays as it is for the recovery job
-	}
 	if _, err := s.settle(ctx, sub, answer{source: BySubscribe, nothing: true}); err != nil {
 		return errors.Join(payments.FaultOf(cause), err)
 	}
@@ -180,8 +184,11 @@ func (s *Service) giveUp(ctx context.Context, sub row, cause error) error {
 
 // certain reports whether the error says that the gateway did nothing.
 func certain(err error) bool {
+	if errors.Is(err, payments.ErrOutcomeUnknown) {
+		return false
+	}
 	var rejected *payments.Rejected
-	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrGatewayMissing)
+	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, payments.ErrGatewayMissing)
 }
 
 func payerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {

@@ -3,12 +3,13 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
@@ -39,7 +40,7 @@ func (s *Service) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) 
 	}
 	terms := s.firstMonthOf(sub, w.plan, w.payer)
 	terms.Instrument = o.instrument
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	charge, err := w.gateway.ChargeCard(call, terms)
 	faultpoint.Hit("subscribe.after_first_month")
@@ -48,7 +49,7 @@ func (s *Service) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) 
 	}
 	out := cardOutcome{sub: sub, paymentStatus: charge.Payment.NativeStatus}
 	if charge.Payment.Status != payments.PaymentSettled {
-		return out, nil // the gateway looks at the risk first: the recurrence waits for its word
+		return out, s.waitsForGateway(ctx, sub) // it looks at the risk first: the recurrence waits for its word
 	}
 	out.sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.instrument.RemoteIP}, BySubscribe)
 	return out, err
@@ -64,12 +65,12 @@ func (s *Service) startRecurrence(ctx context.Context, sub row, plan subscriptio
 	}
 	terms := s.termsOf(sub, plan, payer)
 	terms.Instrument = card
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	remote, err := gateway.Subscribe(call, terms)
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
-		s.log.WarnContext(ctx, "recurrence not made yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+		s.notKnown(ctx, sub, fmt.Errorf("recurrence not made yet: %w", err))
 		return sub, nil
 	}
 	return s.settle(ctx, sub, answer{source: source, remote: &remote})
@@ -81,9 +82,10 @@ func (s *Service) firstMonthOf(sub row, plan subscriptionsdb.Plan, payer payment
 	}
 }
 
-// askFirstMonth looks for the charge of the first month and for the recurrence,
-// and makes the latter when only the former is there.
-func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub row, plan subscriptionsdb.Plan, payer payments.Payer) (answer, error) {
+// askFirstMonth looks for the charge of the first month and for the recurrence, and
+// makes the latter when only the former is there, and it is proved that the call of
+// the request made none: the gateway's search may lag.
+func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (answer, error) {
 	charge, ok, err := gateway.FindCardCharge(ctx, s.firstMonthOf(sub, plan, payer))
 	if err != nil || !ok {
 		return answer{source: ByRecovery, nothing: true}, err
@@ -111,6 +113,13 @@ func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, s
 		if charge.CardToken.Empty() || sub.HasChargeback || charge.Payment.Status != payments.PaymentSettled {
 			return a, nil // whose money is disputed or back is charged no further
 		}
+		if !l.Proved {
+			a.open, a.seeks = true, true
+			return a, nil
+		}
+		if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
+			return answer{}, err
+		}
 		terms := s.termsOf(sub, plan, payer)
 		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: noAddress}
 		remote, err = gateway.Subscribe(ctx, terms)
@@ -132,10 +141,10 @@ const noAddress = "127.0.0.1"
 // settleFirstMonthTx writes what the recovery found: the first month is paid,
 // with a recurrence behind it or not.
 func (s *Service) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
-	if a.open {
+	if a.open && !a.seeks {
 		return nil
 	}
-	recurs := a.remote != nil
+	recurs := a.remote != nil || a.seeks
 	if a.charge.Payment.Status == payments.PaymentSettled {
 		err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.charge.Payment, source: a.source, recurs: recurs, first: recurs})
 		if err != nil {

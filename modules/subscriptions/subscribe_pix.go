@@ -96,7 +96,7 @@ func checkPixAmount(w wish) error {
 }
 
 func (s *Service) startPix(ctx context.Context, w wish, sub row) (row, secret.Text, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	charge, err := w.gateway.CreatePix(call, s.pixTermsOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
@@ -109,7 +109,8 @@ func (s *Service) startPix(ctx context.Context, w wish, sub row) (row, secret.Te
 
 // noCode words why there is no code; the intent ends when there will be none.
 func (s *Service) noCode(ctx context.Context, sub row, err error) error {
-	if errors.Is(err, payments.ErrOutcomeUnknown) {
+	if !certain(err) {
+		s.notKnown(ctx, sub, err)
 		return (&fault.Error{
 			Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
 			Message: "The payment gateway did not answer in time. Your PIX code may be there soon: see GET /customers/me/pix-qr.",
@@ -121,7 +122,7 @@ func (s *Service) noCode(ctx context.Context, sub row, err error) error {
 // startAutomatic makes the authorization with the code of the first payment,
 // which also carries the payer's consent.
 func (s *Service) startAutomatic(ctx context.Context, w wish, sub row) (row, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	auth, err := w.gateway.AuthorizePix(call, s.authorizationOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")

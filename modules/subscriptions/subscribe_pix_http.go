@@ -100,6 +100,13 @@ type pixQRBody struct {
 	Gateway        string      `json:"gateway"`
 	Pix            pixQR       `json:"pix"`
 	Message        string      `json:"message"`
+	// Clarifying is there while nobody knows whether the gateway made the payment.
+	Clarifying *clarifyingInfo `json:"clarifying,omitempty"`
+}
+
+type clarifyingInfo struct {
+	Since      httpapi.Time `json:"since"`
+	NextLookAt httpapi.Time `json:"next_look_at" doc:"When the gateway is asked again"`
 }
 
 type pixQR struct {
@@ -117,13 +124,23 @@ func (h handlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQR
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(pixQRBody{
+	body := pixQRBody{
 		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: payPix,
 		Pix: pixQR{
 			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
 			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
 		},
-	})
+	}
+	if sub.PixPayload == nil {
+		i, open, err := h.service.intents.OpenOf(ctx, h.service.pool, sub.ID)
+		if err != nil {
+			return nil, err
+		}
+		if open {
+			body.Message, body.Clarifying = clarified(sub, i), &clarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)}
+		}
+	}
+	return httpapi.OK(body)
 }
 
 func firstOf(ids ...*string) *string {

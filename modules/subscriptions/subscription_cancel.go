@@ -17,18 +17,20 @@ import (
 
 // cancelOwn ends the customer's subscription at once and frees him for another:
 // DELETE /customers/me/subscription, also for a PIX that he does not want to pay.
-// 404 when there is none; 409 while the gateway is being asked about it, or when
-// the PIX has just been paid. The text says what paid time is thrown away, "" for
+// 404 when there is none; 409 while the gateway is being asked whether it charged the
+// card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
+// nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
 // none.
 func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return row{}, "", err
 	}
-	if sub.IntentOpen && Status(sub.Status) == Pending {
-		return row{}, "", conflictWith(sub)
+	pix := sub.PaymentMethod == string(payments.MethodPix)
+	if sub.IntentOpen && Status(sub.Status) == Pending && !pix {
+		return row{}, "", s.conflictWith(ctx, s.pool, sub)
 	}
-	if Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix) {
+	if Status(sub.Status) == Pending && pix && !sub.IntentOpen {
 		sub, err = s.cancelPix(ctx, sub)
 		return sub, "", err
 	}
@@ -109,7 +111,7 @@ func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, string
 
 // endNow tries what the job would do, and answers the row as it is after.
 func (s *Service) endNow(ctx context.Context, sub row) (row, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	if err := s.EndAtGateway(ctx, sub.ID); err != nil {
 		s.log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),

@@ -22,7 +22,7 @@ func (s *Service) changeCard(ctx context.Context, customerID objectid.ID, name p
 		return row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
 	if remoteID(sub) == "" || sub.IntentOpen {
-		return row{}, "", conflictWith(Pending.standIn(sub))
+		return row{}, "", s.conflictWith(ctx, s.pool, Pending.standIn(sub))
 	}
 	gateway, err := s.payments.Gateway(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) cardRefused(ctx context.Context, err error, field string) erro
 
 // payOpen tries the open invoice with the new card.
 func (s *Service) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (row, string, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	paid, open, err := gateway.PayOpenInvoice(call, payments.InvoicePayment{
 		AttemptID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub),

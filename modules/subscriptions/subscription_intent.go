@@ -3,12 +3,14 @@ package subscriptions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -18,10 +20,6 @@ import (
 	"marquee/platform/postgres"
 	"marquee/platform/taxid"
 )
-
-// callTime bounds a gateway call that moves money: gateway A may take a minute
-// for a card, and a request that ends earlier leaves charges nobody knows of.
-const callTime = 75 * time.Second
 
 // constraintOneLive keeps a customer from having two live subscriptions.
 const constraintOneLive = "subscriptions_one_live_per_customer"
@@ -43,6 +41,15 @@ type wish struct {
 	first     *money.Cents // what the first payment costs with the promo code
 	renews    *row         // the subscription that this one replaces
 	startsAt  *time.Time   // end of its paid time, at which the first charge falls due; set with the row
+}
+
+// callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
+// discounted first month is charged before the recurrence is made.
+func (s *Service) callTimeOf(w wish) time.Duration {
+	if w.renews != nil || w.first != nil && w.method == payments.MethodCard {
+		return 2 * s.intents.CallTime()
+	}
+	return s.intents.CallTime()
 }
 
 // prepare checks everything that can be checked without the gateway.
@@ -110,6 +117,9 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 		if sub, err = s.insertTx(ctx, tx, w); err != nil {
 			return err
 		}
+		if err := s.openIntentTx(ctx, tx, sub, s.callTimeOf(w)); err != nil {
+			return err
+		}
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, sub.ID)
 	})
 	switch postgres.Constraint(err) {
@@ -137,27 +147,27 @@ func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 		return err
 	}
 	if w.renews == nil || live.ID != w.renews.ID || live.IntentOpen {
-		return conflictWith(live)
+		return s.conflictWith(ctx, tx, live)
 	}
 	if Status(live.Status) != Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
 	if Status(w.renews.Status) != Pending {
-		return conflictWith(live)
+		return s.conflictWith(ctx, tx, live)
 	}
 	moved, err := s.moveTx(ctx, tx, &live, change{action: Replaced, source: ByCustomer, actor: &w.customer.ID})
 	if err != nil {
 		return err
 	}
 	if !moved {
-		return conflictWith(live)
+		return s.conflictWith(ctx, tx, live)
 	}
 	return s.endAtGatewayTx(ctx, tx, live)
 }
 
 func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) {
 	now := s.clock.Now()
-	recoverAt := now.Add(s.cfg.RecoveryDelay)
+	recoverAt := now.Add(adoptAfter)
 	params := subscriptionsdb.InsertSubscriptionParams{
 		ID: objectid.At(now), CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
 		PaymentMethod: string(w.method), PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
@@ -213,7 +223,7 @@ func (s *Service) makeRoom(ctx context.Context, customerID objectid.ID) error {
 		return err
 	}
 	if !s.replaceable(live) {
-		return conflictWith(live)
+		return s.conflictWith(ctx, s.pool, live)
 	}
 	if live.PaymentMethod == string(payments.MethodPix) {
 		err = s.dropPix(ctx, live, Replaced, BySubscribe)
@@ -276,7 +286,14 @@ func (s *Service) end(ctx context.Context, sub row, by Action, source Source) er
 	})
 }
 
-func conflictWith(live row) error {
+// conflictWith words why the live subscription is in the way; while its gateway is
+// being asked, since when, and when it is asked next.
+func (s *Service) conflictWith(ctx context.Context, db postgres.DB, live row) error {
+	if live.IntentOpen && Status(live.Status) == Pending {
+		if i, open, err := s.intents.OpenOf(ctx, db, live.ID); err != nil || open {
+			return errors.Join(err, fault.Conflict("%s", clarified(live, i)))
+		}
+	}
 	switch Status(live.Status) {
 	case Active:
 		return fault.Conflict("You already have an active subscription.")
@@ -286,12 +303,20 @@ func conflictWith(live row) error {
 		if live.PaymentMethod == string(payments.MethodPix) {
 			return fault.Conflict("A PIX payment of yours is still open: GET /customers/me/pix-qr shows its code.")
 		}
-		if live.IntentOpen {
-			return fault.Conflict("A payment of yours is still being confirmed. Try again in a few minutes.")
-		}
 		return fault.Conflict("A payment of yours is still being confirmed. If it does not go through, change the card, or cancel the subscription.")
 	}
 }
+
+// clarified tells a customer what is being found out, and when it may be known.
+func clarified(sub row, i intent.Intent) string {
+	next := fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
+	if sub.PaymentMethod == string(payments.MethodPix) {
+		return "Your PIX is being clarified. " + next + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
+	}
+	return "A payment of yours is still being confirmed. " + next
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // running reports whether a subscription at its gateway gives access.
 func running(status payments.RemoteStatus) bool {

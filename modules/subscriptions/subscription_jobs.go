@@ -149,8 +149,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	expirations, err := s.db.ListDueExpirations(ctx, s.pool, &now)
 	each(expirations, err, s.Expire)
-	recoveries, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
-	each(recoveries, err, s.Recover)
+	open, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
+	each(open, err, s.adopt)
 	debits, err := s.db.ListDueDebits(ctx, s.pool, s.dueDebitParams(now))
 	each(debits, err, s.Debit)
 	pix, err := s.db.ListDuePix(ctx, s.pool, s.duePixParams(now))

@@ -100,7 +100,7 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 		return row{}, err
 	}
 	if sub.IntentOpen {
-		return row{}, conflictWith(Pending.standIn(sub))
+		return row{}, s.conflictWith(ctx, s.pool, Pending.standIn(sub))
 	}
 	end, err := s.paidUntil(ctx, s.pool, sub)
 	if err != nil {
@@ -190,7 +190,7 @@ func stops(sub row) bool {
 
 // stopNow tries what the job would do, and answers the row as it is after.
 func (s *Service) stopNow(ctx context.Context, sub row) (row, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	if err := s.StopRecurrence(ctx, sub.ID); err != nil {
 		s.log.WarnContext(ctx, "recurrence not stopped yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))

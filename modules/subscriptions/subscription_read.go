@@ -60,9 +60,15 @@ func (s *Service) readGWB(ctx context.Context, customerID objectid.ID) (sub row,
 // finds. What is dead is ended at the gateway first, so that no money can move
 // for it afterwards.
 func (s *Service) resolve(ctx context.Context, sub row) (row, string, error) {
+	if sub.GwbSubscriptionID == nil {
+		var err error
+		if sub, err = s.lookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || Status(sub.Status) != Pending {
+			return sub, "", err // what the gateway doesn't show yet, the looks judge
+		}
+	}
 	a, err := s.readLive(ctx, sub)
-	if err != nil || a.nothing {
-		return sub, "", err // what the gateway doesn't show yet, the recovery job judges
+	if err != nil {
+		return sub, "", err
 	}
 	open := a.open || a.remote.Outcome == payments.RequiresAction
 	if !running(a.remote.Status) && (!open || s.age(sub) >= incompleteLife) {
@@ -76,10 +82,18 @@ func (s *Service) resolve(ctx context.Context, sub row) (row, string, error) {
 	return resolved, a.remote.ClientSecret.Reveal(), err
 }
 
-func (s *Service) readLive(ctx context.Context, sub row) (answer, error) {
-	if sub.GwbSubscriptionID == nil {
-		return s.ask(ctx, sub)
+// lookNow looks at the open intent without waiting for its time, and answers the row
+// as it is after.
+func (s *Service) lookNow(ctx context.Context, sub row) (row, error) {
+	if sub.IntentOpen {
+		if err := s.intents.LookNow(ctx, sub.ID); err != nil {
+			return sub, err
+		}
 	}
+	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+}
+
+func (s *Service) readLive(ctx context.Context, sub row) (answer, error) {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return answer{}, err
@@ -104,7 +118,8 @@ func (s *Service) endDead(ctx context.Context, sub row, remote payments.RemoteSu
 
 // pixCode returns the customer's pending PIX with its code: 404 without a
 // pending subscription, 400 when that is no PIX, 410 when the code has run out
-// (specification, PIX QR recovery errors).
+// (specification, PIX QR recovery errors). While it is being clarified whether there
+// is a code, it comes without, and its intent is open.
 func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (row, error) {
 	sub, err := s.current(ctx, customerID)
 	if fault.Is(err, fault.Missing) || (err == nil && Status(sub.Status) != Pending) {
@@ -133,8 +148,21 @@ func errCodeGone() error {
 
 // fetchPix asks the gateway for a code that its first answer did not bring.
 func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
+	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
+		after, err := s.lookNow(ctx, sub)
+		switch {
+		case err != nil:
+			s.log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+			return sub, nil
+		case Status(after.Status) != Pending:
+			return row{}, fault.NotFound("Pending subscription")
+		case after.PixPayload != nil || after.IntentOpen:
+			return after, nil
+		}
+		sub = after
+	}
 	a, err := s.askPix(ctx, sub)
-	if err == nil && !a.nothing {
+	if err == nil {
 		sub, err = s.settle(ctx, sub, a)
 	}
 	if err != nil {
@@ -150,9 +178,6 @@ func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
 }
 
 func (s *Service) askPix(ctx context.Context, sub row) (answer, error) {
-	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
-		return s.ask(ctx, sub)
-	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return answer{}, err
@@ -161,6 +186,6 @@ func (s *Service) askPix(ctx context.Context, sub row) (answer, error) {
 		auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 		return answer{source: ByLiveRead, auth: &auth}, err
 	}
-	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
+	charge, err := gateway.ReadPix(ctx, text(sub.PixPaymentID), sub.ID)
 	return answer{source: ByLiveRead, pix: &charge}, err
 }

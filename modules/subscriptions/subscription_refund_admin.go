@@ -50,7 +50,7 @@ func (s *Service) refund(ctx context.Context, found row, o refundOrder) (refunde
 		return refunded{}, tooMuch(o, left)
 	}
 	caller := httpapi.CallerOf(ctx)
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	out, err := s.payments.RefundPayment(call, payments.RefundRequest{
 		Payment: payment, Amount: o.amount, Reason: o.reason, Admin: caller.Username, AdminID: callerID(ctx),

@@ -41,7 +41,7 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 		return cardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return cardOutcome{}, conflictWith(Pending.standIn(old))
+		return cardOutcome{}, s.conflictWith(ctx, s.pool, Pending.standIn(old))
 	}
 	if _, err := s.sellablePlan(ctx, old.PlanID); err != nil {
 		return cardOutcome{}, err

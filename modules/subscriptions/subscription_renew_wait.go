@@ -48,7 +48,7 @@ func (s *Service) waitingRenewal(ctx context.Context, db postgres.DB, customerID
 // the customer's one, and no other.
 func (s *Service) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live row) error {
 	if Status(live.Status) != Active {
-		return conflictWith(live)
+		return s.conflictWith(ctx, tx, live)
 	}
 	if _, waiting, err := s.waitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
 		return errors.Join(err, errRenewalWaits())
@@ -159,7 +159,7 @@ func (s *Service) dropWaiting(ctx context.Context, customerID objectid.ID) error
 		return err
 	}
 	if waiting.IntentOpen {
-		return errRenewalWaits()
+		return s.conflictWith(ctx, s.pool, waiting)
 	}
 	taken, err := s.endUntaken(ctx, waiting)
 	switch {

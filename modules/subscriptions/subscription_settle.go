@@ -30,6 +30,7 @@ type answer struct {
 	dead     bool                 // a live read found it over
 	nothing  bool                 // nothing was made and nothing will be
 	open     bool                 // the outcome is still not known: ask again later
+	seeks    bool                 // with open: the first month is paid, and its recurrence was not found yet
 }
 
 // settle writes a gateway's answer.

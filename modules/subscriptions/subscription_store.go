@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -116,7 +117,7 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 			return false, err
 		}
 	}
-	saved, err := s.saveTx(ctx, tx, from, after)
+	saved, err := s.saveTx(ctx, tx, *sub, after, endOf(c))
 	if err != nil {
 		return false, err
 	}
@@ -179,7 +180,7 @@ func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Sta
 func (s *Service) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub *row)) error {
 	after := *sub
 	edit(&after)
-	saved, err := s.saveTx(ctx, tx, Status(sub.Status), after)
+	saved, err := s.saveTx(ctx, tx, *sub, after, intentEnd{how: intent.Done, by: "answer"})
 	if err != nil {
 		return err
 	}
@@ -187,12 +188,32 @@ func (s *Service) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub
 	return nil
 }
 
-// saveTx writes the row if its state is still from, and schedules what its dates
-// ask for.
-func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, from Status, r row) (row, error) {
+// intentEnd is how an intent ends that a change closes, and who brought it.
+type intentEnd struct {
+	how intent.State
+	by  string
+}
+
+func endOf(c change) intentEnd {
+	e := intentEnd{how: intent.Done, by: string(c.source)}
+	switch {
+	case c.action == PaymentDeclined:
+		e.how = intent.Declined
+	case c.action == NothingAtGateway && c.source == BySubscribe:
+		e.how = intent.Refused
+	case c.action == NothingAtGateway:
+		e.how = intent.Missing
+	}
+	return e
+}
+
+// saveTx writes the row if its state is still that of before, ends its intent when
+// its outcome stands in it, and schedules what its dates ask for.
+func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, before, r row, end intentEnd) (row, error) {
+	from := before.Status
 	r.RegisterUpdateDate = s.clock.Now()
 	n, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
-		ID: r.ID, FromStatus: string(from), Status: r.Status, Now: r.RegisterUpdateDate, PlanID: r.PlanID, PriceCents: r.PriceCents,
+		ID: r.ID, FromStatus: from, Status: r.Status, Now: r.RegisterUpdateDate, PlanID: r.PlanID, PriceCents: r.PriceCents,
 		GwaSubscriptionID: r.GwaSubscriptionID, GwaCustomerID: r.GwaCustomerID, GwaPixAuthID: r.GwaPixAuthID,
 		GwbSubscriptionID: r.GwbSubscriptionID, GwbCustomerID: r.GwbCustomerID, GwbPriceID: r.GwbPriceID,
 		PixConciliationID: r.PixConciliationID, PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
@@ -208,8 +229,16 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, from Status, r row) (ro
 	if n == 0 {
 		return row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, from, errMoved)
 	}
+	if before.IntentOpen && !r.IntentOpen {
+		if err := s.intents.EndTx(ctx, tx, intentOf(r.ID), end.how, end.by); err != nil {
+			return row{}, err
+		}
+	}
 	return r, s.scheduleTx(ctx, tx, r)
 }
+
+// intentOf names the intent of a subscription's first call.
+func intentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscription, Subject: id} }
 
 // scheduleTx inserts the jobs for the instants that the row waits for. A job
 // looks at the row again when its time comes, so one too many does no harm.
@@ -230,8 +259,7 @@ func (s *Service) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
 		}
 	}
 	switch {
-	case sub.IntentOpen:
-		return at(*sub.RecoveryAt, recoverArgs{SubscriptionID: sub.ID, At: *sub.RecoveryAt}, jobs.QueueGateway)
+	case sub.IntentOpen: // its looks come by themselves
 	case status == Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
 		due := s.pixDue(sub)
 		return at(due, dropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)

@@ -38,7 +38,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 
 	var saved row
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
-		saved, err = s.saveTx(t.Context(), tx, Cancelled, changed)
+		saved, err = s.saveTx(t.Context(), tx, found, changed, intentEnd{})
 		return err
 	}))
 	read, err := s.db.GetSubscription(t.Context(), db, id)

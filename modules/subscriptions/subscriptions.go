@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -28,12 +29,9 @@ type Config struct {
 	PastDueOnlyCounts bool
 	// Zone is REPORT_TZ, in which months and days pass. Default UTC.
 	Zone *time.Location
-	// RecoveryDelay is the first wait before the gateway is asked about an intent
-	// whose outcome is unknown; each further wait doubles. Default 1 min.
+	// RecoveryDelay is when a client whose PIX code is not known yet is told to come
+	// again. Default 1 min.
 	RecoveryDelay time.Duration
-	// RecoveryTries at gateway A without finding anything end the intent; its
-	// search may lag behind. Gateway B's does not: 2 tries. Default 4.
-	RecoveryTries int
 	// DunningDays are the days after a failed payment on which the customer is
 	// mailed about it, rising. Default 0, 3, 7.
 	DunningDays []int
@@ -56,9 +54,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.RecoveryDelay == 0 {
 		c.RecoveryDelay = time.Minute
-	}
-	if c.RecoveryTries == 0 {
-		c.RecoveryTries = 4
 	}
 	if c.DunningDays == nil {
 		c.DunningDays = []int{0, 3, 7}
@@ -103,6 +98,7 @@ type Service struct {
 	log       *slog.Logger
 	accounts  *accounts.Service
 	payments  *payments.Service
+	intents   *intent.Service
 	settings  Settings
 	promos    PromoCodes
 	mail      mail.Sender
@@ -115,12 +111,13 @@ type Service struct {
 // events about subscriptions.
 func New(d Deps) *Service {
 	s := &Service{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments,
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
 		settings: d.Settings, promos: d.Promos, mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
 	}
 	if s.promos == nil {
 		s.promos = noPromoCodes{}
 	}
 	d.Payments.Register(s)
+	s.intents.Register(intent.Subscription, intent.User{Look: s.look})
 	return s
 }

@@ -191,7 +191,7 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 	}
 	return payments.New(payments.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: c.cfg.GWBPublishable, ReconcilePause: c.cfg.ReconcilePause,
-		KeepLogMonths: c.cfg.WebhookLogMonths, Operators: m.operators, RecoveryDelay: c.cfg.RecoveryDelay,
+		KeepLogMonths: c.cfg.WebhookLogMonths, Operators: m.operators, RecoveryDelay: c.cfg.RecoveryDelay, CallTime: c.cfg.GatewayCallTime,
 		Accounts: m.accounts, Mail: sender, Templates: templates,
 		Automatic: payments.AutomaticRefunds{PerHour: &c.cfg.AutoRefundsPerHour, PerDay: (*money.Cents)(&c.cfg.AutoRefundDailyLimit)},
 		Adapters: []payments.Adapter{

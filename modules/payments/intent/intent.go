@@ -120,6 +120,9 @@ type Deps struct {
 	// RecoveryDelay is the pause after the first empty look at gateway A; it doubles
 	// with each. Default 1 min. Gateway B, whose search does not lag, has a quarter.
 	RecoveryDelay time.Duration
+	// CallTime bounds a call that moves money: gateway A may take a minute for a card,
+	// and a request that ends earlier leaves charges nobody knows of. Default 75 s.
+	CallTime time.Duration
 	// Tries at gateway A that have to be empty. Default 4.
 	Tries int
 	// Quotas by gateway, of which looks have a fifth. Default gateway A's 25,000
@@ -141,6 +144,9 @@ func New(d Deps) *Service {
 	if d.RecoveryDelay == 0 {
 		d.RecoveryDelay = time.Minute
 	}
+	if d.CallTime == 0 {
+		d.CallTime = 75 * time.Second
+	}
 	if d.Tries == 0 {
 		d.Tries = 4
 	}
@@ -149,6 +155,9 @@ func New(d Deps) *Service {
 	}
 	return &Service{deps: d, db: paymentsdb.New(), users: map[Kind]User{}}
 }
+
+// CallTime is how long a call that moves money may take.
+func (s *Service) CallTime() time.Duration { return s.deps.CallTime }
 
 // gatewayA is the one whose search may lag and that counts calls; payments has the
 // type, but stands above.
@@ -169,15 +178,15 @@ func (s *Service) Register(k Kind, u User) { s.users[k] = u }
 // day: the list of money that people have to look at. Not safe once the server runs.
 func (s *Service) OnUnknown(f func(ctx context.Context, tx pgx.Tx, i Intent) error) { s.unknown = f }
 
-// leaseMargin is how much longer than a call its intent is left alone.
-const leaseMargin = 15 * time.Second
+// lease is how long an intent is left alone for a call: 90 s for one of 75 s.
+func lease(callTime time.Duration) time.Duration { return callTime + callTime/5 }
 
 // foundAgainAfter lies between the two misses of what was found once.
 const foundAgainAfter = time.Hour
 
 // OpenTx opens intents in the transaction that commits their users' rows, in one
 // statement. *ErrOpen when one of them is open already, or what it excludes: roll
-// back then. Until the call's time limit and 15 s are over nobody looks.
+// back then. Until the call's time limit, and a fifth of it, are over nobody looks.
 func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) error {
 	if len(openings) == 0 {
 		return nil
@@ -187,7 +196,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 	for _, o := range openings {
 		callEnds, next, calls, misses := now, now, int32(0), int32(0)
 		if o.CallTime > 0 {
-			callEnds = now.Add(o.CallTime + leaseMargin)
+			callEnds = now.Add(lease(o.CallTime))
 			next, calls = callEnds, 1
 		} else if s.users[o.Kind].WasFound {
 			next, misses = now.Add(foundAgainAfter), 1

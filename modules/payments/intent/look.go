@@ -54,7 +54,7 @@ type Look struct {
 
 const (
 	lookTime  = 90 * time.Second // of one look, with a call made again
-	lookLease = lookTime + leaseMargin
+	lookLease = lookTime + 15*time.Second
 	// justLooked is how soon after a look another one is worth a call.
 	justLooked = 5 * time.Second
 	// atOnce is how many looks are made at a time.
@@ -75,7 +75,7 @@ const (
 // for its time. An error: somebody else has the intent; make no call.
 func (l *Look) CallAgain(ctx context.Context, callTime time.Duration) error {
 	now := l.service.deps.Clock.Now()
-	until, calls := now.Add(callTime+leaseMargin), l.row.Calls+1
+	until, calls := now.Add(lease(callTime)), l.row.Calls+1
 	if l.Proved {
 		calls = 1 // the earlier ones are proved to have made nothing
 	}
@@ -216,6 +216,13 @@ func (s *Service) look(ctx context.Context, gateway string, found []paymentsdb.P
 	if err != nil {
 		return false, fmt.Errorf("read state of gateway: %w", err)
 	}
+	if len(found) == 1 {
+		right, failed = s.lookAt(ctx, found[0], state.SuspectSince != nil)
+		if right {
+			failed = errors.Join(failed, s.answered(ctx, gateway))
+		}
+		return right, failed
+	}
 	var some atomic.Bool
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -296,7 +303,7 @@ func (s *Service) noteMiss(ctx context.Context, r paymentsdb.PaymentsIntent, cou
 	p := keep(r)
 	p.Outcome, p.Failures, p.Cause = "not_there", 0, nil
 	if counts {
-		p.Misses, p.MissedAt, p.NotKnownSince = min(r.Misses+1, 100), &at, nil
+		p.Misses, p.MissedAt = min(r.Misses+1, 100), &at
 		p.NextLookAt = now.Add(s.gap(Kind(r.Kind), r.Gateway, int(p.Misses)))
 	} else {
 		p.Outcome = "not_there_yet"

@@ -1,7 +1,7 @@
--- No call to a gateway is without a known outcome for two days, or half an hour after the job that asks was due.
-SELECT id AS id, 'subscription, made ' || register_date || ', to be asked about at ' || recovery_at AS detail
-FROM subscriptions.subscriptions
-WHERE intent_open AND (register_date < $1::timestamptz - interval '2 days' OR recovery_at < $1::timestamptz - interval '30 minutes')
+-- No order to a gateway is without a known outcome for two days, or half an hour beyond its next look.
+SELECT id AS id, kind || ' of ' || subject_id || ' at ' || gateway || ', made ' || created_at || ', to be asked about at ' || next_look_at || coalesce(': ' || cause, '') AS detail
+FROM payments.intents
+WHERE state = 'open' AND (not_known_since < $1::timestamptz - interval '2 days' OR greatest(next_look_at, leased_until) < $1::timestamptz - interval '30 minutes')
 UNION ALL
 SELECT id, 'order, made ' || created_at || ', to be asked about at ' || recovery_at
 FROM tickets.orders

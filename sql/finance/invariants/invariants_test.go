@@ -87,10 +87,17 @@ var plants = map[string][]string{
 		`UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pay_1'`,
 	},
 	"intents_closed": {
-		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
-		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-21', register_date = '2026-11-18 11:59'`,
+		openIntent("refund", "OTHER", "'2026-11-20 11:29', NULL, NULL"),
+		openIntent("refund", "OTHER", "'2026-11-20 11:00', '2026-11-20 11:29', NULL"),
+		openIntent("refund", "OTHER", "'2026-11-21', NULL, '2026-11-18 11:59'"),
 		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
 		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-21', created_at = '2026-11-18 11:59'`,
+	},
+	"intents_agree": {
+		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
+		openIntent("subscription", "SUB", "'2026-11-20 12:01', NULL, NULL"),
+		openIntent("subscription", "OTHER", "'2026-11-20 12:01', NULL, NULL"),
+		openIntent("refund", "SUB", "'2026-11-20 12:01', NULL, NULL") + `; UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
 	},
 	"refunds_within_payments": {
 		refund("gwa", "pay_1", "subscription", "SUB", 4991, "done"),
@@ -205,6 +212,12 @@ func renewalOf(renewed, status string) string {
 		VALUES ('OTHER', 'ANA', 'plus', 'gwb', 'credit_card', '%s', CASE WHEN '%s' = 'active' THEN now() END, CASE WHEN '%s' = 'cancelled' THEN now() END, 4990, 1, '%s', false, now(), now())`, status, status, status, renewed)
 }
 
+// openIntent has the times of its next look, of its lease, and since when it is not known.
+func openIntent(kind, subject, times string) string {
+	return fmt.Sprintf(`INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, created_at, next_look_at, leased_until, not_known_since)
+		VALUES (platform.new_object_id(), '%s', '%s', 'gwa', 'x', '2026-11-18', %s)`, kind, subject, times)
+}
+
 func refund(gateway, payment, purpose, local string, cents int, status string) string {
 	return fmt.Sprintf(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, requested_at, refunded_at, created_at, updated_at)
 		VALUES ('%s', '%s', '%s', '%s', 'ANA', %d, '%s', 'admin', 'REFUND-x', 'ADMIN.REFUND.X', '2026-11-01', CASE WHEN '%s' = 'done' THEN now() END, now(), now())`,
@@ -274,7 +287,9 @@ func TestGraceIsGiven(t *testing.T) {
 	db := pgtest.DB(t)
 	_, err := db.Exec(t.Context(), soundSQL)
 	require.NoError(t, err)
-	_, err = db.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, recovery_at = '2026-11-20 11:40', register_date = '2026-11-19';
+	_, err = db.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, recovery_at = '2026-11-20 11:50', register_date = '2026-11-19';
+		INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, created_at, next_look_at, leased_until, not_known_since)
+		VALUES (platform.new_object_id(), 'refund', platform.new_object_id(), 'gwa', 'x', '2026-11-18', '2026-11-20 11:00', '2026-11-20 11:31', '2026-11-18 12:01');
 		UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:40', created_at = '2026-11-19';
 		UPDATE tickets.events SET capacity = 1, register_update_date = now()`)
 	require.NoError(t, err)

@@ -87,6 +87,7 @@ func (h *history) pass(s step, span time.Duration) {
 			h.gateways.collect()
 			h.travel(s.Mail)
 			h.sweepDueTickets()
+			h.look()
 		}
 		if !next.Before(target) {
 			return
@@ -95,8 +96,28 @@ func (h *history) pass(s step, span time.Duration) {
 	require.Fail(h.t, "time does not pass")
 }
 
-// nextJobSQL is when a job falls due, or an order, which the tickets' sweep finds.
+// dueLooksSQL are the gateways that something is to be asked about.
+const dueLooksSQL = `SELECT DISTINCT gateway FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) <= $1 ORDER BY gateway`
+
+// look makes the turns of looks that are due, as the periodic job does.
+func (h *history) look() {
+	rows, err := h.db.Query(context.Background(), dueLooksSQL, h.now())
+	require.NoError(h.t, err)
+	gateways, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(h.t, err)
+	for _, gateway := range gateways {
+		h.process.run(context.Background(), func(ctx context.Context) {
+			h.process.many = true
+			h.noteError("looks", h.payments.Intents().LookDue(ctx, gateway))
+		})
+		h.inTime(longestJob)
+		h.process.many = false
+	}
+}
+
+// nextJobSQL is when a job falls due, a look, or an order, which the tickets' sweep finds.
 const nextJobSQL = `SELECT least((SELECT min(scheduled_at) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at > $1),
+	(SELECT min(greatest(next_look_at, leased_until)) FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) > $1),
 	(SELECT min(recovery_at) FROM tickets.orders WHERE intent_open AND recovery_at > $1),
 	(SELECT min(hold_until) FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until > $1))`
 

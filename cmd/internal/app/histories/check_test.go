@@ -26,8 +26,9 @@ var always = []string{
 
 // neverSQL are further counts of what must not be, at any time.
 var neverSQL = map[string]string{
-	"an ended one without an instant":   `SELECT 1 FROM subscriptions.subscriptions WHERE (ended_at IS NULL) = (status IN ('cancelled', 'expired'))`,
-	"an open intent nobody asks about":  `SELECT 1 FROM subscriptions.subscriptions WHERE intent_open AND recovery_at IS NULL`,
+	"an ended one without an instant": `SELECT 1 FROM subscriptions.subscriptions WHERE (ended_at IS NULL) = (status IN ('cancelled', 'expired'))`,
+	"an open intent nobody asks about": `SELECT 1 FROM subscriptions.subscriptions s WHERE intent_open
+		<> EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = s.id AND i.kind = 'subscription' AND i.state = 'open')`,
 	"a debit that two cycles share":     `SELECT 1 FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL GROUP BY gateway_payment_id HAVING count(*) > 1`,
 	"a promo code redeemed twice":       `SELECT 1 FROM promos.redemptions GROUP BY customer_id, code HAVING count(*) > 1`,
 	"a started one with an unused code": `SELECT 1 FROM subscriptions.subscriptions s WHERE promo_code IS NOT NULL AND started_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM promos.redemptions r WHERE r.customer_id = s.customer_id AND r.code = s.promo_code AND r.paid_at IS NOT NULL)`,
@@ -36,7 +37,7 @@ var neverSQL = map[string]string{
 // neverAtRestSQL are counts of what must not be once everything has come to its
 // end.
 var neverAtRestSQL = map[string]string{
-	"an intent that stays open":   `SELECT 1 FROM subscriptions.subscriptions WHERE intent_open`,
+	"an intent that stays open":   `SELECT 1 FROM payments.intents WHERE state = 'open'`,
 	"a pending one that is paid":  `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'pending' AND EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id)`,
 	"a refund nobody knows about": `SELECT 1 FROM payments.refunds WHERE status = 'requested'`,
 	"a job that was given up":     `SELECT 1 FROM jobs.river_job WHERE state IN ('discarded', 'cancelled')`,

@@ -10,12 +10,12 @@ import (
 
 // jobDeeds are what jobs and webhooks do by themselves.
 var jobDeeds = []deed{
-	{name: "subscriptions_recover", what: "gwa card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"), do: during(10 * time.Minute), done: oneLive("active")},
-	{name: "subscriptions_recover", what: "gwa discounted card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"), do: during(10 * time.Minute), done: oneLive("active")},
-	{name: "subscriptions_recover", what: "gwa PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"), do: during(10 * time.Minute), lapses: true, done: oneCode},
-	{name: "subscriptions_recover", what: "gwa automatic PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"), do: during(10 * time.Minute), lapses: true, done: oneCode},
-	{name: "subscriptions_recover", what: "gwb card", given: a(lost(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf), do: during(10 * time.Minute), done: oneLive("active")},
-	{name: "subscriptions_recover", what: "gwb PIX", given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"), do: during(10 * time.Minute), lapses: true, done: oneCode},
+	{name: "payments_intents_look", what: "gwa card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"), do: during(10 * time.Minute), done: oneLive("active")},
+	{name: "payments_intents_look", what: "gwa discounted card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"), do: during(10 * time.Minute), done: oneLive("active")},
+	{name: "payments_intents_look", what: "gwa PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"), do: during(10 * time.Minute), lapses: true, done: oneCode},
+	{name: "payments_intents_look", what: "gwa automatic PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"), do: during(10 * time.Minute), lapses: true, done: oneCode},
+	{name: "payments_intents_look", what: "gwb card", given: a(lost(own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), "POST /v1/subscriptions"), deaf), do: during(10 * time.Minute), done: oneLive("active")},
+	{name: "payments_intents_look", what: "gwb PIX", given: lost(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), "POST /v1/payment_intents"), do: during(10 * time.Minute), lapses: true, done: oneCode},
 	{name: "subscriptions_drop_pix", what: "gwa", given: pixA, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},

@@ -24,6 +24,7 @@ var quietJobs = []string{
 	"accounts_resend_verification", "accounts_send_code", "accounts_send_reset", "accounts_sweep_codes", "files_sweep_archive_tokens",
 	"files_sweep_orphans", "payments_events_replay", "payments_forget_person", "payments_webhook_log_months", "subscriptions_dunning_mail",
 	"subscriptions_expire", "tickets_mail",
+	"subscriptions_recover",    // of the release before: a look, as payments_intents_look makes it
 	"accounts_sweep_deletions", // queues accounts_erase_customer
 	"subscriptions_sweep",      // does what the jobs of single subscriptions do
 	"payments_refunds_adopt",   // opens intents

@@ -281,6 +281,7 @@ func (w *world) clean(t tester, at time.Time) {
 		require.NoError(t, err)
 		w.cleaning = "SET LOCAL session_replication_role = replica;" + strings.Join(deletes, "") +
 			"DELETE FROM accounts.users WHERE user_type = 'customer';" +
+			"INSERT INTO payments.gateway_state (gateway) VALUES ('gwa'), ('gwb');" +
 			"UPDATE subscriptions.plans SET gwb_product_id = NULL, gwb_price_id = NULL, gwb_price_amount_cents = NULL, amount_cents = CASE plan_id"
 		for id, price := range plans {
 			w.cleaning += fmt.Sprintf(" WHEN '%s' THEN %d", id, price)

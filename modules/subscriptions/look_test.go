@@ -1,0 +1,138 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// TestARowOfTheReleaseBeforeGetsItsIntent: that release makes rows without, and its
+// own job may be lost.
+func TestARowOfTheReleaseBeforeGetsItsIntent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	lose(t, b.gateways.Sandbox.GWB.Stage(), stage.FaultResetAfter, "/v1/subscriptions")
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
+	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
+	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")
+	require.NoError(t, err)
+	b.looks(t, 9*time.Minute)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, "pending", b.status(t, id))
+	b.looks(t, time.Minute)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents"))
+	b.looks(t, 5*time.Second)
+	require.Equal(t, "active", b.status(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'done'"))
+}
+
+// TestAPixThatIsBeingClarified: nobody knows whether there is a code; the customer is
+// told what is being found out, and may give it up.
+func TestAPixThatIsBeingClarified(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ route, path string }{
+		"manual":    {"/gwa/subscribe/pix", "/v3/payments"},
+		"automatic": {"/gwa/subscribe/pix-automatico", "/v3/pix/automatic/authorizations"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			gateway := b.gateways.Sandbox.GWA.Stage()
+			require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: tc.path, Kind: stage.FaultResetAfter, Times: 1}))
+			b.expect(t, 503, http.MethodPost, tc.route, object{"plan_id": plan})
+			require.NoError(t, gateway.Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: 1000}))
+			id := b.current(t)
+
+			b.looks(t, 5*time.Second)
+			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
+			require.Nil(t, qr["pix"].(object)["qr_code"])
+			clarifying := qr["clarifying"].(object)
+			require.NotEmpty(t, clarifying["since"])
+			next, err := time.Parse(time.RFC3339, clarifying["next_look_at"].(string))
+			require.NoError(t, err)
+			require.True(t, next.After(b.clock.Now()))
+			again := b.expect(t, 409, http.MethodPost, tc.route, object{"plan_id": plan})
+			require.Contains(t, again["detail"], next.Format(time.RFC3339))
+			require.Contains(t, again["detail"], "DELETE /customers/me/subscription")
+
+			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+			require.Equal(t, "cancelled", b.status(t, id))
+			require.True(t, column[bool](t, b, id, "intent_open"), "what was made is still to be found")
+			gateway.Faults.Clear()
+			other := b.expect(t, 201, http.MethodPost, tc.route, object{"plan_id": plan})
+			require.NotEmpty(t, info(other)["pix"].(object)["payload"])
+
+			b.work(t)
+			b.looks(t, time.Minute)
+			require.False(t, column[bool](t, b, id, "intent_open"))
+			b.eventually(t, "what was made for the first is ended at the gateway", func() bool {
+				return column[*time.Time](t, b, id, "gateway_ended_at") != nil
+			})
+			require.Equal(t, idOf(other), b.current(t))
+		})
+	}
+}
+
+// TestRecoveryWithinAMinuteOfTheGateways: outages of both gateways, of seconds to
+// hours, in which every way to subscribe lost its answer.
+func TestRecoveryWithinAMinuteOfTheGateways(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a, other := b.gateways.Sandbox.GWA, b.gateways.Sandbox.GWB
+	late, total := 0, 0
+	for _, outage := range []time.Duration{3 * time.Second, 50 * time.Second, 11 * time.Minute, 3 * time.Hour} {
+		var ids []objectid.ID
+		lose(t, a.Stage(), stage.FaultResetAfter, "/v3/subscriptions")
+		lose(t, a.Stage(), stage.FaultResetAfter, "/v3/payments")
+		for range 5 {
+			b.newcomer(t)
+			ids = append(ids, idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))))
+			b.newcomer(t)
+			b.expect(t, 503, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+			ids = append(ids, b.current(t))
+			b.newcomer(t)
+			a := b.plannedLoss(t)
+			ids = append(ids, a)
+		}
+		a.Stage().Faults.Clear()
+		other.Stage().Faults.Clear()
+		for _, s := range []*stage.Stage{a.Stage(), other.Stage()} {
+			require.NoError(t, s.Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 503, Times: 100_000}))
+		}
+		for left := outage; left > 0; {
+			step := min(left, max(5*time.Second, left/20))
+			b.clock.Advance(step - min(step, 5*time.Second))
+			b.looks(t, min(step, 5*time.Second))
+			left -= step
+		}
+		a.Stage().Faults.Clear()
+		other.Stage().Faults.Clear()
+		b.looks(t, time.Minute)
+		for _, id := range ids {
+			total++
+			if column[bool](t, b, id, "intent_open") {
+				late++
+			}
+		}
+		b.looks(t, 15*time.Minute)
+	}
+	require.LessOrEqual(t, late*100, total*5, "%d of %d", late, total)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE intent_open"))
+}
+
+// plannedLoss is a card at gateway B whose answer is lost.
+func (b *bundle) plannedLoss(t *testing.T) objectid.ID {
+	t.Helper()
+	lose(t, b.gateways.Sandbox.GWB.Stage(), stage.FaultResetAfter, "/v1/subscriptions")
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
+	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
+	return id
+}

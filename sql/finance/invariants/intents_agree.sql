@@ -1,0 +1,9 @@
+-- A subscription waits for the outcome of a call exactly while an intent of it is open.
+SELECT s.id AS id, 'no intent is open, and it waits for one since ' || s.register_date AS detail
+FROM subscriptions.subscriptions s
+WHERE s.intent_open AND s.recovery_at < $1::timestamptz - interval '15 minutes'
+  AND NOT EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = s.id AND i.kind = 'subscription' AND i.state = 'open')
+UNION ALL
+SELECT i.subject_id, 'intent ' || i.id || ' is open, and the subscription waits for none'
+FROM payments.intents i LEFT JOIN subscriptions.subscriptions s ON s.id = i.subject_id
+WHERE i.state = 'open' AND i.kind = 'subscription' AND s.intent_open IS NOT TRUE
