@@ -47,7 +47,14 @@ func tryShare(t *testing.T) {
 				f = timeoutAfter
 			}
 			w.requireFine(t, trial{deed: d, fault: f, at: 1 + i%2, lasting: !f.kills() && i%2 == 0, perhaps: true})
+			continue
 		}
+		// Each deed of the others meets one odd answer.
+		all := oddAfter
+		if i%2 == 0 {
+			all = oddBefore
+		}
+		w.requireFine(t, trial{deed: d, fault: all[i*7%len(all)], at: 1 + i%3, lasting: i%4 < 2, perhaps: true})
 	}
 }
 
@@ -70,7 +77,8 @@ func (w *world) requireFine(t *testing.T, x trial) outcome {
 
 // trials are all faults at all calls of a deed.
 func trials(d deed, made []string) (all []trial) {
-	for i := range made {
+	for i, call := range made {
+		all = append(all, oddTrials(d, call, i+1)...)
 		for _, f := range faults {
 			if d.beside && f.kills() {
 				continue

@@ -102,6 +102,9 @@ func (c *calls) roundTrip(h *history, x wire, r *http.Request) (*http.Response, 
 		return answer, nil
 	}
 	h.note("  %s: %s", name, c.fault)
+	if f, odd := odds[c.fault]; odd {
+		return c.answerWith(h, x, r, f)
+	}
 	switch c.fault {
 	case crashBefore:
 		die(r.Context())
