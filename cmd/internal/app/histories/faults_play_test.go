@@ -134,9 +134,16 @@ func (h *history) judge(x trial, a answer) {
 	}
 }
 
-// breached tells that gateway A has answered 429, and wants to rest for hours.
+// breached tells that gateway A has answered 429 at two of its endpoints, so that
+// the whole account rests for hours.
 func (h *history) breached(x trial) bool {
-	return x.fault == tooMany && slices.ContainsFunc(h.trace, func(line string) bool { return strings.HasPrefix(line, "  gwa ") && strings.HasSuffix(line, ": 429") })
+	endpoints := map[string]bool{}
+	for _, line := range h.trace {
+		if x.fault == tooMany && strings.HasPrefix(line, "  gwa ") && strings.HasSuffix(line, ": 429") {
+			endpoints[line] = true
+		}
+	}
+	return len(endpoints) > 1
 }
 
 // askAgain repeats the request when all is over: it is done now, or was done

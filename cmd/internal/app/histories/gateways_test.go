@@ -126,9 +126,11 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return h.calls.roundTrip(h, x, r)
 	}
 	acts := r.Method != http.MethodGet
-	trouble := ""
-	if acts {
-		trouble = h.nextTrouble()
+	trouble := h.nextTrouble(acts)
+	if f, odd := odds[fault(trouble)]; odd {
+		if err := h.gateways.stage(x.name).Faults.Plan(f); err != nil {
+			return nil, err
+		}
 	}
 	switch trouble {
 	case noRoute:

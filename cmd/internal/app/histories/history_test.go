@@ -139,9 +139,11 @@ func (h *history) take(s step) bool {
 	return len(h.trace) > noted || h.now().After(began)
 }
 
-// nextTrouble is the trouble of the next call that changes something.
-func (h *history) nextTrouble() string {
-	if h.trouble == 0 || h.nested {
+// nextTrouble is the trouble of the next call that changes something; odd answers
+// meet calls that read, too.
+func (h *history) nextTrouble(acts bool) string {
+	_, odd := odds[fault(h.step.Trouble)]
+	if h.trouble == 0 || h.nested || !acts && !odd {
 		return ""
 	}
 	h.trouble--

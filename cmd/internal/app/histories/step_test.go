@@ -2,6 +2,7 @@ package histories_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -15,7 +16,7 @@ type step struct {
 	Do      string // name of an action
 	Who     int    // customer
 	Pick    int    // which of what there is
-	Trouble string // on the wire, at the first calls that change something
+	Trouble string // on the wire, at the first calls that change something, or of an odd answer at the first calls
 	Tries   int    // how many calls the trouble lasts beyond the first
 	During  string // what others do while the gateway is called: name of a quick action
 	Die     int    // the process dies at this point; 0: it lives
@@ -102,7 +103,9 @@ func stories() *rapid.Generator[story] {
 // trouble comes to nothing.
 func steps() *rapid.Generator[step] {
 	do := rapid.SampledFrom(weighted())
-	trouble := rapid.SampledFrom([]string{"", "", "", "", "", "", "", lostAnswer, lostAnswer, lostRequest, noRoute, overloaded, broken})
+	plain := rapid.SampledFrom([]string{"", "", "", "", "", "", "", lostAnswer, lostAnswer, lostRequest, noRoute, overloaded, broken})
+	odd := rapid.Map(rapid.SampledFrom(slices.Concat(oddAfter, oddBefore)), func(f fault) string { return string(f) })
+	trouble := rapid.OneOf(plain, plain, odd)
 	during := rapid.SampledFrom([]string{"", "", "", "", "", "webhooks", "jobs", "pix paid", "renewal paid", "customer cancels", "reads", "dispute opened"})
 	mail := rapid.SampledFrom([]string{inOrder, inOrder, inOrder, inOrder, later, twice, reverse, unheard})
 	die := rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 8, 11})

@@ -17,7 +17,7 @@ import (
 const (
 	// inTest and inSoak are how many TestHistoriesSoak plays unless -rapid.checks says
 	// so.
-	inTest, inSoak = 60, 2000
+	inTest, inSoak = 100, 2000
 	// worldLife is how many histories run in one database: rows that were deleted
 	// slow the later ones down.
 	worldLife = 60
