@@ -83,6 +83,7 @@ var killings = map[string]func(o *outside, step string){
 	"debit_retry.after_call":      killedRetryingADebit,
 	"refund.committed":            killedRefunding,
 	"refund.answered":             killedRefunding,
+	"unapplied.claimed":           killedDeciding,
 	"purchase.reserved":           killedSelling,
 	"purchase.after_call":         killedSelling,
 	"purchase.before_commit":      killedSelling,
@@ -232,6 +233,33 @@ func killedRefunding(o *outside, step string) {
 		return o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990`) == 1 &&
 			o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE total_refunded_cents = 2990`) == 1
 	})
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds`))
+	require.Len(o.t, o.listed(o.sandbox.GWBURL()+"/v1/refunds"), 1)
+}
+
+// killedDeciding: a refund that was decided and not asked for is made by whoever looks
+// at the list next, once.
+func killedDeciding(o *outside, step string) {
+	p := o.serve(step)
+	o.subscribed(o.login())
+	o.exec(`WITH listed AS (
+			INSERT INTO payments.unapplied_payments (kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, created_at, updated_at)
+			SELECT 'duplicate', gateway, gateway_payment_id, gateway_payment_id, amount_cents, customer_id, local_id, now(), now() FROM payments.payments
+			RETURNING id, amount_cents
+		) INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source, amount_cents) SELECT id, now(), 'open', 'platform', amount_cents FROM listed`)
+	root := o.loginAs("root")
+	listed := expect(o.t, 200, http.MethodGet, o.api("/admin/finance/unapplied-payments"), root, nil)["docs"].([]any)[0].(map[string]any)
+	o.dies(p, http.MethodPost, "/admin/finance/unapplied-payments/"+listed["_id"].(string)+"/refund", root, nil)
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunding'`))
+	require.Equal(o.t, 0, o.count(`SELECT count(*) FROM payments.refunds`))
+	o.exec(`UPDATE payments.unapplied_payments SET updated_at = now() - interval '6 minutes'`)
+	o.serve("")
+	o.start("work", "")
+	eventually(o.t, "the refund was not made", func() bool {
+		o.periodic("payments_unapplied_sweep")
+		return o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'`) == 1
+	})
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds WHERE status = 'done' AND amount_cents = 2990 AND admin_id IS NOT NULL`))
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.refunds`))
 	require.Len(o.t, o.listed(o.sandbox.GWBURL()+"/v1/refunds"), 1)
 }

@@ -58,6 +58,16 @@ func (s *Service) CustomerByID(ctx context.Context, db postgres.DB, id objectid.
 	return customerOf(u, err)
 }
 
+// CustomerOfGateway finds whose id at a gateway ("gwa", "gwb") it is; "" when it is
+// nobody's.
+func (s *Service) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, gatewayID string) (objectid.ID, error) {
+	id, err := s.q.UserByGatewayCustomer(ctx, db, accountsdb.UserByGatewayCustomerParams{Gateway: gateway, GatewayID: gatewayID})
+	if postgres.IsNoRows(err) {
+		return "", nil
+	}
+	return id, err
+}
+
 // CustomersByID reads customers; who is not there, or deleted, is not in the map.
 func (s *Service) CustomersByID(ctx context.Context, db postgres.DB, ids []objectid.ID) (map[objectid.ID]Customer, error) {
 	texts := make([]string, len(ids))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -150,6 +151,9 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 	switch {
 	case result.Unclaimed:
 		f.Detail = strings.TrimSpace(f.Detail + " of nothing that is known here")
+		if !dryRun {
+			err = s.listUnknown(ctx, e)
+		}
 	case now: // the ledger has it, also where nothing else followed
 		f.Verdict = verdict(Result{Status: ResultApplied}, dryRun)
 		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
@@ -157,7 +161,37 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 		f.Verdict = Unchanged
 		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
 	}
-	return f, true, nil
+	return f, err == nil, err
+}
+
+// unknownAfter is how long money may be told before the row that it is for.
+const unknownAfter = time.Hour
+
+// listUnknown puts money that nothing here knows, but whose customer or reference is
+// ours, on the list of unapplied payments. All else that enters the account of gateway
+// A is somebody else's affair.
+func (s *Service) listUnknown(ctx context.Context, e Event) error {
+	p := e.Payment
+	if e.Kind != PaymentWasSettled || p == nil || p.Amount == 0 || p.SettledAt == nil || p.SettledAt.After(s.deps.Clock.Now().Add(-unknownAfter)) {
+		return nil
+	}
+	var customer objectid.ID
+	if s.deps.Accounts != nil && e.CustomerID != "" {
+		var err error
+		if customer, err = s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, string(e.Gateway), e.CustomerID); err != nil {
+			return fmt.Errorf("find the customer of %s: %w", p.ID, err)
+		}
+	}
+	if customer == "" && e.Purpose == "" {
+		return nil
+	}
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		_, err := s.RecordUnappliedTx(ctx, tx, Unapplied{
+			Kind: UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
+			Note: "Reconciliation found it at the gateway, and nothing here that it is for.",
+		})
+		return err
+	})
 }
 
 // tryEvent applies an event in a transaction of its own, which a dry run takes

@@ -25,6 +25,12 @@ func (s *Service) refundsHeld(ctx context.Context, db postgres.DB) (bool, error)
 	return !same, nil
 }
 
+// RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
+// gateway without a person's decision.
+func (s *Service) RefundsHeld(ctx context.Context) (bool, error) {
+	return s.refundsHeld(ctx, s.deps.Pool)
+}
+
 // AcceptDatabase says that this database is complete again: what both gateways know
 // has been reconciled (`marquee reconcile --apply`). Automatic refunds go on.
 func (s *Service) AcceptDatabase(ctx context.Context) error {

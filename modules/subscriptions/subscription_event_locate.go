@@ -128,8 +128,10 @@ func (s *Service) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 		}
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
 	}
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, u)
-	return err
+	if _, err := s.payments.RecordUnappliedTx(ctx, tx, u); err != nil || !why.booked {
+		return err
+	}
+	return s.endStrayTx(ctx, tx, sub, e)
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.

@@ -51,6 +51,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refusedArgs]) error {
 		return s.FollowRefusal(ctx, job.Args.SubscriptionID, job.Args.EventID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endStrayArgs]) error {
+		return s.EndStray(ctx, job.Args)
+	}))
 	river.AddWorker(w, &reconcileWorker{service: s})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
 		return s.Sweep(ctx)

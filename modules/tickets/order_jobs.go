@@ -1,6 +1,7 @@
 package tickets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,6 +224,9 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 	return err
 }
 
+// errHeld has the job come again: after a restore nothing is refunded by itself.
+var errHeld = errors.New("tickets: refunds are held after a restore (docs/operations.md)")
+
 // refundLaterTx has a payment given back once the transaction is committed, by one
 // job however often it is asked for.
 func (s *Service) refundLaterTx(ctx context.Context, tx pgx.Tx, o order, paymentID string) error {
@@ -263,6 +267,9 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	}
 	if kept, err := s.payments.IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
 		return err // an admin has decided so
+	}
+	if held, err := s.payments.RefundsHeld(ctx); err != nil || held {
+		return cmp.Or(err, errHeld)
 	}
 	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: "No place was left when the payment arrived."},
 		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {

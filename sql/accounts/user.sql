@@ -82,3 +82,9 @@ RETURNING *;
 UPDATE accounts.users SET email_verified = true, email_verified_at = @now, updated_at = @now
 WHERE id = @id AND NOT email_verified AND deleted_at IS NULL
 RETURNING *;
+
+-- name: UserByGatewayCustomer :one
+-- UserByGatewayCustomer finds whose id at a gateway it is; who is deleted has none.
+SELECT id FROM accounts.users
+WHERE @gateway::text = 'gwa' AND gwa_customer_id = @gateway_id::text OR @gateway::text = 'gwb' AND gwb_customer_id = @gateway_id::text
+LIMIT 1;

@@ -27,6 +27,25 @@ func (q *Queries) LoginOwner(ctx context.Context, db DBTX, login string) (string
 	return user_id, err
 }
 
+const userByGatewayCustomer = `-- name: UserByGatewayCustomer :one
+SELECT id FROM accounts.users
+WHERE $1::text = 'gwa' AND gwa_customer_id = $2::text OR $1::text = 'gwb' AND gwb_customer_id = $2::text
+LIMIT 1
+`
+
+type UserByGatewayCustomerParams struct {
+	Gateway   string
+	GatewayID string
+}
+
+// UserByGatewayCustomer finds whose id at a gateway it is; who is deleted has none.
+func (q *Queries) UserByGatewayCustomer(ctx context.Context, db DBTX, arg UserByGatewayCustomerParams) (objectid.ID, error) {
+	row := db.QueryRow(ctx, userByGatewayCustomer, arg.Gateway, arg.GatewayID)
+	var id objectid.ID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const userByLogin = `-- name: UserByLogin :one
 SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
 WHERE l.login = accounts.fold($1)

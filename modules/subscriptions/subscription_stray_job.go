@@ -1,0 +1,103 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// strayWait is how soon it is looked at again whether the money of a recurrence that
+// no row owns goes back.
+const strayWait = 5 * time.Minute
+
+// endStrayArgs ends at the gateway a recurrence that names a subscription of ours and
+// that no row owns.
+type endStrayArgs struct {
+	Gateway        payments.GatewayName `json:"gateway"`
+	RecurrenceID   string               `json:"recurrence_id"`
+	SubscriptionID objectid.ID          `json:"subscription_id"`
+	PaymentID      string               `json:"payment_id"` // the charge that told of it
+}
+
+// Kind names the job.
+func (endStrayArgs) Kind() string { return "subscriptions_end_stray" }
+
+// endStrayTx has the recurrence behind a charge ended that is booked beside the
+// subscription's own.
+func (s *Service) endStrayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+	if e.SubscriptionID == "" || e.SubscriptionID == remoteID(sub) {
+		return nil
+	}
+	args := endStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID}
+	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	if err != nil {
+		return fmt.Errorf("queue the end of a recurrence: %w", err)
+	}
+	return nil
+}
+
+// EndStray ends a recurrence that no row owns, once it is decided that its money goes
+// back: by a person, or by itself within the limits of automatic refunds. It is read
+// live before; what is not known ends nothing. Neither does anything while too much is
+// missing at the gateway, or after a restore.
+func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
+	state, err := s.payments.UnappliedStateOf(ctx, s.pool, a.Gateway, a.PaymentID)
+	if err != nil {
+		return err
+	}
+	switch state {
+	case payments.UnappliedRefunding, payments.UnappliedRefunded:
+	case payments.UnappliedOpen:
+		return river.JobSnooze(strayWait)
+	default:
+		return nil // a person has decided otherwise
+	}
+	if _, err := s.rowOfRecurrence(ctx, a); !errors.Is(err, pgx.ErrNoRows) {
+		return err // a row owns it by now
+	}
+	held, err := s.payments.RefundsHeld(ctx)
+	if err != nil {
+		return err
+	}
+	suspect, err := s.payments.Intents().Suspect(ctx)
+	if err != nil {
+		return err
+	}
+	if held || slices.Contains(suspect, string(a.Gateway)) {
+		return river.JobSnooze(strayWait)
+	}
+	gateway, err := s.payments.Gateway(a.Gateway)
+	if err != nil {
+		return err
+	}
+	remote, err := gateway.ReadSubscription(ctx, a.RecurrenceID, a.SubscriptionID)
+	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status == payments.RemoteCanceled {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read recurrence %s: %w", a.RecurrenceID, err)
+	}
+	s.log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway", slog.String("gateway", string(a.Gateway)),
+		slog.String("recurrence_id", a.RecurrenceID), slog.String("subscription_id", a.SubscriptionID.String()))
+	if err := gateway.CancelSubscription(ctx, a.RecurrenceID, a.SubscriptionID); err != nil {
+		return fmt.Errorf("end recurrence %s: %w", a.RecurrenceID, err)
+	}
+	return nil
+}
+
+func (s *Service) rowOfRecurrence(ctx context.Context, a endStrayArgs) (row, error) {
+	if a.Gateway == payments.GWA {
+		return s.db.GetSubscriptionByGWAID(ctx, s.pool, &a.RecurrenceID)
+	}
+	return s.db.GetSubscriptionByGWBID(ctx, s.pool, &a.RecurrenceID)
+}
