@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -81,6 +82,8 @@ var killings = map[string]func(o *outside, step string){
 	"plan_move.after_call":        killedMovingPlans,
 	"debit.after_call":            killedOrderingADebit,
 	"debit_retry.after_call":      killedRetryingADebit,
+	"pause.after_stop":            killedPausing,
+	"pause.after_call":            killedPausing,
 	"refund.committed":            killedRefunding,
 	"refund.answered":             killedRefunding,
 	"unapplied.claimed":           killedDeciding,
@@ -216,6 +219,33 @@ func killedRetryingADebit(o *outside, step string) {
 	instructions := o.listed(o.sandbox.GWAURL() + "/pix/automatic/paymentInstructions")
 	require.Len(o.t, instructions, 1)
 	require.EqualValues(o.t, 1, instructions[0].(map[string]any)["retryAttempt"])
+}
+
+// killedPausing: collection of a disputed subscription is paused, and what was made
+// ahead is removed.
+func killedPausing(o *outside, step string) {
+	o.serve("")
+	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe"), o.login(), map[string]any{
+		"plan_id": "plus", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
+	})
+	require.NoError(o.t, o.sandbox.GWA.Advance(48*time.Hour)) // charged, and the next charge made
+	eventually(o.t, "the payment did not reach the ledger", func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
+	root := o.loginAs("root")
+	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
+	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"), 1)
+	dying := o.start("work", step)
+	expect(o.t, 200, http.MethodPost, o.api("/subscriptions/"+sub["_id"].(string)+"/chargeback"), root, map[string]any{"reason": "told by the bank"})
+	<-dying.exited
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.pauses WHERE state = 'pausing'`))
+	o.exec(`UPDATE subscriptions.pauses SET leased_until = now() - interval '1 second'`)
+	o.start("work", "")
+	eventually(o.t, "collection was not paused", func() bool {
+		o.periodic("subscriptions_sweep")
+		return o.count(`SELECT count(*) FROM subscriptions.pauses WHERE state = 'paused'`) == 1
+	})
+	require.Empty(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"))
+	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/subscriptions?status=INACTIVE"), 1)
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'suspended' AND has_chargeback`))
 }
 
 // killedRefunding: the money is given back once.

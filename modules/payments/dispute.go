@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type DisputeRecord struct {
 // DisputeChange is what a report changed.
 type DisputeChange struct {
 	State DisputeState
+	At    time.Time // of the report, by the gateway's clock
 	// Opened: money is held, or lost, since this report. Closed: the dispute is
 	// decided since this report. Both are false of a repetition or an older report,
 	// and true where the first report is that it was lost.
@@ -46,6 +48,7 @@ type Dispute struct {
 	CustomerID       objectid.ID
 	Amount           money.Cents
 	Reason           string
+	Kind             DisputeKind
 	State            DisputeState
 	NativeStatus     string
 	EventID          string
@@ -55,7 +58,7 @@ type Dispute struct {
 
 // RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
 // be called any number of times, in any order, also at once: an older report
-// never reopens what a newer one closed.
+// never reopens what a newer one closed, and what was lost stays lost.
 func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	if r.Report.ID == "" || r.Report.State == "" {
 		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
@@ -64,6 +67,7 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 	if err != nil {
 		return DisputeChange{}, err
 	}
+	change.At = r.Report.At
 	open, err := s.db.DisputeOpenCount(ctx, tx, paymentsdb.DisputeOpenCountParams{Purpose: string(r.Purpose), LocalID: r.LocalID})
 	change.StillOpen = int(open)
 	return change, err
@@ -71,9 +75,18 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 
 func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	d, now := r.Report, s.deps.Clock.Now()
+	if d.State == DisputeOpen || d.State == DisputeWon || d.State == DisputeLost {
+		err := s.db.DisputeAdopt(ctx, tx, paymentsdb.DisputeAdoptParams{
+			Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Kind: string(cmp.Or(d.Kind, Chargeback)),
+			NativeStatus: d.NativeStatus, ReportedAt: d.At, At: now,
+		})
+		if err != nil {
+			return DisputeChange{}, fmt.Errorf("adopt dispute: %w", err)
+		}
+	}
 	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
 		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: string(r.Purpose),
-		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: filled(d.Reason), State: string(d.State),
+		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: filled(d.Reason), Kind: string(cmp.Or(d.Kind, Chargeback)), State: string(d.State),
 		NativeStatus: d.NativeStatus, EventID: filled(d.EventID), OpenedAt: d.openedAt(), ClosedAt: d.closedAt(), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
@@ -89,7 +102,8 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 	was := DisputeState(known.State)
 	older := d.At.Before(known.ReportedAt)
 	tie := d.At.Equal(known.ReportedAt) && rank(d.State) <= rank(was)
-	if older || tie {
+	repeated := d.State == was && was.Closed()
+	if older || tie || repeated || was == DisputeLost {
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
@@ -140,7 +154,7 @@ func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose Purpos
 		all[i] = Dispute{
 			ID: row.ID, Gateway: GatewayName(row.Gateway), GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
 			Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-			Reason: value(row.Reason), State: DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: value(row.EventID),
+			Reason: value(row.Reason), Kind: DisputeKind(row.Kind), State: DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: value(row.EventID),
 			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt,
 		}
 	}

@@ -72,6 +72,7 @@ type Gateway interface {
 	CancelPix(ctx context.Context, paymentID string, local objectid.ID) error
 
 	CardKeeper
+	CollectionPauser
 	CardCharger
 	PixDebiter
 	Refunder
@@ -186,6 +187,9 @@ type RemoteSubscription struct {
 	CreatedAt         time.Time
 	CancelAtPeriodEnd bool
 	LatestPayment     *Payment // the newest payment of the subscription, when known
+	// Inactive: gateway A only collects nothing, as a pause of ours leaves it. Status
+	// is RemoteCanceled then, too.
+	Inactive bool
 }
 
 // PaymentStatus is a payment's state in neutral words.

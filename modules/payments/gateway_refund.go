@@ -121,6 +121,15 @@ func (s DisputeState) Closed() bool {
 // takesMoney reports whether the payer has the money back, for now or for good.
 func (s DisputeState) takesMoney() bool { return s == DisputeOpen || s == DisputeLost }
 
+// DisputeKind says who takes the money back.
+type DisputeKind string
+
+// The kinds of disputes.
+const (
+	Chargeback DisputeKind = "chargeback" // a card holder
+	TakenBack  DisputeKind = "med"        // the payer's bank takes a PIX back (Mecanismo Especial de Devolução)
+)
+
 // DisputeReport is what a gateway says of one dispute.
 type DisputeReport struct {
 	// ID is the gateway's; gateway A gives none and the payment's stands for it.
@@ -129,6 +138,7 @@ type DisputeReport struct {
 	ChargeID     string // gateway B
 	Amount       money.Cents
 	Reason       string
+	Kind         DisputeKind // "" is Chargeback
 	State        DisputeState
 	NativeStatus string
 	OpenedAt     time.Time // gateway A: of the report

@@ -229,14 +229,27 @@ func (s *Service) inLedger(ctx context.Context, db postgres.DB, e Event) (bool, 
 		return state == string(e.Dispute.State), orNone(err)
 	case e.Refund != nil && e.Refund.HasTotal:
 		total, err := s.db.RefundTotalOfPayment(ctx, db, paymentsdb.RefundTotalOfPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
-		return money.Cents(total) == e.Refund.Total, err
+		if err != nil || money.Cents(total) >= e.Refund.Total {
+			return money.Cents(total) == e.Refund.Total, err
+		}
+		return s.tookByRefund(ctx, db, e)
 	case e.Refund != nil:
-		return s.refundsInLedger(ctx, db, e)
+		known, err := s.refundsInLedger(ctx, db, e)
+		if err != nil || known {
+			return known, err
+		}
+		return s.tookByRefund(ctx, db, e)
 	case e.Payment != nil:
 		p, err := s.FindPayment(ctx, db, e.Gateway, e.Payment.ID)
 		return p != nil, err
 	}
 	return true, nil
+}
+
+// tookByRefund reports whether what no row of the refunds tells stands among the
+// disputes that were lost (loseByRefundTx).
+func (s *Service) tookByRefund(ctx context.Context, db postgres.DB, e Event) (bool, error) {
+	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
 }
 
 // refundsInLedger compares refunds that are told one by one. One that is under way

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,9 @@ type RefundRecord struct {
 	LocalID    objectid.ID
 	CustomerID objectid.ID
 	Report     RefundReport
+	// Payment is what is known of the payment, nil when nothing is: of a PIX, what
+	// nobody here asked for was taken back by the payer's bank.
+	Payment *Payment
 }
 
 // RefundChange is what a report changed.
@@ -30,6 +34,12 @@ type RefundChange struct {
 	// Change is how much Total moved by this report: 0 of a repetition, below 0
 	// when a refund failed after it had been counted.
 	Change money.Cents
+	// TakenBack is what the payer's bank took back of a PIX since this report, in
+	// part: it is booked as a refund.
+	TakenBack money.Cents
+	// Lost tells that this report is no refund: a dispute of a subscription's payment
+	// was lost by it.
+	Lost *DisputeChange
 }
 
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
@@ -47,16 +57,41 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 	if err != nil {
 		return RefundChange{}, err
 	}
-	before, target := doneSum(rows), refundedTotal(lines)
-	for _, row := range settleRefunds(rows, r.Report, lines) {
+	change := RefundChange{}
+	before := doneSum(rows)
+	disputed, lost, err := s.loseByRefundTx(ctx, tx, r, refundedTotal(lines)-askedOrDone(rows), refundedTotal(lines))
+	if err != nil {
+		return RefundChange{}, err
+	}
+	for _, row := range settleRefunds(rows, r.Report, lines, disputed) {
+		if row.isNew && r.isPix() {
+			row.Kind = RefundTakenBack
+			change.TakenBack += row.Amount
+		}
 		if err := s.storeRefundTx(ctx, tx, r, row); err != nil {
 			return RefundChange{}, err
+		}
+		if row.Status == RefundDone {
+			change.Total += row.Amount
 		}
 	}
 	if err := s.followUnappliedTx(ctx, tx, r.Gateway, r.Report.PaymentID, false); err != nil {
 		return RefundChange{}, err
 	}
-	return RefundChange{Total: target, Change: target - before}, nil
+	change.Change, change.Lost = change.Total-before, lost
+	return change, nil
+}
+
+func (r RefundRecord) isPix() bool { return r.Payment != nil && r.Payment.Method == MethodPix }
+
+// askedOrDone is what the rows of a payment account for.
+func askedOrDone(rows []*Refund) (sum money.Cents) {
+	for _, row := range rows {
+		if row.Status == RefundDone || row.ByAdmin && row.Status != RefundFailed {
+			sum += row.Amount
+		}
+	}
+	return sum
 }
 
 // lockRefundsTx holds the refunds of a payment until the transaction ends.
@@ -103,7 +138,7 @@ func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, 
 	case row.isNew:
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 			ID: objectid.At(now), Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, GatewayRefundID: filled(row.GatewayRefundID),
-			Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Status: string(row.Status),
+			Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: string(cmp.Or(row.Kind, RefundByUs)), Status: string(row.Status),
 			Source: sourceGateway, EventID: row.EventID, EventType: row.EventType, Reason: filled(row.Reason),
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
@@ -152,7 +187,7 @@ func refundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
 		ID: row.ID, Gateway: GatewayName(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: value(row.GatewayRefundID),
 		Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-		Status: RefundStatus(row.Status), ByAdmin: row.Source == sourceAdmin, EventID: row.EventID, EventType: row.EventType,
+		Kind: RefundKind(row.Kind), Status: RefundStatus(row.Status), ByAdmin: row.Source == sourceAdmin, EventID: row.EventID, EventType: row.EventType,
 		Reason: value(row.Reason), Admin: value(row.Admin), AdminID: row.AdminID, Failure: value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt,
 	}

@@ -94,6 +94,15 @@ func refundedTotal(lines []reportLine) money.Cents {
 	return max(gross-lost, named, 0)
 }
 
+// RefundKind says whether the money was given or taken back.
+type RefundKind string
+
+// The kinds of refunds.
+const (
+	RefundByUs      RefundKind = "refund"
+	RefundTakenBack RefundKind = "med" // of a PIX, asked for by nobody here
+)
+
 // Refund is a row of the ledger of refunds.
 type Refund struct {
 	ID              objectid.ID
@@ -104,6 +113,7 @@ type Refund struct {
 	LocalID         objectid.ID
 	CustomerID      objectid.ID
 	Amount          money.Cents
+	Kind            RefundKind
 	Status          RefundStatus
 	// ByAdmin: asked for here, by an admin or by the platform; else learned from
 	// the gateway.
@@ -122,14 +132,15 @@ type Refund struct {
 
 // settleRefunds brings the rows of one payment, oldest first, in line with a
 // report, which is the last of all lines: the done rows add up to what the lines
-// say. Rows are changed in place, new ones are appended.
-func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine) []*Refund {
+// say. Rows are changed in place, new ones are appended; none for what a dispute
+// took that was lost, and that the gateway counts among the refunds.
+func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine, disputed bool) []*Refund {
 	pending := map[*Refund]bool{}
 	for _, single := range r.Singles {
 		if failedBefore(lines, single.ID) {
 			single.Status = RefundFailed // the news that it was made comes late
 		}
-		rows = settleSingle(rows, r, single, pending)
+		rows = settleSingle(rows, r, single, pending, disputed)
 	}
 	target := refundedTotal(lines)
 	missing := target - doneSum(rows)
@@ -140,10 +151,18 @@ func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine) []*Refund
 		}
 	}
 	takeBack(rows, doneSum(rows)-target)
-	if missing = target - doneSum(rows); missing > 0 {
+	if missing = target - doneSum(rows); missing > 0 && !disputed {
 		rows = append(rows, &Refund{
 			Amount: missing, Status: RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
 		})
+	}
+	if disputed {
+		for _, row := range rows {
+			if !row.ByAdmin && row.Status == RefundPending {
+				row.fail("It was a dispute, which tells it.")
+			}
+		}
+		return rows
 	}
 	return settleListed(rows, r)
 }
@@ -203,10 +222,10 @@ func failedBefore(lines []reportLine, refundID string) bool {
 }
 
 // settleSingle finds the row of a refund that the gateway names, or makes it.
-func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending map[*Refund]bool) []*Refund {
+func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending map[*Refund]bool, disputed bool) []*Refund {
 	row := rowOf(rows, single)
 	if row == nil {
-		if single.Status != RefundDone || single.ID == "" {
+		if single.Status != RefundDone || single.ID == "" || disputed {
 			return rows
 		}
 		row = &Refund{EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount, isNew: true}

@@ -96,7 +96,7 @@ func TestRefundedTotalOfAnyOrder(t *testing.T) {
 // settle runs reports one after the other as RecordRefundTx does.
 func settle(rows []*Refund, lines *[]reportLine, r RefundReport) []*Refund {
 	*lines = append(*lines, r.lines()...)
-	rows = settleRefunds(rows, r, *lines)
+	rows = settleRefunds(rows, r, *lines, false)
 	for _, row := range rows {
 		row.isNew, row.changed = false, false
 	}

@@ -344,6 +344,8 @@ func TestDisputeStory(t *testing.T) {
 				Gateway: payments.GWB, Purpose: payments.ForSubscription, LocalID: local, CustomerID: objectid.New(),
 				Report: payments.DisputeReport{ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state, NativeStatus: string(state), OpenedAt: at, At: at},
 			})
+			require.Equal(t, at, change.At)
+			change.At = time.Time{}
 			return err
 		}))
 		return change
@@ -354,6 +356,7 @@ func TestDisputeStory(t *testing.T) {
 	require.Equal(t, payments.DisputeChange{State: payments.DisputeWon, Closed: true, StillOpen: 1}, record("du_1", payments.DisputeWon, 3))
 	require.Equal(t, payments.DisputeChange{State: payments.DisputeWon, StillOpen: 1}, record("du_1", payments.DisputeOpen, 2), "late news reopen nothing")
 	require.Equal(t, payments.DisputeChange{State: payments.DisputeLost, Closed: true, StillOpen: 0}, record("du_2", payments.DisputeLost, 2), "in the same second the later step wins")
+	require.Equal(t, payments.DisputeChange{State: payments.DisputeLost}, record("du_2", payments.DisputeWon, 9), "what was lost stays lost")
 	require.Equal(t, payments.DisputeChange{State: payments.DisputeInquiry, StillOpen: 0}, record("du_3", payments.DisputeInquiry, 5), "an inquiry holds no money")
 	all, err := b.svc.DisputesOf(t.Context(), b.pool, payments.ForSubscription, local)
 	require.NoError(t, err)

@@ -77,6 +77,11 @@ func (s *Service) syncCard(ctx context.Context, gateway payments.Gateway, sub ro
 		if err != nil || locked.Status != sub.Status {
 			return err // moved meanwhile by a newer word
 		}
+		if remote.Inactive {
+			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return err
+			}
+		}
 		return s.followReadTx(ctx, tx, locked, remote)
 	})
 }

@@ -88,6 +88,9 @@ func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptions
 		if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*sub.NextBillingDate) {
 			return err
 		}
+		if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+			return err
+		}
 		cycle, now := s.dateOf(*locked.NextBillingDate), s.clock.Now()
 		twice, err := s.db.HasOpenDebitWithin(ctx, tx, subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: sub.ID, Cycle: cycle, Months: locked.PeriodMonths})
 		if err != nil || twice {
@@ -146,6 +149,9 @@ func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.Subs
 			if err != nil {
 				return fmt.Errorf("note paid debit: %w", err)
 			}
+		}
+		if err := s.pauseAgainTx(ctx, tx, sub.ID); err != nil {
+			return err
 		}
 		return s.payments.ReplayWaitingTx(ctx, tx, payments.GWA, made.ID)
 	})

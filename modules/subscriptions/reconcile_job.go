@@ -114,6 +114,11 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 		if err != nil {
 			return err
 		}
+		if remote.Inactive {
+			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return err
+			}
+		}
 		now := s.clock.Now()
 		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
 			return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayDeletedAt = &now })

@@ -61,8 +61,14 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 			edit(r)
 		}
 	}})
-	if err != nil || !moved || !Status(sub.Status).Ended() {
+	if err != nil || !moved {
 		return moved, err
+	}
+	if action == AdminActivates { // they lift the dispute's suspension: what gives access is charged
+		return true, s.resumeTx(ctx, tx, sub.ID, now)
+	}
+	if !Status(sub.Status).Ended() {
+		return true, nil
 	}
 	return true, s.endAtGatewayTx(ctx, tx, *sub)
 }
@@ -195,9 +201,7 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 		if err != nil {
 			return err
 		}
-		edit := func(r *row) { r.HasChargeback = true }
-		_, err = s.moveTx(ctx, tx, sub, change{action: DisputeOpens, source: ByAdmin, actor: callerID(ctx), edit: edit})
-		return err
+		return s.openDisputeTx(ctx, tx, sub, change{source: ByAdmin, actor: callerID(ctx)})
 	})
 }
 

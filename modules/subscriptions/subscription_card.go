@@ -38,6 +38,9 @@ func (s *Service) changeCard(ctx context.Context, customerID objectid.ID, name p
 	if err != nil {
 		return row{}, "", s.cardRefused(ctx, err, field)
 	}
+	if sub.HasChargeback && Status(sub.Status) == Suspended {
+		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil
+	}
 	if sub.PaymentFailures == 0 && Status(sub.Status) != Suspended {
 		return sub, cardChanged, nil
 	}

@@ -280,6 +280,9 @@ func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if Status(sub.Status).Ended() || e.Known != nil || stopped(*sub) {
 		return "no consequence", nil
 	}
+	if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+		return "collection is paused", err
+	}
 	if err := s.dropDebitTx(ctx, tx, *sub, e); err != nil {
 		return "", err
 	}
@@ -307,10 +310,14 @@ func (s *Service) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 }
 
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated,
-// which leave a period that is paid already.
+// which leave a period that is paid already. Inactivated is also the echo of a pause
+// of ours, which changes nothing.
 func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, nil
+	}
+	if echo, err := s.isEchoTx(ctx, tx, *sub, e); err != nil || echo {
+		return "collection is paused", err
 	}
 	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
 	now := s.clock.Now()

@@ -298,6 +298,9 @@ func (s *Service) conflictWith(ctx context.Context, db postgres.DB, live row) er
 	case Active:
 		return fault.Conflict("You already have an active subscription.")
 	case Suspended:
+		if live.HasChargeback {
+			return fault.Conflict("A payment of your subscription is disputed: nothing is charged, and access waits, until the bank has decided. You can cancel it and subscribe anew.")
+		}
 		return fault.Conflict("Your subscription is suspended. Change the card to pay what is open, or cancel it and subscribe anew.")
 	default:
 		if live.PaymentMethod == string(payments.MethodPix) {

@@ -157,6 +157,13 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(pix, err, s.DropPix)
 	stops, err := s.db.ListDueStops(ctx, s.pool, now.Add(-stopSilence))
 	each(stops, err, s.StopRecurrence)
+	disputed, err := s.db.ListDisputedUnpaused(ctx, s.pool)
+	failed = errors.Join(failed, err)
+	for _, sub := range disputed {
+		failed = errors.Join(failed, s.followDisputes(ctx, sub))
+	}
+	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
+	each(pauses, err, s.CarryOutPause)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
 	each(moves, err, s.recoverMove)
 	return errors.Join(failed, s.retryDue(ctx, now), s.mailDueDunning(ctx, now))

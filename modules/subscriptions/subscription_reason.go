@@ -38,7 +38,7 @@ var reasons = map[Action]Reason{
 	GatewaySaysActive: ReasonGatewayStatus, GatewaySaysSuspended: ReasonPaymentFailure, GatewaySaysIncomplete: ReasonGatewayStatus,
 	GatewaySaysExpired: ReasonExpired,
 	PaymentFails:       ReasonPaymentFailure, PaymentFailsTooOften: ReasonPaymentFailure,
-	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon,
+	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon, DisputeLost: ReasonChargeback,
 	AuthorizationActivated: ReasonAuthorized, AuthorizationCancelled: ReasonCustomerCancelled, AuthorizationExpired: ReasonExpired,
 	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,
 	AdminSuspends: ReasonAdminCancelled, AdminExpires: ReasonAdminCancelled,

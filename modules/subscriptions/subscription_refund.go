@@ -2,29 +2,59 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
 // applyRefundTx: charge.refunded, refund.*; PAYMENT_REFUNDED,
 // PAYMENT_PARTIALLY_REFUNDED, PAYMENT_REFUND_*. The ledger sorts out repetitions
-// and cumulative totals; the row's total follows from it.
+// and cumulative totals, and what is no refund but a dispute that was lost; the
+// row's total follows from it. What the payer's bank took back of a PIX in part
+// suspends nobody: people see it on the list of unapplied payments.
 func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
-	_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Refund,
-	})
+	record := payments.RefundRecord{
+		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Refund, Payment: paymentOf(e),
+	}
+	changed, err := s.payments.RecordRefundTx(ctx, tx, record)
 	if err != nil {
 		return "", err
 	}
+	if changed.Lost != nil {
+		return s.followDisputeTx(ctx, tx, sub, *changed.Lost, change{source: sourceOf(e), event: eventOf(e)})
+	}
+	if changed.TakenBack > 0 {
+		if err := s.listTakenBackTx(ctx, tx, *sub, record, changed.TakenBack); err != nil {
+			return "", err
+		}
+	}
 	return "", s.totalRefundsTx(ctx, tx, sub)
+}
+
+// paymentOf is the payment that a refund is of, nil when nothing is known of it.
+func paymentOf(e payments.Event) *payments.Payment {
+	if e.Known != nil {
+		return &e.Known.Payment
+	}
+	return e.Payment
+}
+
+// listTakenBackTx has people look at what a bank took back.
+func (s *Service) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord, part money.Cents) error {
+	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &r.Payment.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt,
+		Note: fmt.Sprintf("The payer's bank took back R$ %s of this PIX (MED); nobody here asked for it.", part),
+	})
+	return err
 }
 
 // totalRefundsTx writes what the ledger adds up to.
@@ -34,54 +64,6 @@ func (s *Service) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error
 		return err
 	}
 	return s.editTx(ctx, tx, sub, func(r *row) { r.TotalRefundedCents = int64(total) })
-}
-
-// applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*. Money that is held
-// closes the subscription; a dispute that is won opens it again, when no other
-// one is open and it was the dispute that closed it.
-func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
-	if e.Dispute == nil {
-		return "no dispute in the event", nil
-	}
-	changed, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Dispute,
-	})
-	if err != nil {
-		return "", err
-	}
-	c := change{source: sourceOf(e), event: eventOf(e)}
-	switch {
-	case changed.Opened: // also when all that came of it is that it was lost
-		c.action, c.edit = DisputeOpens, func(r *row) { r.HasChargeback = true }
-	case changed.Closed && changed.State == payments.DisputeLost: // what an admin opened meanwhile stays open
-		return "", s.editTx(ctx, tx, sub, func(r *row) { r.HasChargeback = true })
-	case changed.Closed && changed.State == payments.DisputeWon && changed.StillOpen == 0:
-		c.action, c.edit = DisputeWon, func(r *row) { r.HasChargeback = false }
-		closed, err := s.closedByDisputeTx(ctx, tx, *sub)
-		if err != nil {
-			return "", err
-		}
-		if Status(sub.Status) == Suspended && !closed {
-			return "", s.editTx(ctx, tx, sub, c.edit)
-		}
-	default:
-		return "no consequence", nil
-	}
-	_, err = s.moveTx(ctx, tx, sub, c)
-	return "", err
-}
-
-// closedByDisputeTx reports whether a suspended subscription would be open but
-// for its dispute: payments that failed keep it closed, and so does an admin.
-func (s *Service) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
-	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
-		return false, nil
-	}
-	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return true, nil
-	}
-	return reason != string(ReasonPaymentFailure) && reason != string(reasons[AdminSuspends]), err
 }
 
 // totalRefunds rewrites the total after a refund that was settled elsewhere, in a

@@ -30,6 +30,9 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 	if err != nil {
 		return cardOutcome{}, err
 	}
+	if Status(old.Status) == Suspended && old.HasChargeback {
+		return cardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
+	}
 	if status := Status(old.Status); status != Active && status != Pending {
 		return cardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}

@@ -217,6 +217,9 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if Status(sub.Status).Ended() {
 		return s.lateMoneyTx(ctx, tx, sub, p)
 	}
+	if kept, err := s.keepPausedTx(ctx, tx, *sub, p); err != nil || kept {
+		return err
+	}
 	if older {
 		return nil // a later debit failed, and is owed
 	}

@@ -47,6 +47,7 @@ const (
 	PaymentFailsTooOften   Action = "payment_fails_too_often" // the attempt that reaches the limit
 	DisputeOpens           Action = "dispute_opens"           // charge.dispute.created, PAYMENT_CHARGEBACK_REQUESTED
 	DisputeWon             Action = "dispute_won"
+	DisputeLost            Action = "dispute_lost"            // charge.dispute.closed (lost), PAYMENT_REFUNDED while it is open, a PIX that the payer's bank took back
 	AuthorizationActivated Action = "authorization_activated" // automatic PIX
 	AuthorizationCancelled Action = "authorization_cancelled" // automatic PIX cancelled or refused
 	AuthorizationExpired   Action = "authorization_expired"   // automatic PIX
@@ -63,7 +64,7 @@ const (
 var Actions = []Action{
 	Subscribe, Renew, PaymentSettles, RenewalTaken, TrialStarts, PaymentDeclined, NothingAtGateway, LiveReadDead, Replaced, PixRunsOut,
 	GatewaySaysActive, GatewaySaysOpenHeld, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
-	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon,
+	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon, DisputeLost,
 	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
 	LateMoney, PeriodEnds, CustomerCancels, AdminCancels, AdminActivates, AdminSuspends, AdminExpires,
 }
@@ -119,6 +120,7 @@ var transitions = map[Action]moves{
 	PaymentFailsTooOften: from(Active)(Suspended).stays(Suspended),
 	DisputeOpens:         from(Pending, Active)(Suspended).stays(Suspended, Cancelled, Expired),
 	DisputeWon:           from(Suspended)(Active).stays(Active, Cancelled, Expired),
+	DisputeLost:          anyLive(Cancelled).stays(Cancelled, Expired),
 
 	AuthorizationActivated: anyLive(Active),
 	AuthorizationCancelled: anyLive(Cancelled),

@@ -161,6 +161,9 @@ func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Sta
 		return fmt.Errorf("write history: %w", err)
 	}
 	if to := Status(sub.Status); to.Ended() {
+		if err := s.db.VoidPauses(ctx, tx, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: sub.EndedAt}); err != nil {
+			return fmt.Errorf("void pauses: %w", err)
+		}
 		if err := s.accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func TestOverdueCodeIsNoFailure(t *testing.T) {
 func TestChargebackOfGatewayA(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for last, want := range map[sandboxa.ChargebackStep]string{sandboxa.ChargebackWon: "active", sandboxa.ChargebackLost: "suspended"} {
+	for last, want := range map[sandboxa.ChargebackStep]string{sandboxa.ChargebackWon: "active", sandboxa.ChargebackLost: "cancelled"} {
 		b.newcomer(t)
 		id := b.paidGWA(t)
 		payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
@@ -104,7 +104,7 @@ func TestChargebackOfGatewayA(t *testing.T) {
 		require.NoError(t, err)
 		b.settle(t)
 		require.Equal(t, want, b.status(t, id))
-		require.Equal(t, want == "suspended", column[bool](t, b, id, "has_chargeback"))
+		require.Equal(t, want == "cancelled", column[bool](t, b, id, "has_chargeback"))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 	}
 }

@@ -29,7 +29,7 @@ func TestDisputeClosesAndWinningOpens(t *testing.T) {
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
 }
 
-func TestLostDisputeStaysClosed(t *testing.T) {
+func TestLostDisputeEndsTheSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
@@ -39,7 +39,7 @@ func TestLostDisputeStaysClosed(t *testing.T) {
 	b.replay(t)
 	require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, false))
 	b.settle(t)
-	require.Equal(t, "suspended", b.status(t, id))
+	require.Equal(t, "cancelled", b.status(t, id))
 	require.True(t, column[bool](t, b, id, "has_chargeback"))
 }
 
@@ -74,7 +74,7 @@ func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
 }
 
 // The end of a dispute may overtake its beginning, or be all that ever comes.
-func TestALostDisputeClosesWhateverCameBeforeIt(t *testing.T) {
+func TestALostDisputeEndsWhateverCameBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	seconds := map[payments.DisputeState]int{payments.DisputeInquiry: 1, payments.DisputeOpen: 2, payments.DisputeLost: 3}
@@ -92,8 +92,9 @@ func TestALostDisputeClosesWhateverCameBeforeIt(t *testing.T) {
 				Dispute: &payments.DisputeReport{ID: "dp_" + r.id, PaymentID: "pi_1", Amount: 4990, State: state, At: r.at(seconds[state])},
 			})
 		}
-		require.Equal(t, "suspended", b.status(t, id), name)
+		require.Equal(t, "cancelled", b.status(t, id), name)
 		require.True(t, column[bool](t, b, id, "has_chargeback"), name)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1 AND from_status = 'active' AND reason = 'chargeback'", id), name)
 	}
 }
 

@@ -138,6 +138,7 @@ func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o order, e payments.E
 	if e.Refund != nil {
 		_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
 			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund,
+			Payment: &payments.Payment{Method: payments.Method(text(o.PaymentMethod))},
 		})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)

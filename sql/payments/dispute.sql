@@ -1,9 +1,9 @@
 -- name: DisputeInsert :execrows
 INSERT INTO payments.disputes (
-    id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status,
+    id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
     event_id, opened_at, closed_at, reported_at, created_at, updated_at
 ) VALUES (
-    @id, @gateway, @gateway_dispute_id, @payment_ref, @purpose, @local_id, @customer_id, @amount_cents, sqlc.narg(reason), @state, @native_status,
+    @id, @gateway, @gateway_dispute_id, @payment_ref, @purpose, @local_id, @customer_id, @amount_cents, sqlc.narg(reason), @kind, @state, @native_status,
     sqlc.narg(event_id), @opened_at, sqlc.narg(closed_at), @reported_at, @at, @at
 )
 ON CONFLICT DO NOTHING;
@@ -12,6 +12,22 @@ ON CONFLICT DO NOTHING;
 SELECT * FROM payments.disputes
 WHERE purpose = @purpose AND local_id = @local_id
 ORDER BY opened_at DESC, id DESC;
+
+-- name: DisputeListOfPayment :many
+-- DisputeListOfPayment gives the disputes of one payment, oldest first.
+SELECT * FROM payments.disputes
+WHERE gateway = @gateway AND payment_ref = @payment_ref
+ORDER BY opened_at, id;
+
+-- name: DisputeAdopt :exec
+-- DisputeAdopt has the gateway's first report of a dispute take over what an
+-- admin entered by hand for the same payment.
+UPDATE payments.disputes d SET gateway_dispute_id = @gateway_dispute_id, kind = @kind, native_status = @native_status, reported_at = least(d.reported_at, @reported_at), updated_at = @at
+WHERE d.id = (
+    SELECT m.id FROM payments.disputes m
+    WHERE m.gateway = @gateway AND m.payment_ref = @payment_ref AND m.state = 'open' AND m.native_status = 'reported_by_admin'
+    ORDER BY m.opened_at LIMIT 1)
+  AND NOT EXISTS (SELECT 1 FROM payments.disputes o WHERE o.gateway = @gateway AND o.gateway_dispute_id = @gateway_dispute_id);
 
 -- name: DisputeLock :one
 SELECT * FROM payments.disputes
@@ -28,6 +44,11 @@ WHERE id = @id;
 -- DisputeOpenCount counts disputes that hold money: neither inquiries nor decided ones.
 SELECT count(*) FROM payments.disputes
 WHERE purpose = @purpose AND local_id = @local_id AND state = 'open';
+
+-- name: DisputeTookPayment :one
+-- DisputeTookPayment reports whether a lost dispute of a subscription's payment stands for what the gateway counts among its refunds.
+SELECT EXISTS (SELECT 1 FROM payments.disputes
+    WHERE gateway = @gateway AND payment_ref = @payment_ref AND purpose = 'subscription' AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'));
 
 -- name: DisputeStateOf :one
 SELECT state FROM payments.disputes WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id;

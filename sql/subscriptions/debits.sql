@@ -37,3 +37,12 @@ WHERE subscription_id = @subscription_id AND cycle = @cycle;
 -- name: SetDebitOrdered :exec
 UPDATE subscriptions.debits SET gateway_payment_id = @gateway_payment_id, ordered_at = @now, due_date = @due_date
 WHERE subscription_id = @subscription_id AND cycle = @cycle AND gateway_payment_id IS NULL;
+
+-- name: ForgetDebit :exec
+-- A debit that was removed at the gateway while collection was paused, or never made:
+-- its cycle can be ordered again.
+DELETE FROM subscriptions.debits
+WHERE subscription_id = @subscription_id AND cycle = @cycle AND gateway_payment_id IS NOT DISTINCT FROM sqlc.narg(gateway_payment_id);
+
+-- name: ListDebitsSince :many
+SELECT * FROM subscriptions.debits WHERE subscription_id = @subscription_id AND due_date >= @since ORDER BY cycle;

@@ -33,7 +33,7 @@ func (g *Gateway) readEnded(env *envelope, e *payments.Event) error {
 	if err := g.subscriptionOf(env, e); err != nil {
 		return err
 	}
-	e.Subscription.Status = payments.RemoteCanceled
+	e.Subscription.Status, e.Subscription.Inactive = payments.RemoteCanceled, env.Event == "SUBSCRIPTION_INACTIVATED"
 	e.Kind = payments.RecurrenceWasEnded
 	return nil
 }

@@ -67,6 +67,7 @@ func (s *subscription) neutral(zone *time.Location) payments.RemoteSubscription 
 	if s.Deleted {
 		r.Status, r.NativeStatus = payments.RemoteCanceled, nativeDeleted
 	}
+	r.Inactive = s.Status == "INACTIVE" && !s.Deleted
 	if at := s.DateCreated.in(zone); at != nil {
 		r.CreatedAt = *at
 	}

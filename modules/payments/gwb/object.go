@@ -76,6 +76,7 @@ type subscriptionObject struct {
 	CurrentPeriodEnd  int64         `json:"current_period_end"` // older shape
 	LatestInvoice     invoiceObject `json:"latest_invoice"`
 	Metadata          metadata      `json:"metadata"`
+	PauseCollection   *struct{}     `json:"pause_collection"`
 	Items             struct {
 		Data []struct {
 			ID               string `json:"id"`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,7 +60,7 @@ func (g *Gateways) chargesA(t testing.TB) (all []Charge) {
 			refunded := p.Status == "REFUNDED"
 			all = append(all, Charge{
 				Gateway: payments.GWA, ID: p.ID, LocalID: objectid.ID(p.ExternalReference), Cents: int64(p.Value*100 + 0.5),
-				Succeeded: refunded || p.Status == "CONFIRMED" || p.Status == "RECEIVED", Refunded: refunded,
+				Succeeded: refunded || p.Status == "CONFIRMED" || p.Status == "RECEIVED" || strings.Contains(p.Status, "CHARGEBACK"), Refunded: refunded,
 			})
 		}
 		if !page.HasMore {

@@ -5,6 +5,7 @@ package paymentstest
 
 import (
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,20 @@ type Gateways struct {
 	Sandbox *sandbox.Sandbox
 	A       *gwa.Gateway
 	B       *gwb.Gateway
+
+	ahead *ahead
+}
+
+// ahead is the machine's clock, moved forward.
+type ahead struct{ by atomic.Int64 }
+
+func (a *ahead) Now() time.Time { return clock.System{}.Now().Add(time.Duration(a.by.Load())) }
+
+// Advance moves the clocks of both sandboxes and of the adapters forward.
+func (g *Gateways) Advance(t testing.TB, by time.Duration) {
+	t.Helper()
+	g.ahead.by.Add(int64(by))
+	require.NoError(t, g.Sandbox.Advance(by))
 }
 
 // NewGateways starts both gateways until the test ends. Their webhooks wait
@@ -51,14 +66,15 @@ func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	const limit, wait = 2 * time.Second, 5 * time.Millisecond
+	now := &ahead{}
 	return &Gateways{
-		Sandbox: s,
+		Sandbox: s, ahead: now,
 		A: gwa.New(gwa.Config{
-			URL: s.GWAURL(), APIKey: "$aact_hmlg_sandbox", WebhookTokens: []string{GWAToken}, Clock: clock.System{},
+			URL: s.GWAURL(), APIKey: "$aact_hmlg_sandbox", WebhookTokens: []string{GWAToken}, Clock: now,
 			Timeout: limit, CardTimeout: limit, RetryWait: wait,
 		}),
 		B: gwb.New(gwb.Config{
-			URL: s.GWBURL(), SecretKey: "sk_test_sandbox", WebhookSecrets: []string{GWBSecret}, Clock: clock.System{},
+			URL: s.GWBURL(), SecretKey: "sk_test_sandbox", WebhookSecrets: []string{GWBSecret}, Clock: now,
 			Timeout: limit, RetryWait: wait, Transport: b,
 		}),
 	}

@@ -82,6 +82,20 @@ var plants = map[string][]string{
 	},
 	"refunded_total_is_ledger": {`UPDATE subscriptions.subscriptions SET total_refunded_cents = 1`, refund("gwa", "pay_1", "subscription", "SUB", 1, "done")},
 	"no_access_while_disputed": {`UPDATE subscriptions.subscriptions SET has_chargeback = true; ` + dispute("SUB", "ANA")},
+	"disputed_collection_paused": {
+		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
+		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'; ` + pause("resuming", "NULL", "now()"),
+		strings.Replace(disputed, "gwa_subscription_id = 'sub_1'", "pix_automatic = true, gwa_pix_auth_id = 'auth_1'", 1) + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
+	},
+	"lost_dispute_ends": {
+		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-20 11:44'`,
+		dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
+	},
+	"paused_money_returned": {
+		paidWhilePaused + pause("paused", "NULL", "NULL"),
+		paidWhilePaused + pause("resumed", "'2026-11-17'", "NULL"),
+		paidWhilePaused + pause("void", "NULL", "NULL") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
+	},
 	"paid_subscription_in_ledger": {
 		`DELETE FROM payments.payments WHERE purpose = 'subscription'`,
 		`UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pay_1'`,
@@ -216,6 +230,18 @@ func renewalOf(renewed, status string) string {
 func openIntent(kind, subject, times string) string {
 	return fmt.Sprintf(`INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, created_at, next_look_at, leased_until, not_known_since)
 		VALUES (platform.new_object_id(), '%s', '%s', 'gwa', 'x', '2026-11-18', %s)`, kind, subject, times)
+}
+
+// disputed makes the subscription one that a recurrence charges, and that is disputed.
+const disputed = `UPDATE subscriptions.subscriptions SET status = 'suspended', has_chargeback = true, gwa_subscription_id = 'sub_1'; `
+
+// paidWhilePaused is money that settled within the pauses of the plants.
+const paidWhilePaused = `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+	VALUES ('gwa', 'pay_9', 'subscription', 'SUB', 'ANA', 4990, 'pix', 'RECEIVED', '2026-11-16', now(), now()); `
+
+func pause(state, until, nextTry string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.pauses (id, subscription_id, state, since, until, next_try_at, ended_at, register_date)
+		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-15', %s, %s, CASE WHEN '%s' IN ('resumed', 'void') THEN timestamptz '2026-11-18' END, '2026-11-15')`, state, until, nextTry, state)
 }
 
 func refund(gateway, payment, purpose, local string, cents int, status string) string {

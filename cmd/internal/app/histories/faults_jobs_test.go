@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
 )
 
 // jobDeeds are what jobs and webhooks do by themselves.
@@ -26,6 +28,10 @@ var jobDeeds = []deed{
 	{name: "subscriptions_end_at_gateway", what: "gwb", given: a(cardB, notEnded("DELETE /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
 	{name: "subscriptions_stop_recurrence", what: "gwa card", given: a(cardA, notStopped("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: endsWithPeriod},
 	{name: "subscriptions_stop_recurrence", what: "automatic PIX", given: a(automatic, paid, notStopped("DELETE /v3/pix/automatic/authorizations/{id}")), do: during(2 * time.Hour), done: endsWithPeriod},
+	{name: "subscriptions_pause", what: "gwa", given: a(cardA, pass(48*time.Hour), disputed), do: during(2 * time.Hour), done: collects(false)},
+	{name: "subscriptions_pause", what: "gwb", given: a(cardB, disputed), do: during(2 * time.Hour), done: collects(false)},
+	{name: "subscriptions_pause", what: "gwa, lifted", given: a(cardA, pass(48*time.Hour), disputed, pass(2*time.Hour), lifted), do: during(2 * time.Hour), done: collects(true)},
+	{name: "subscriptions_pause", what: "gwb, lifted", given: a(cardB, disputed, pass(2*time.Hour), lifted), do: during(2 * time.Hour), done: collects(true)},
 	{name: "subscriptions_plan_move", what: "gwa", given: a(newPlan, cardA, lost(movePlan, "PUT /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
 	{name: "subscriptions_plan_move", what: "gwb", given: a(newPlan, cardB, lost(movePlan, "POST /v1/subscriptions/{id}")), do: during(2 * time.Hour), done: onPremium},
 	{name: "subscriptions_reconcile", given: unheardOf, do: reconcileAll, done: oneLive("active")},
@@ -141,6 +147,32 @@ func refusalTold(h *history) {
 	var auth string
 	h.noteError("authorization", h.db.QueryRow(context.Background(), `SELECT gwa_pix_auth_id FROM subscriptions.subscriptions WHERE pix_automatic`).Scan(&auth))
 	h.noteError("refusal", h.gateways.a.SendEvent("PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", auth))
+}
+
+func disputed(h *history) { admin(http.MethodPost, "/subscriptions/%s/chargeback", why)(h) }
+
+func lifted(h *history) { admin(http.MethodPost, "/admin/subscriptions/%s/activate", why)(h) }
+
+// collects tells what we know of the collection, and what the gateway does: paused, it
+// has nothing that it would charge.
+func collects(again bool) func(h *history) bool {
+	return func(h *history) bool {
+		var state string
+		if err := h.db.QueryRow(context.Background(), `SELECT state FROM subscriptions.pauses`).Scan(&state); err != nil {
+			return false
+		}
+		for _, s := range h.gateways.list(h.t, payments.GWA, "/v3/subscriptions") {
+			if (str(s, "status") == "ACTIVE") != again || !again && len(h.gateways.list(h.t, payments.GWA, "/v3/payments?status=PENDING")) > 0 {
+				return false
+			}
+		}
+		for _, s := range h.gateways.list(h.t, payments.GWB, "/v1/subscriptions") {
+			if (s["pause_collection"] == nil) != again {
+				return false
+			}
+		}
+		return state == map[bool]string{false: "paused", true: "resumed"}[again]
+	}
 }
 
 // sweepTickets is half an hour and more of the ticket store's periodic job.

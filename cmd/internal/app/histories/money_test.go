@@ -91,12 +91,16 @@ func (h *history) bookB(b books) {
 	}
 }
 
-// ledger reads ours. Disputes that an admin noted are no gateway's.
+// ledger reads ours. Disputes that an admin noted are no gateway's, and what the
+// gateway calls a refund of a subscription may be a dispute that was lost.
 func (h *history) ledger() books {
 	b := newBooks()
 	read(h, `SELECT gateway_payment_id, amount_cents FROM payments.payments WHERE amount_cents > 0`, b.Paid)
-	read(h, `SELECT payment_ref, sum(amount_cents)::bigint FROM payments.refunds WHERE status = 'done' GROUP BY payment_ref`, b.Back)
-	read(h, `SELECT gateway_dispute_id, state FROM payments.disputes WHERE gateway_dispute_id NOT LIKE 'CHARGEBACK-%'`, b.Disputes)
+	read(h, `SELECT payment_ref, sum(amount_cents)::bigint FROM (
+		SELECT payment_ref, amount_cents FROM payments.refunds WHERE status = 'done'
+		UNION ALL SELECT payment_ref, amount_cents FROM payments.disputes WHERE kind = 'med' OR gateway = 'gwa' AND state = 'lost' AND native_status = 'REFUNDED' AND gateway_dispute_id LIKE 'CHARGEBACK-%') x
+		GROUP BY payment_ref`, b.Back)
+	read(h, `SELECT gateway_dispute_id, state FROM payments.disputes WHERE gateway_dispute_id NOT LIKE 'CHARGEBACK-%' AND kind = 'chargeback'`, b.Disputes)
 	return b
 }
 

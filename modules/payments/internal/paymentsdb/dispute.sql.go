@@ -12,13 +12,47 @@ import (
 	"marquee/platform/objectid"
 )
 
+const disputeAdopt = `-- name: DisputeAdopt :exec
+UPDATE payments.disputes d SET gateway_dispute_id = $1, kind = $2, native_status = $3, reported_at = least(d.reported_at, $4), updated_at = $5
+WHERE d.id = (
+    SELECT m.id FROM payments.disputes m
+    WHERE m.gateway = $6 AND m.payment_ref = $7 AND m.state = 'open' AND m.native_status = 'reported_by_admin'
+    ORDER BY m.opened_at LIMIT 1)
+  AND NOT EXISTS (SELECT 1 FROM payments.disputes o WHERE o.gateway = $6 AND o.gateway_dispute_id = $1)
+`
+
+type DisputeAdoptParams struct {
+	GatewayDisputeID string
+	Kind             string
+	NativeStatus     string
+	ReportedAt       time.Time
+	At               time.Time
+	Gateway          string
+	PaymentRef       string
+}
+
+// DisputeAdopt has the gateway's first report of a dispute take over what an
+// admin entered by hand for the same payment.
+func (q *Queries) DisputeAdopt(ctx context.Context, db DBTX, arg DisputeAdoptParams) error {
+	_, err := db.Exec(ctx, disputeAdopt,
+		arg.GatewayDisputeID,
+		arg.Kind,
+		arg.NativeStatus,
+		arg.ReportedAt,
+		arg.At,
+		arg.Gateway,
+		arg.PaymentRef,
+	)
+	return err
+}
+
 const disputeInsert = `-- name: DisputeInsert :execrows
 INSERT INTO payments.disputes (
-    id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status,
+    id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
     event_id, opened_at, closed_at, reported_at, created_at, updated_at
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-    $12, $13, $14, $15, $16, $16
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+    $13, $14, $15, $16, $17, $17
 )
 ON CONFLICT DO NOTHING
 `
@@ -33,6 +67,7 @@ type DisputeInsertParams struct {
 	CustomerID       objectid.ID
 	AmountCents      int64
 	Reason           *string
+	Kind             string
 	State            string
 	NativeStatus     string
 	EventID          *string
@@ -53,6 +88,7 @@ func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg DisputeInsertP
 		arg.CustomerID,
 		arg.AmountCents,
 		arg.Reason,
+		arg.Kind,
 		arg.State,
 		arg.NativeStatus,
 		arg.EventID,
@@ -68,7 +104,7 @@ func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg DisputeInsertP
 }
 
 const disputeListOf = `-- name: DisputeListOf :many
-SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at FROM payments.disputes
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
 WHERE purpose = $1 AND local_id = $2
 ORDER BY opened_at DESC, id DESC
 `
@@ -105,6 +141,58 @@ func (q *Queries) DisputeListOf(ctx context.Context, db DBTX, arg DisputeListOfP
 			&i.ReportedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Kind,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const disputeListOfPayment = `-- name: DisputeListOfPayment :many
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
+WHERE gateway = $1 AND payment_ref = $2
+ORDER BY opened_at, id
+`
+
+type DisputeListOfPaymentParams struct {
+	Gateway    string
+	PaymentRef string
+}
+
+// DisputeListOfPayment gives the disputes of one payment, oldest first.
+func (q *Queries) DisputeListOfPayment(ctx context.Context, db DBTX, arg DisputeListOfPaymentParams) ([]PaymentsDispute, error) {
+	rows, err := db.Query(ctx, disputeListOfPayment, arg.Gateway, arg.PaymentRef)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsDispute{}
+	for rows.Next() {
+		var i PaymentsDispute
+		if err := rows.Scan(
+			&i.ID,
+			&i.Gateway,
+			&i.GatewayDisputeID,
+			&i.PaymentRef,
+			&i.Purpose,
+			&i.LocalID,
+			&i.CustomerID,
+			&i.AmountCents,
+			&i.Reason,
+			&i.State,
+			&i.NativeStatus,
+			&i.EventID,
+			&i.OpenedAt,
+			&i.ClosedAt,
+			&i.ReportedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}
@@ -117,7 +205,7 @@ func (q *Queries) DisputeListOf(ctx context.Context, db DBTX, arg DisputeListOfP
 }
 
 const disputeLock = `-- name: DisputeLock :one
-SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at FROM payments.disputes
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
 WHERE gateway = $1 AND gateway_dispute_id = $2
 FOR UPDATE
 `
@@ -148,6 +236,7 @@ func (q *Queries) DisputeLock(ctx context.Context, db DBTX, arg DisputeLockParam
 		&i.ReportedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -218,4 +307,22 @@ func (q *Queries) DisputeStateOf(ctx context.Context, db DBTX, arg DisputeStateO
 	var state string
 	err := row.Scan(&state)
 	return state, err
+}
+
+const disputeTookPayment = `-- name: DisputeTookPayment :one
+SELECT EXISTS (SELECT 1 FROM payments.disputes
+    WHERE gateway = $1 AND payment_ref = $2 AND purpose = 'subscription' AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'))
+`
+
+type DisputeTookPaymentParams struct {
+	Gateway    string
+	PaymentRef string
+}
+
+// DisputeTookPayment reports whether a lost dispute of a subscription's payment stands for what the gateway counts among its refunds.
+func (q *Queries) DisputeTookPayment(ctx context.Context, db DBTX, arg DisputeTookPaymentParams) (bool, error) {
+	row := db.QueryRow(ctx, disputeTookPayment, arg.Gateway, arg.PaymentRef)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }

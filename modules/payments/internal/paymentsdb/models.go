@@ -33,6 +33,8 @@ type PaymentsDispute struct {
 	ReportedAt time.Time
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	// chargeback: a card holder's; med: the payer's bank took a whole PIX of a subscription back (Mecanismo Especial de Devolução), opened and lost in one step.
+	Kind string
 }
 
 // One row a failed attempt to take a payment, so that a failure reported by several events counts once.
@@ -158,6 +160,8 @@ type PaymentsRefund struct {
 	RefundedAt  *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	// refund; med: of a PIX, and nobody here asked for it: the payer's bank took it back. A whole PIX of a subscription that was taken back stands in payments.disputes instead.
+	Kind string
 }
 
 // Every change of an unapplied payment's state, append-only. What the platform refunded by itself, and so its hourly and daily limits, is counted from here.

@@ -13,7 +13,7 @@ import (
 )
 
 const refundFind = `-- name: RefundFind :one
-SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at FROM payments.refunds WHERE id = $1
+SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at, kind FROM payments.refunds WHERE id = $1
 `
 
 func (q *Queries) RefundFind(ctx context.Context, db DBTX, id objectid.ID) (PaymentsRefund, error) {
@@ -40,17 +40,18 @@ func (q *Queries) RefundFind(ctx context.Context, db DBTX, id objectid.ID) (Paym
 		&i.RefundedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Kind,
 	)
 	return i, err
 }
 
 const refundInsert = `-- name: RefundInsert :exec
 INSERT INTO payments.refunds (
-    id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source,
+    id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,
     event_id, event_type, reason, admin, admin_id, requested_at, refunded_at, created_at, updated_at
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-    $11, $12, $13, $14, $15, $16, $17, $18, $18
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+    $12, $13, $14, $15, $16, $17, $18, $19, $19
 )
 `
 
@@ -63,6 +64,7 @@ type RefundInsertParams struct {
 	LocalID         objectid.ID
 	CustomerID      objectid.ID
 	AmountCents     int64
+	Kind            string
 	Status          string
 	Source          string
 	EventID         string
@@ -85,6 +87,7 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg RefundInsertPar
 		arg.LocalID,
 		arg.CustomerID,
 		arg.AmountCents,
+		arg.Kind,
 		arg.Status,
 		arg.Source,
 		arg.EventID,
@@ -100,7 +103,7 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg RefundInsertPar
 }
 
 const refundListForgotten = `-- name: RefundListForgotten :many
-SELECT r.id, r.gateway, r.payment_ref, r.gateway_refund_id, r.purpose, r.local_id, r.customer_id, r.amount_cents, r.status, r.source, r.event_id, r.event_type, r.reason, r.admin, r.admin_id, r.failure, r.requested_at, r.refunded_at, r.created_at, r.updated_at FROM payments.refunds r
+SELECT r.id, r.gateway, r.payment_ref, r.gateway_refund_id, r.purpose, r.local_id, r.customer_id, r.amount_cents, r.status, r.source, r.event_id, r.event_type, r.reason, r.admin, r.admin_id, r.failure, r.requested_at, r.refunded_at, r.created_at, r.updated_at, r.kind FROM payments.refunds r
 WHERE r.status = 'requested' AND r.source = 'admin' AND r.requested_at < $1
     AND NOT EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = r.id AND i.kind = 'refund' AND i.state = 'open')
 ORDER BY r.requested_at LIMIT 100
@@ -137,6 +140,7 @@ func (q *Queries) RefundListForgotten(ctx context.Context, db DBTX, before time.
 			&i.RefundedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}
@@ -149,7 +153,7 @@ func (q *Queries) RefundListForgotten(ctx context.Context, db DBTX, before time.
 }
 
 const refundListOf = `-- name: RefundListOf :many
-SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at FROM payments.refunds
+SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at, kind FROM payments.refunds
 WHERE purpose = $1 AND local_id = $2
 ORDER BY requested_at DESC, id DESC
 `
@@ -189,6 +193,7 @@ func (q *Queries) RefundListOf(ctx context.Context, db DBTX, arg RefundListOfPar
 			&i.RefundedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}
@@ -201,7 +206,7 @@ func (q *Queries) RefundListOf(ctx context.Context, db DBTX, arg RefundListOfPar
 }
 
 const refundListOfPayment = `-- name: RefundListOfPayment :many
-SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at FROM payments.refunds
+SELECT id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin, admin_id, failure, requested_at, refunded_at, created_at, updated_at, kind FROM payments.refunds
 WHERE gateway = $1 AND payment_ref = $2
 ORDER BY requested_at, id
 `
@@ -242,6 +247,7 @@ func (q *Queries) RefundListOfPayment(ctx context.Context, db DBTX, arg RefundLi
 			&i.RefundedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}

@@ -59,6 +59,24 @@ func (q *Queries) ClaimDebit(ctx context.Context, db DBTX, arg ClaimDebitParams)
 	return i, err
 }
 
+const forgetDebit = `-- name: ForgetDebit :exec
+DELETE FROM subscriptions.debits
+WHERE subscription_id = $1 AND cycle = $2 AND gateway_payment_id IS NOT DISTINCT FROM $3
+`
+
+type ForgetDebitParams struct {
+	SubscriptionID   objectid.ID
+	Cycle            pgtype.Date
+	GatewayPaymentID *string
+}
+
+// A debit that was removed at the gateway while collection was paused, or never made:
+// its cycle can be ordered again.
+func (q *Queries) ForgetDebit(ctx context.Context, db DBTX, arg ForgetDebitParams) error {
+	_, err := db.Exec(ctx, forgetDebit, arg.SubscriptionID, arg.Cycle, arg.GatewayPaymentID)
+	return err
+}
+
 const getDebit = `-- name: GetDebit :one
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE subscription_id = $1 AND cycle = $2
 `
@@ -152,6 +170,48 @@ func (q *Queries) HasOpenDebitWithin(ctx context.Context, db DBTX, arg HasOpenDe
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const listDebitsSince = `-- name: ListDebitsSince :many
+SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE subscription_id = $1 AND due_date >= $2 ORDER BY cycle
+`
+
+type ListDebitsSinceParams struct {
+	SubscriptionID objectid.ID
+	Since          pgtype.Date
+}
+
+func (q *Queries) ListDebitsSince(ctx context.Context, db DBTX, arg ListDebitsSinceParams) ([]SubscriptionsDebit, error) {
+	rows, err := db.Query(ctx, listDebitsSince, arg.SubscriptionID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SubscriptionsDebit{}
+	for rows.Next() {
+		var i SubscriptionsDebit
+		if err := rows.Scan(
+			&i.SubscriptionID,
+			&i.Cycle,
+			&i.DueDate,
+			&i.AmountCents,
+			&i.GatewayPaymentID,
+			&i.RegisterDate,
+			&i.OrderedAt,
+			&i.TriedAt,
+			&i.PaidAt,
+			&i.FailedAt,
+			&i.Failure,
+			&i.Retryable,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setDebitFailed = `-- name: SetDebitFailed :exec

@@ -166,6 +166,27 @@ type SubscriptionsDunningMail struct {
 	RegisterDate time.Time
 }
 
+// Orders to collect nothing for a disputed subscription, written before its gateway is asked, and to collect again.
+type SubscriptionsPause struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	// pausing: the gateway is being asked to collect nothing; paused: it has confirmed; resuming: it is being asked to collect again; resumed; void: the subscription ended first.
+	State string
+	// When the dispute was opened, by the gateway's clock: money that settles from then on is given back.
+	Since time.Time
+	// When the dispute was won, by the gateway's clock, or lifted by an admin; money that settles from then on counts.
+	Until *time.Time
+	// The first day for which a charge had been made and was removed.
+	NextDue   *time.Time
+	Tries     int32
+	NextTryAt *time.Time
+	// Until then one worker asks the gateway, and no other does.
+	LeasedUntil  *time.Time
+	PausedAt     *time.Time
+	EndedAt      *time.Time
+	RegisterDate time.Time
+}
+
 // Orders to move a running recurrence to another plan, written before its gateway is asked for the new price.
 type SubscriptionsPlanMove struct {
 	ID             objectid.ID

@@ -1,0 +1,93 @@
+package payments_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/sandbox/stage"
+)
+
+// advance moves the gateway's clock, so that it makes charges ahead.
+func (g *gatewayUnderTest) advance(t *testing.T, by time.Duration) {
+	t.Helper()
+	_, err := g.stage.Clock.Advance(by)
+	require.NoError(t, err)
+}
+
+// paid counts the charges of a subscription that were paid.
+func (g *gatewayUnderTest) paid(t *testing.T, sub payments.RemoteSubscription) (n int) {
+	t.Helper()
+	all, err := g.ListPayments(t.Context(), payments.PaymentsQuery{SubscriptionGatewayID: sub.GatewayID, CustomerGatewayID: sub.CustomerGatewayID})
+	require.NoError(t, err)
+	for _, p := range all {
+		if p.Payment.Status == payments.PaymentSettled {
+			n++
+		}
+	}
+	return n
+}
+
+func TestCollectionIsPausedAndResumed(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		terms := g.terms(t, g.approved)
+		sub, err := g.Subscribe(t.Context(), terms)
+		require.NoError(t, err)
+		g.chargeFirst(t)
+		g.advance(t, 2*day)
+		require.Equal(t, 1, g.paid(t, sub))
+		c := payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		for range 2 {
+			require.NoError(t, g.StopCollection(t.Context(), c))
+		}
+		open, err := g.OpenCharges(t.Context(), c)
+		require.NoError(t, err)
+		if g.Name() == payments.GWA {
+			require.Len(t, open, 1, "made 40 days ahead")
+			require.NotNil(t, open[0].DueDate)
+			require.NoError(t, g.DropCharge(t.Context(), open[0].ID, terms.SubscriptionID))
+			require.NoError(t, g.DropCharge(t.Context(), open[0].ID, terms.SubscriptionID), "it is gone")
+		}
+		open, err = g.OpenCharges(t.Context(), c)
+		require.NoError(t, err)
+		require.Empty(t, open)
+		g.advance(t, 20*day)
+		require.Equal(t, 1, g.paid(t, sub))
+		due := g.stage.Clock.Now().Add(10 * day)
+		for range 2 {
+			again, err := g.ResumeCollection(t.Context(), c, &due, time.Time{})
+			require.NoError(t, err)
+			require.NotNil(t, again.NextBilling)
+			require.Equal(t, payments.RemoteActive, again.Status)
+		}
+		g.advance(t, 25*day)
+		require.Equal(t, 2, g.paid(t, sub), "once, although it was resumed twice")
+	})
+}
+
+func TestPausesOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
+		terms := g.terms(t, g.approved)
+		sub, err := g.Subscribe(t.Context(), terms)
+		require.NoError(t, err)
+		c := payments.Collection{SubscriptionID: terms.SubscriptionID, GatewayID: sub.GatewayID}
+		verb := map[payments.GatewayName]string{payments.GWA: http.MethodPut, payments.GWB: http.MethodPost}[g.Name()]
+		g.fault(t, stage.Fault{Method: verb, Path: "/subscriptions", Kind: stage.FaultResetAfter})
+		require.ErrorIs(t, g.StopCollection(t.Context(), c), payments.ErrOutcomeUnknown)
+		g.stage.Faults.Clear()
+		require.NoError(t, g.StopCollection(t.Context(), c), "repeated")
+		require.NoError(t, g.CancelSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID))
+		require.NoError(t, g.StopCollection(t.Context(), c), "what has ended collects nothing")
+		ended, err := g.ResumeCollection(t.Context(), c, nil, time.Time{})
+		require.NoError(t, err)
+		require.Equal(t, payments.RemoteCanceled, ended.Status)
+		c.GatewayID = "sub_nobody"
+		require.ErrorIs(t, g.StopCollection(t.Context(), c), payments.ErrGatewayMissing)
+	})
+}

@@ -1,0 +1,59 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+)
+
+// loseByRefundTx tells a dispute that was lost from a refund, by what a gateway
+// counts among a payment's refunds and nobody here asked for. Disputed is true when
+// that money is a dispute's, now or since before: it is no refund then. Two of a
+// subscription's are: gateway A tells of a lost dispute as PAYMENT_REFUNDED, and a
+// PIX that is whole taken back is the payer's bank's doing. The refunds of the
+// payment are locked.
+func (s *Service) loseByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, unasked, total money.Cents) (disputed bool, lost *DisputeChange, err error) {
+	if r.Purpose != ForSubscription || unasked <= 0 {
+		return false, nil, nil
+	}
+	found, err := s.db.DisputeListOfPayment(ctx, tx, paymentsdb.DisputeListOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+	if err != nil {
+		return false, nil, fmt.Errorf("read disputes: %w", err)
+	}
+	whole := r.Payment != nil && total >= r.Payment.Amount
+	open := false
+	for _, d := range found {
+		tookByRefund := r.Gateway == GWA || DisputeKind(d.Kind) == TakenBack
+		switch {
+		case DisputeState(d.State) == DisputeLost && tookByRefund:
+			return true, nil, nil
+		case DisputeState(d.State) == DisputeOpen && r.Gateway == GWA && whole && !r.Report.At.Before(d.ReportedAt):
+			open = true
+			lost, err = s.loseTx(ctx, tx, r, DisputeReport{
+				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: DisputeKind(d.Kind), Amount: unasked, OpenedAt: d.OpenedAt,
+			})
+			if err != nil {
+				return false, nil, err
+			}
+		}
+	}
+	if open || !whole || !r.isPix() {
+		return open, lost, nil
+	}
+	lost, err = s.loseTx(ctx, tx, r, DisputeReport{
+		ID: "MED-" + r.Report.PaymentID, PaymentID: r.Report.PaymentID, Kind: TakenBack, Amount: unasked, OpenedAt: r.Report.At,
+	})
+	return err == nil, lost, err
+}
+
+func (s *Service) loseTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d DisputeReport) (*DisputeChange, error) {
+	d.State, d.NativeStatus, d.At, d.EventID = DisputeLost, "REFUNDED", r.Report.At, r.Report.EventID
+	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
+		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,
+	})
+	return &change, err
+}

@@ -1,0 +1,86 @@
+package gwa
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
+	"marquee/platform/objectid"
+)
+
+const (
+	statusActive   = "ACTIVE"
+	statusInactive = "INACTIVE"
+)
+
+// statusBody pauses or resumes: the gateway knows no other pause (section 4).
+type statusBody struct {
+	Status      string `json:"status"`
+	NextDueDate string `json:"nextDueDate,omitempty"`
+}
+
+// StopCollection makes the subscription inactive, which stops new charges alone.
+func (g *Gateway) StopCollection(ctx context.Context, c payments.Collection) error {
+	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
+	if err != nil || found.Deleted || found.Status != statusActive {
+		return err
+	}
+	_, err = g.putStatus(ctx, c, statusBody{Status: statusInactive})
+	return err
+}
+
+// OpenCharges lists the pending charges.
+func (g *Gateway) OpenCharges(ctx context.Context, c payments.Collection) ([]payments.Payment, error) {
+	var open []payments.Payment
+	path := "/subscriptions/" + url.PathEscape(c.GatewayID) + "/payments"
+	err := each(ctx, g, path, url.Values{"status": {"PENDING"}}, func(p *payment) bool {
+		if !p.Deleted && p.Status == "PENDING" {
+			open = append(open, p.neutral(g.cfg.Zone))
+		}
+		return true
+	})
+	return open, err
+}
+
+// DropCharge deletes a charge.
+func (g *Gateway) DropCharge(ctx context.Context, paymentID string, local objectid.ID) error {
+	return g.CancelPix(ctx, paymentID, local)
+}
+
+// ResumeCollection looks first: what is active already has made charges, perhaps,
+// and the same day given again would make them once more.
+func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, due *time.Time, from time.Time) (payments.RemoteSubscription, error) {
+	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	if found.Deleted || found.Status != statusInactive {
+		return found.neutral(g.cfg.Zone), nil
+	}
+	if due == nil {
+		due = found.NextDueDate.in(g.cfg.Zone)
+	}
+	next := max(day(g.cfg.Clock.Now(), g.cfg.Zone), day(from, g.cfg.Zone))
+	if due != nil {
+		next = max(next, day(*due, g.cfg.Zone))
+	}
+	s, err := g.putStatus(ctx, c, statusBody{Status: statusActive, NextDueDate: next})
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	return s.neutral(g.cfg.Zone), nil
+}
+
+func (g *Gateway) putStatus(ctx context.Context, c payments.Collection, body statusBody) (*subscription, error) {
+	return repeated(ctx, g, request{
+		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.GatewayID), timeout: g.cfg.Timeout, body: body,
+	}, func(s *subscription) error {
+		if s.Status != body.Status {
+			return answer.Odd("it does not tell the status that was set")
+		}
+		return s.check(c.GatewayID, c.SubscriptionID)
+	})
+}

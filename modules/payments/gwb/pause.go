@@ -1,0 +1,98 @@
+package gwb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
+	"marquee/platform/objectid"
+)
+
+// pauseVoid voids what is made while collection is paused.
+const pauseVoid = "void"
+
+// errDraft: an invoice is finalised about an hour after it was made, and collected
+// then, unless it is voided.
+var errDraft = errors.New("an invoice is not final yet")
+
+// StopCollection pauses the collection of invoices that are made from now on.
+func (g *Gateway) StopCollection(ctx context.Context, c payments.Collection) error {
+	_, err := g.setPause(ctx, c, &stripe.SubscriptionUpdateParams{
+		PauseCollection: &stripe.SubscriptionUpdatePauseCollectionParams{Behavior: stripe.String(pauseVoid)},
+	})
+	return err
+}
+
+// OpenCharges lists the open invoices. While one is a draft it is ErrUnavailable.
+func (g *Gateway) OpenCharges(ctx context.Context, c payments.Collection) ([]payments.Payment, error) {
+	var open []payments.Payment
+	for _, status := range []string{"draft", "open"} {
+		page, err := g.invoicePage(ctx, &stripe.InvoiceListParams{Subscription: stripe.String(c.GatewayID), Status: stripe.String(status)}, "")
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Data {
+			open = append(open, *page.Data[i].payment())
+		}
+		if status == "draft" && len(open) > 0 {
+			return nil, fmt.Errorf("%w: %w", payments.ErrUnavailable, errDraft)
+		}
+	}
+	return open, nil
+}
+
+// DropCharge voids an invoice.
+func (g *Gateway) DropCharge(ctx context.Context, invoiceID string, local objectid.ID) error {
+	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Invoice, error) {
+		return g.api.V1Invoices.VoidInvoice(ctx, invoiceID, nil)
+	})
+	var rejected *payments.Rejected
+	if !errors.As(err, &rejected) {
+		return err
+	}
+	now, readErr := g.ReadPayment(ctx, invoiceID, local) // paid or void by now
+	switch {
+	case readErr != nil:
+		return readErr
+	case now.Status == payments.PaymentSettled:
+		return payments.ErrAlreadyPaid
+	case now.NativeStatus == "void":
+		return nil
+	}
+	return err
+}
+
+// ResumeCollection takes the pause away.
+func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, _ *time.Time, _ time.Time) (payments.RemoteSubscription, error) {
+	params := &stripe.SubscriptionUpdateParams{}
+	params.AddExtra("pause_collection", "")
+	return g.setPause(ctx, c, params)
+}
+
+// setPause sets it; setting it twice is harmless, so that it takes no key of ours.
+func (g *Gateway) setPause(ctx context.Context, c payments.Collection, params *stripe.SubscriptionUpdateParams) (payments.RemoteSubscription, error) {
+	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
+	if err != nil || found.Status == payments.RemoteCanceled || found.Status == payments.RemoteIncompleteExpired {
+		return found, err
+	}
+	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
+		sub, err := g.api.V1Subscriptions.Update(ctx, c.GatewayID, params)
+		if err != nil {
+			return nil, err
+		}
+		o, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
+		if err == nil && (o.PauseCollection != nil) != (params.PauseCollection != nil) {
+			err = answer.Odd("it does not tell what was set")
+		}
+		return o, err
+	})
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	return settled(o).RemoteSubscription, nil
+}

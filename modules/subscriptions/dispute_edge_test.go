@@ -1,0 +1,383 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	sandboxa "marquee/platform/sandbox/gwa"
+	"marquee/platform/sandbox/stage"
+)
+
+// stages are the sandboxes of each gateway.
+var stages = map[string]func(b *bundle) *stage.Stage{
+	"gwa": func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWA.Stage() },
+	"gwb": func(b *bundle) *stage.Stage { return b.gateways.Sandbox.GWB.Stage() },
+}
+
+// While the gateway is down the pause is asked for again until it is confirmed; so is
+// its end. Also when every job was lost.
+func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range eachDispute {
+		for _, kind := range []stage.FaultKind{stage.FaultStatus, stage.FaultResetAfter, stage.FaultResetBefore} {
+			t.Run(gateway+" "+string(kind), func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				id := d.begin(b, t)
+				b.signLater(t)
+				b.goBy(t, 2*day)
+				faults := stages[gateway](b).Faults
+				down := func() {
+					for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete} {
+						require.NoError(t, faults.Plan(stage.Fault{Method: method, Path: "/v", Kind: kind, Times: manyTimes}))
+					}
+				}
+				dispute := d.open(b, t, id)
+				down()
+				for range 3 {
+					b.clock.Advance(20 * time.Minute)
+					require.NoError(t, b.service.Sweep(t.Context()))
+				}
+				require.Equal(t, "pausing", b.pause(t, id))
+				faults.Clear()
+				_, err := b.db.Exec(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_pause'")
+				require.NoError(t, err)
+				b.goBy(t, 20*time.Minute)
+				require.Equal(t, "paused", b.pause(t, id))
+				_, waiting := b.taken(t, id)
+				require.Zero(t, waiting)
+
+				d.close(b, t, dispute, true)
+				down()
+				b.clock.Advance(20 * time.Minute)
+				require.NoError(t, b.service.Sweep(t.Context()))
+				require.Equal(t, "resuming", b.pause(t, id))
+				require.Equal(t, "active", b.status(t, id), "access does not wait for the gateway")
+				faults.Clear()
+				b.goBy(t, 20*time.Minute)
+				require.Equal(t, "resumed", b.pause(t, id))
+				b.goBy(t, 40*day)
+				paid, _ := b.taken(t, id)
+				require.EqualValues(t, 2*4990, paid)
+			})
+		}
+	}
+}
+
+// A charge that was collected all the same moves no date, and is on the list to be
+// given back by itself.
+func TestAChargeThatSlipsThroughIsListed(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range eachDispute {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := d.begin(b, t)
+			b.signLater(t)
+			b.goBy(t, 2*day)
+			dispute := d.open(b, t, id)
+			next := column[time.Time](t, b, id, "next_billing_date")
+			b.clock.Advance(time.Minute)
+			b.gateways.Advance(t, time.Minute)
+			recurring[gateway].renew(b, t, id) // before the pause reaches the gateway
+			b.settle(t)
+			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "the ledger has it")
+			require.Equal(t, "suspended", b.status(t, id))
+			if gateway == "gwa" { // gateway B tells its period by customer.subscription.updated
+				require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
+			}
+			require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway_payment_id)
+				WHERE p.local_id = $1 AND u.automatic AND u.amount_cents = 4990 AND u.subscription_id = $1 AND u.note LIKE '%disputed%'`, id))
+			b.goBy(t, time.Hour)
+			b.eventually(t, "the charge was not given back", func() bool { // the jobs may be at it, too
+				require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
+				return b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'") == 1
+			})
+			b.settle(t)
+			require.EqualValues(t, 4990, column[int64](t, b, id, "total_refunded_cents"))
+			d.close(b, t, dispute, true)
+			b.goBy(t, time.Hour)
+			require.Equal(t, "active", b.status(t, id))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+		})
+	}
+}
+
+// The echo of a pause may come after it is over; an end that is none of our doing ends.
+func TestEchoesOfAPause(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d := eachDispute["gwa"]
+	id := d.begin(b, t)
+	b.signLater(t)
+	b.goBy(t, 2*day)
+	dispute := d.open(b, t, id)
+	b.goBy(t, day)
+	inactivated := payments.Event{
+		Gateway: payments.GWA, Type: "SUBSCRIPTION_INACTIVATED", Kind: payments.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
+		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"), Subscription: &payments.RemoteSubscription{Status: payments.RemoteCanceled, Inactive: true},
+	}
+	require.Equal(t, payments.ResultIgnored, b.apply(t, inactivated).Status)
+	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+	require.Equal(t, "suspended", b.status(t, id), "nor does a look at what is inactive end it")
+	d.close(b, t, dispute, true)
+	b.goBy(t, day)
+	require.Equal(t, "resumed", b.pause(t, id))
+	require.Equal(t, payments.ResultIgnored, b.apply(t, inactivated).Status, "late")
+	require.Equal(t, "active", b.status(t, id))
+	inactivated.CreatedAt = b.clock.Now().Add(day)
+	b.apply(t, inactivated)
+	require.Equal(t, "cancelled", b.status(t, id), "somebody's hand at the gateway's console")
+}
+
+func TestSeveralDisputesOfOneSubscription(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, tc := range map[string]struct {
+		states []payments.DisputeState // of the second; the first is open
+		first  payments.DisputeState   // then
+		status string
+	}{
+		"one won of two":   {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeWon}, "", "suspended"},
+		"both won":         {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeWon}, payments.DisputeWon, "active"},
+		"one lost":         {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeLost}, "", "cancelled"},
+		"lost, then won":   {[]payments.DisputeState{payments.DisputeOpen, payments.DisputeLost}, payments.DisputeWon, "cancelled"},
+		"won after lost":   {[]payments.DisputeState{payments.DisputeLost, payments.DisputeWon}, "", "cancelled"},
+		"opened anew, won": {[]payments.DisputeState{payments.DisputeWon, payments.DisputeOpen, payments.DisputeWon}, payments.DisputeWon, "active"},
+	} {
+		b.newcomer(t)
+		id, r := b.in(t, "active")
+		tell := func(dispute string, state payments.DisputeState, second int) {
+			for range 2 { // and once more changes nothing
+				b.apply(t, payments.Event{
+					Gateway: payments.GWB, Kind: payments.DisputeWasOpened, SubscriptionID: r.id, CreatedAt: r.at(second),
+					Dispute: &payments.DisputeReport{ID: dispute + r.id, PaymentID: dispute, Amount: 4990, State: state, At: r.at(second), OpenedAt: r.at(second)},
+				})
+			}
+		}
+		tell("dp_1", payments.DisputeOpen, 1)
+		for i, state := range tc.states {
+			tell("dp_2", state, 2+i)
+		}
+		if tc.first != "" {
+			tell("dp_1", tc.first, 9)
+		}
+		require.Equal(t, tc.status, b.status(t, id), name)
+		require.Equal(t, tc.status != "active", column[bool](t, b, id, "has_chargeback"), name)
+		require.LessOrEqual(t, b.count(t, "SELECT count(*) FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming')", id), 1, name)
+		if name == "lost, then won" {
+			require.True(t, column[bool](t, b, id, "has_chargeback"), "what was lost stays lost")
+		}
+	}
+}
+
+// A dispute of a payment of a subscription that was replaced is none of the new one's.
+func TestADisputeOfWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	old := b.paidGWB(t)
+	b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+	b.settle(t)
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard("pm_card_visa")))
+	b.settle(t)
+	dispute := eachDispute["gwb"].open(b, t, old)
+	require.Equal(t, "cancelled", b.status(t, old))
+	require.True(t, column[bool](t, b, old, "has_chargeback"))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.pauses"))
+	eachDispute["gwb"].close(b, t, dispute, false)
+	require.Equal(t, "cancelled", b.status(t, old))
+	require.Equal(t, "active", b.status(t, id))
+	require.False(t, column[bool](t, b, id, "has_chargeback"))
+}
+
+// An admin's word pauses as the gateway's does, and the gateway's own report of the
+// same payment takes it over. One who activates it has collection resume.
+func TestAnAdminsChargebackAndActivation(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range eachDispute {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, admin := d.begin(b, t), b.admin(t)
+			b.signLater(t)
+			b.goBy(t, 2*day)
+			if gateway == "gwb" { // the ledger learns the payment intent, which the dispute names
+				_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
+				require.NoError(t, err)
+			}
+			admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+			require.Equal(t, "pausing", b.pause(t, id))
+			b.goBy(t, 35*day)
+			require.Equal(t, "paused", b.pause(t, id))
+			paid, waiting := b.taken(t, id)
+			require.EqualValues(t, 4990, paid)
+			require.Zero(t, waiting)
+
+			admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
+			require.Equal(t, "active", b.status(t, id))
+			require.Equal(t, "resuming", b.pause(t, id))
+			b.goBy(t, 26*day)
+			require.Equal(t, "resumed", b.pause(t, id))
+			paid, _ = b.taken(t, id)
+			require.EqualValues(t, 2*4990, paid)
+			dispute := d.open(b, t, id)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes"), "the same dispute")
+			d.close(b, t, dispute, false)
+			require.Equal(t, "cancelled", b.status(t, id), "it is lost after all")
+		})
+	}
+}
+
+func TestCancellingWhatIsDisputedEndsThePause(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range eachDispute {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := d.begin(b, t)
+			b.signLater(t)
+			b.goBy(t, 2*day)
+			dispute := d.open(b, t, id)
+			b.goBy(t, time.Hour)
+			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+			require.Equal(t, "void", b.pause(t, id))
+			d.close(b, t, dispute, true)
+			b.goBy(t, 65*day)
+			require.Equal(t, "cancelled", b.status(t, id))
+			paid, waiting := b.taken(t, id)
+			require.EqualValues(t, 4990, paid)
+			require.Zero(t, waiting)
+		})
+	}
+}
+
+// Gateway A may tell of a lost chargeback without a word of it: then it looks like a
+// refund that nobody asked for.
+func TestARefundWhileTheDisputeIsOpenIsItsLoss(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	payment := eachDispute["gwa"].open(b, t, id)
+	at := b.clock.Now().Add(time.Hour)
+	refunded := payments.Event{
+		Gateway: payments.GWA, Type: "PAYMENT_REFUNDED", Kind: payments.PaymentWasRefunded, CreatedAt: at, SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
+		Payment: &payments.Payment{ID: payment, NativeStatus: "REFUNDED", Method: payments.MethodCard, Amount: 4990},
+		Refund:  &payments.RefundReport{PaymentID: payment, HasTotal: true, Total: 4990, At: at, Type: "PAYMENT_REFUNDED"},
+	}
+	for range 2 {
+		b.apply(t, refunded)
+		refunded.Refund.At = refunded.Refund.At.Add(day)
+	}
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.Equal(t, "lost", b.text(t, "SELECT state FROM payments.disputes"))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
+	require.Zero(t, column[int64](t, b, id, "total_refunded_cents"))
+}
+
+// takeBack is the payer's bank taking cents of a PIX at gateway A back, the rest for 0.
+func (b *bundle) takeBack(t *testing.T, payment string, cents sandboxa.Cents) {
+	t.Helper()
+	_, err := b.gateways.Sandbox.GWA.TakeBack(payment, cents)
+	require.NoError(t, err)
+	b.settle(t)
+}
+
+func TestABankTakesAPixBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, kind := range []string{"gwa", "gwa automatic"} {
+		b.newcomer(t)
+		b.listen()
+		a := b.expect(t, 201, http.MethodPost, pixKinds[kind].path, object{"plan_id": plan})
+		id := idOf(a)
+		require.NoError(t, pixKinds[kind].pay(b, a))
+		b.settle(t)
+		require.Equal(t, "active", b.status(t, id), kind)
+		payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+
+		b.takeBack(t, payment, 990)
+		require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
+		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 990", id))
+		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND note LIKE '%R$ 9.90%'`, payment))
+
+		b.takeBack(t, payment, 0)
+		require.Equal(t, "cancelled", b.status(t, id), kind)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4000", id), "what was booked before stays a refund")
+		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
+		moves := b.history(t, id)
+		require.Equal(t, "active>cancelled chargeback webhook", moves[len(moves)-1], "one exit")
+		b.reconcile(t, false)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id), "and is found to be so")
+		require.Empty(t, b.reconcile(t, false).Findings)
+	}
+}
+
+func TestAWholePixOfGatewayBThatNobodyHereGaveBackIsALostDispute(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan})
+	id := idOf(a)
+	require.NoError(t, pixKinds["gwb"].pay(b, a))
+	b.settle(t)
+	_, err := b.gateways.B.Refund(t.Context(), payments.RefundTerms{ // as at the gateway's console: of no row of ours
+		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: info(a)["payment_intent_id"].(string)}, Amount: 4990, AskedAt: b.clock.Now(),
+	})
+	require.NoError(t, err)
+	b.settle(t)
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4990", id))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "whichever of the gateway's events came first")
+}
+
+// A refund that was asked for here is none of the bank's doing.
+func TestAPixThatWeRefundIsNoDispute(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+	id := idOf(a)
+	require.NoError(t, pixKinds["gwa"].pay(b, a))
+	b.settle(t)
+	b.admin(t).Post("/subscriptions/"+id.String()+"/refund", object{"reason": "as promised"}).Expect(200)
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.disputes"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE kind = 'refund' AND status = 'done'"))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+}
+
+// What is ordered of an automatic PIX is removed, nothing is ordered while it is
+// paused, and the cycle is ordered anew afterwards.
+func TestADisputedAutomaticPixIsNotDebited(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _, debit := b.debited(t)
+	b.gateways.Advance(t, 0)
+	b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	require.NoError(t, b.service.Sweep(t.Context()))
+	b.settle(t)
+	require.Equal(t, "paused", b.pause(t, id))
+	require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"), "the echo moves nothing")
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(12*day))
+	b.settle(t)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+	b.clock.Advance(12 * day)
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
+
+	b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, "resumed", b.pause(t, id))
+	require.WithinDuration(t, b.clock.Now(), column[time.Time](t, b, id, "next_billing_date"), time.Minute, "from today")
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id <> $1", debit))
+}

@@ -1,0 +1,289 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const (
+	// pauseLease is how long one worker may ask the gateway: longer than its calls take.
+	pauseLease = 2 * time.Minute
+	// maxPauseDelay bounds the waits between tries: a charge may fall due meanwhile.
+	maxPauseDelay = 15 * time.Minute
+	// pauseMissing is the wait after the gateway did not know the subscription.
+	pauseMissing = time.Hour
+	// droppedDisputed is why a debit that failed is not tried again.
+	droppedDisputed = "the money is disputed"
+	// debitUnseen is after what time an order that the gateway does not show was not made.
+	debitUnseen = time.Hour
+	// retriesReach is how far back a debit may lie that is still tried again.
+	retriesReach = 10 * 24 * time.Hour
+)
+
+// errPauseUnderWay has the job look again when the other worker must have ended.
+var errPauseUnderWay = errors.New("collection is being paused or resumed")
+
+// pauseArgs asks the gateway for a pause, or for its end.
+type pauseArgs struct {
+	PauseID objectid.ID `json:"pause_id"`
+	At      time.Time   `json:"at"` // tells the tries of one pause apart
+}
+
+// Kind names the job.
+func (pauseArgs) Kind() string { return "subscriptions_pause" }
+
+// CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
+// Repeating it is harmless; one worker at a time asks. What fails is tried again, with
+// waits that double.
+func (s *Service) CarryOutPause(ctx context.Context, id objectid.ID) error {
+	now := s.clock.Now()
+	p, err := s.db.ClaimPause(ctx, s.pool, subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return s.pauseWaits(ctx, id)
+	}
+	if err != nil {
+		return fmt.Errorf("claim pause: %w", err)
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, p.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	defer cancel()
+	switch {
+	case Status(sub.Status).Ended():
+		return s.db.VoidPauses(ctx, s.pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
+	case p.State == pausing:
+		err = s.stopCollecting(call, sub, p)
+	default:
+		err = s.collectAgain(call, sub, p)
+	}
+	if err != nil {
+		return s.postponePause(context.WithoutCancel(ctx), sub, p, err)
+	}
+	return nil
+}
+
+// pauseWaits is nil when nothing is left to be asked of the gateway.
+func (s *Service) pauseWaits(ctx context.Context, id objectid.ID) error {
+	p, err := s.db.GetPause(ctx, s.pool, id)
+	if err != nil {
+		return fmt.Errorf("read pause: %w", err)
+	}
+	if p.State == pausing || p.State == resuming {
+		return errPauseUnderWay
+	}
+	return nil
+}
+
+// stopCollecting stops what would be charged, then drops what was made ahead, and looks
+// again until nothing is left: a night's run may have made a charge meanwhile.
+func (s *Service) stopCollecting(ctx context.Context, sub row, p collectionPause) error {
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return err
+	}
+	if remoteID(sub) != "" {
+		if err := gateway.StopCollection(ctx, collectionOf(sub)); err != nil {
+			return fmt.Errorf("stop collection: %w", err)
+		}
+		faultpoint.Hit("pause.after_stop")
+		if err := s.dropCharges(ctx, gateway, sub, p); err != nil {
+			return err
+		}
+	}
+	if sub.PixAutomatic {
+		if err := s.dropDebits(ctx, gateway, sub); err != nil {
+			return err
+		}
+	}
+	faultpoint.Hit("pause.after_call")
+	n, err := s.db.ConfirmPaused(ctx, s.pool, subscriptionsdb.ConfirmPausedParams{ID: p.ID, Now: new(s.clock.Now())})
+	return s.confirmed(ctx, p, n, err)
+}
+
+// confirmed lets go of a pause that was turned the other way meanwhile.
+func (s *Service) confirmed(ctx context.Context, p collectionPause, n int64, err error) error {
+	if err != nil || n == 1 {
+		return err
+	}
+	if err := s.db.ReleasePause(ctx, s.pool, p.ID); err != nil {
+		return err
+	}
+	return s.CarryOutPause(ctx, p.ID)
+}
+
+func collectionOf(sub row) payments.Collection {
+	return payments.Collection{SubscriptionID: sub.ID, GatewayID: remoteID(sub)}
+}
+
+// dropCharges removes what was made ahead and is not paid. The first day for which
+// there was a charge is kept before it goes: there collection begins again.
+func (s *Service) dropCharges(ctx context.Context, gateway payments.Gateway, sub row, p collectionPause) error {
+	for range maxDropRounds {
+		open, err := gateway.OpenCharges(ctx, collectionOf(sub))
+		if err != nil {
+			return fmt.Errorf("list open charges: %w", err)
+		}
+		if len(open) == 0 {
+			return nil
+		}
+		for _, charge := range open {
+			if charge.DueDate == nil {
+				continue
+			}
+			if err := s.db.NoteDueOfPause(ctx, s.pool, subscriptionsdb.NoteDueOfPauseParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
+				return fmt.Errorf("keep due date: %w", err)
+			}
+		}
+		for _, charge := range open {
+			if err := gateway.DropCharge(ctx, charge.ID, sub.ID); err != nil && !errors.Is(err, payments.ErrAlreadyPaid) {
+				return fmt.Errorf("drop charge %s: %w", charge.ID, err)
+			}
+		}
+	}
+	return fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, maxDropRounds)
+}
+
+// maxDropRounds is how often charges are listed and dropped in one try.
+const maxDropRounds = 3
+
+// dropDebits removes the debits of an automatic PIX that are ordered and may still be
+// taken, those that are tried again among them. An order that may be on its way is
+// looked for first. A debit that is dropped is forgotten, so that its cycle can be
+// ordered again.
+func (s *Service) dropDebits(ctx context.Context, gateway payments.Gateway, sub row) error {
+	since := s.dateOf(s.clock.Now().Add(-retriesReach))
+	debits, err := s.db.ListDebitsSince(ctx, s.pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
+	if err != nil {
+		return fmt.Errorf("list debits: %w", err)
+	}
+	for _, d := range debits {
+		if d.PaidAt != nil {
+			continue
+		}
+		if d.GatewayPaymentID == nil {
+			if d, err = s.lookForDebit(ctx, gateway, sub, d); err != nil {
+				return err
+			}
+		}
+		if d.GatewayPaymentID != nil {
+			err := gateway.DropCharge(ctx, *d.GatewayPaymentID, sub.ID)
+			if errors.Is(err, payments.ErrAlreadyPaid) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("drop debit %s: %w", *d.GatewayPaymentID, err)
+			}
+		}
+		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.dateOf(*sub.NextBillingDate).Time) {
+			if err := s.dropRetries(ctx, sub, d, droppedDisputed); err != nil { // of a cycle that is over
+				return err
+			}
+			continue
+		}
+		err = s.db.ForgetDebit(ctx, s.pool, subscriptionsdb.ForgetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: d.GatewayPaymentID})
+		if err != nil {
+			return fmt.Errorf("forget debit: %w", err)
+		}
+	}
+	return nil
+}
+
+// lookForDebit finds what an order whose answer was lost has made.
+func (s *Service) lookForDebit(ctx context.Context, gateway payments.Gateway, sub row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
+	age := s.clock.Now().Sub(d.TriedAt)
+	if age < debitGrace {
+		return d, errDebitUnderWay
+	}
+	terms, err := s.debitTerms(ctx, sub, d)
+	if err != nil {
+		return d, err
+	}
+	made, found, err := gateway.FindPixDebit(ctx, terms)
+	if err == nil && !found && age < debitUnseen {
+		err = errDebitUnderWay // the gateway's search may lag
+	}
+	if err != nil || !found {
+		return d, err
+	}
+	d.GatewayPaymentID = &made.ID
+	return d, s.keepDebit(ctx, sub, d, made)
+}
+
+// collectAgain has the subscription be collected from the day on for which it was
+// charged last, or from today: nothing is charged for the time of the pause.
+func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) error {
+	var remote *payments.RemoteSubscription
+	if remoteID(sub) != "" {
+		gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+		if err != nil {
+			return err
+		}
+		from := s.clock.Now()
+		if p.Until != nil {
+			from = *p.Until // by the gateway's clock
+		}
+		answer, err := gateway.ResumeCollection(ctx, collectionOf(sub), p.NextDue, from)
+		if err != nil {
+			return fmt.Errorf("resume collection: %w", err)
+		}
+		remote = &answer
+	}
+	faultpoint.Hit("pause.after_call")
+	var n int64
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		n, err = s.db.ConfirmResumed(ctx, tx, subscriptionsdb.ConfirmResumedParams{ID: p.ID, Now: new(s.clock.Now())})
+		if err != nil || n == 0 || Status(locked.Status).Ended() {
+			return err
+		}
+		return s.editTx(ctx, tx, &locked, func(r *row) {
+			if r.PixAutomatic && r.NextBillingDate != nil {
+				r.NextBillingDate = new(latestOf(s.clock.Now(), r.NextBillingDate))
+				s.anchor(r, *r.NextBillingDate)
+			}
+			s.learnRemote(r, remote)
+		})
+	})
+	return s.confirmed(ctx, p, n, err)
+}
+
+// postponePause sets the next try. The waits stay short: until collection is paused a
+// charge may fall due.
+func (s *Service) postponePause(ctx context.Context, sub row, p collectionPause, why error) error {
+	s.log.WarnContext(ctx, "collection not "+map[string]string{pausing: "paused", resuming: "resumed"}[p.State]+" yet",
+		slog.String("subscription_id", sub.ID.String()), slog.String("gateway", sub.Gateway), slog.Any("error", why))
+	delay := min(s.cfg.RecoveryDelay<<min(p.Tries-1, 16), maxPauseDelay)
+	if errors.Is(why, payments.ErrGatewayMissing) {
+		delay = pauseMissing
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		at := s.clock.Now().Add(delay)
+		n, err := s.db.PostponePause(ctx, tx, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: at})
+		if err != nil {
+			return fmt.Errorf("postpone pause: %w", err)
+		}
+		if n == 0 { // turned the other way meanwhile
+			if err := s.db.ReleasePause(ctx, tx, p.ID); err != nil {
+				return err
+			}
+			at = s.clock.Now()
+		}
+		return s.schedulePauseTx(ctx, tx, p.ID, at)
+	})
+}

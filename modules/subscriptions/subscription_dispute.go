@@ -1,0 +1,156 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/postgres"
+)
+
+// applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
+func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+	if e.Dispute == nil {
+		return "no dispute in the event", nil
+	}
+	changed, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: *e.Dispute,
+	})
+	if err != nil {
+		return "", err
+	}
+	return s.followDisputeTx(ctx, tx, sub, changed, change{source: sourceOf(e), event: eventOf(e)})
+}
+
+// followDisputeTx does what a dispute means for its subscription. Money that is held
+// closes it and pauses what it collects; money that is lost ends it; a dispute that is
+// won opens it again, when no other one is open and it was the dispute that closed it,
+// and has it be collected again.
+func (s *Service) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, changed payments.DisputeChange, c change) (string, error) {
+	switch {
+	case changed.State == payments.DisputeLost && (changed.Opened || changed.Closed):
+		return "", s.loseDisputeTx(ctx, tx, sub, c)
+	case changed.Opened:
+		return "", s.openDisputeTx(ctx, tx, sub, c)
+	case changed.Closed && changed.State == payments.DisputeWon && changed.StillOpen == 0:
+		return "", s.winDisputeTx(ctx, tx, sub, changed.At, c)
+	}
+	return "no consequence", nil
+}
+
+func (s *Service) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
+	c.action, c.edit = DisputeOpens, func(r *row) { r.HasChargeback = true }
+	if _, err := s.moveTx(ctx, tx, sub, c); err != nil {
+		return err
+	}
+	return s.pauseTx(ctx, tx, *sub)
+}
+
+// loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
+// dispute's opening, which is the exit that is counted.
+func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
+	c.action, c.edit = DisputeLost, func(r *row) { r.HasChargeback = true }
+	if _, err := s.moveTx(ctx, tx, sub, c); err != nil {
+		return err
+	}
+	return s.endAtGatewayTx(ctx, tx, *sub)
+}
+
+func (s *Service) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
+	if Status(sub.Status).Ended() {
+		all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
+		if err != nil || hasState(all, payments.DisputeLost) {
+			return err // another one was lost, and stays so
+		}
+	}
+	if err := s.resumeTx(ctx, tx, sub.ID, at); err != nil {
+		return err
+	}
+	c.action, c.edit = DisputeWon, func(r *row) { r.HasChargeback = false }
+	closed, err := s.closedByDisputeTx(ctx, tx, *sub)
+	if err != nil {
+		return err
+	}
+	if Status(sub.Status) == Suspended && !closed {
+		return s.editTx(ctx, tx, sub, c.edit)
+	}
+	_, err = s.moveTx(ctx, tx, sub, c)
+	return err
+}
+
+func hasState(all []payments.Dispute, state payments.DisputeState) bool {
+	for _, d := range all {
+		if d.State == state {
+			return true
+		}
+	}
+	return false
+}
+
+// closedByDisputeTx reports whether a suspended subscription would be open but
+// for its dispute: payments that failed keep it closed, and so does an admin.
+func (s *Service) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
+		return false, nil
+	}
+	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil
+	}
+	return reason != string(ReasonPaymentFailure) && reason != string(reasons[AdminSuspends]), err
+}
+
+// followDisputes does for a suspended subscription with a chargeback what its disputes
+// ask for and was not done: its recurrence was not known yet when the dispute was
+// opened, or the dispute is from before collection was paused.
+func (s *Service) followDisputes(ctx context.Context, sub row) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || Status(locked.Status) != Suspended || !locked.HasChargeback {
+			return err
+		}
+		all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
+		if err != nil {
+			return err
+		}
+		if !hasState(all, payments.DisputeOpen) && hasState(all, payments.DisputeLost) {
+			return s.loseDisputeTx(ctx, tx, &locked, change{source: ByJob})
+		}
+		return s.pauseTx(ctx, tx, locked)
+	})
+}
+
+// disputedPayment reports whether a payment is one of those that are disputed.
+func disputedPayment(all []payments.Dispute, p payments.Payment) bool {
+	for _, d := range all {
+		if isOne(p, []string{d.PaymentID}) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepPausedTx lists a charge that slipped through while collection was paused, to be
+// given back. False: it counts as any other.
+func (s *Service) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	at := s.clock.Now()
+	if p.SettledAt != nil {
+		at = *p.SettledAt
+	}
+	paused, err := s.pausedAtTx(ctx, tx, sub.ID, at)
+	if err != nil || !paused {
+		return false, err
+	}
+	all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil || disputedPayment(all, p.Payment) {
+		return false, err
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Note: "Charged while another payment of the subscription was disputed and collection was paused.",
+	})
+	return true, err
+}

@@ -1,0 +1,64 @@
+-- name: ClaimPause :one
+-- Counts a try and keeps others from asking the gateway at the same time. No row
+-- means that nothing is to be asked, or that somebody else is asking.
+UPDATE subscriptions.pauses SET tries = tries + 1, leased_until = @until::timestamptz
+WHERE id = @id AND state IN ('pausing', 'resuming') AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
+RETURNING *;
+
+-- name: ConfirmPaused :execrows
+UPDATE subscriptions.pauses SET state = 'paused', next_try_at = NULL, leased_until = NULL, paused_at = @now
+WHERE id = @id AND state = 'pausing';
+
+-- name: ConfirmResumed :execrows
+UPDATE subscriptions.pauses SET state = 'resumed', next_try_at = NULL, leased_until = NULL, ended_at = @now
+WHERE id = @id AND state = 'resuming';
+
+-- name: GetPause :one
+SELECT * FROM subscriptions.pauses WHERE id = @id;
+
+-- name: GetPauseAt :one
+-- The pause within whose time an instant lies.
+SELECT * FROM subscriptions.pauses
+WHERE subscription_id = @subscription_id AND since <= @at AND coalesce(until, ended_at, 'infinity') > @at
+ORDER BY id DESC LIMIT 1;
+
+-- name: HasPauseSince :one
+-- Whether collection is paused, or was at the instant or later.
+SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
+    WHERE subscription_id = @subscription_id AND (ended_at IS NULL OR ended_at >= @at::timestamptz));
+
+-- name: InsertPause :exec
+INSERT INTO subscriptions.pauses (id, subscription_id, since, next_try_at, register_date) VALUES (@id, @subscription_id, @since, @now::timestamptz, @now::timestamptz);
+
+-- name: ListDisputedUnpaused :many
+-- Suspended subscriptions with a chargeback and without a pause: what they need may have been lost.
+SELECT s.* FROM subscriptions.subscriptions s
+WHERE s.has_chargeback AND s.status = 'suspended'
+  AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state IN ('pausing', 'paused'))
+ORDER BY s.id LIMIT 500;
+
+-- name: ListDuePauses :many
+SELECT id FROM subscriptions.pauses
+WHERE state IN ('pausing', 'resuming') AND next_try_at <= @now::timestamptz AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
+ORDER BY next_try_at LIMIT 500;
+
+-- name: LockOpenPause :one
+SELECT * FROM subscriptions.pauses WHERE subscription_id = @subscription_id AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE;
+
+-- name: NoteDueOfPause :exec
+UPDATE subscriptions.pauses SET next_due = least(next_due, @next_due::timestamptz) WHERE id = @id;
+
+-- name: PostponePause :execrows
+UPDATE subscriptions.pauses SET next_try_at = @next_try_at::timestamptz, leased_until = NULL WHERE id = @id AND state = @state;
+
+-- name: ReleasePause :exec
+UPDATE subscriptions.pauses SET leased_until = NULL WHERE id = @id;
+
+-- name: TurnPause :exec
+-- Asks for the other direction.
+UPDATE subscriptions.pauses SET state = @state, tries = 0, next_try_at = @now::timestamptz, since = least(since, @since), until = sqlc.narg(until)
+WHERE id = @id;
+
+-- name: VoidPauses :exec
+UPDATE subscriptions.pauses SET state = 'void', next_try_at = NULL, leased_until = NULL, ended_at = @now
+WHERE subscription_id = @subscription_id AND state IN ('pausing', 'paused', 'resuming');
