@@ -67,7 +67,7 @@ func TestCheckoutMakesARealAccount(t *testing.T) {
 	b.eventually("its ticket is mailed after the webhook", func() bool { return len(b.mails.to(email, "Seus ingressos")) == 2 })
 	require.Len(t, b.mails.to(email, "Seus ingressos")[1].Inline, 1)
 	b.settle()
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.sweep()
 	require.Len(t, b.mails.to(email, "Seus ingressos"), 2)
 }
 

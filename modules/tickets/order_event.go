@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/objectid"
 )
@@ -105,7 +106,7 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *order, e pay
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
-	return "", s.settleTx(ctx, tx, o, answer{payment: e.Payment})
+	return "", s.settleTx(ctx, tx, o, answer{payment: e.Payment, end: intentEnd{intent.Done, byWebhook}})
 }
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
@@ -115,7 +116,7 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, o *order, e pay
 		return "the order waits for no payment", nil
 	}
 	if e.Payment.Status == payments.PaymentFailed {
-		return "", s.giveBackTx(ctx, tx, o, true)
+		return "", s.giveBackTx(ctx, tx, o, lost(true))
 	}
 	return "", s.saveTx(ctx, tx, o, func(o *order) { o.PaymentStatus = statusOverdue })
 }
@@ -130,7 +131,12 @@ func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, o *order, e paymen
 	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
 		return "another payment of the order", nil
 	}
-	return "", s.giveBackTx(ctx, tx, o, text(o.PaymentMethod) == string(payments.MethodCard))
+	return "", s.giveBackTx(ctx, tx, o, lost(text(o.PaymentMethod) == string(payments.MethodCard)))
+}
+
+// lost is an event that says that nobody will pay.
+func lost(declined bool) answer {
+	return answer{declined: declined, end: intentEnd{intent.Declined, byWebhook}}
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.

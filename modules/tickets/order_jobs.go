@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,12 +13,11 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/platform/jobs"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// sweepArgs is the periodic job that follows up what is due: open intents, places
+// sweepArgs is the periodic job that follows up what is due: places
 // held too long, refunds that are due, tickets of ended events.
 type sweepArgs struct{}
 
@@ -40,8 +38,6 @@ func (refundArgs) Kind() string { return "tickets_refund" }
 const (
 	// sweepWidth is how many gateway calls a sweep makes at once.
 	sweepWidth = 8
-	// maxRecoveryDelay bounds the doubling of the waits.
-	maxRecoveryDelay = time.Hour
 	// keepDeclines is how long declines are kept beyond the window in which they count.
 	keepDeclines = 24 * time.Hour
 )
@@ -54,7 +50,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 		failed = errors.Join(failed, err, s.each(ctx, ids, step))
 	}
 	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.pool, &now)
-	each(recoveries, err, s.Recover)
+	each(recoveries, err, s.adopt)
 	held, err := s.db.OrderListHeldTooLong(ctx, s.pool, &now)
 	each(held, err, s.GiveBackUnpaid)
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.pool)
@@ -77,111 +73,6 @@ func (s *Service) each(ctx context.Context, ids []objectid.ID, step func(context
 	}
 	_ = group.Wait() // never fails
 	return errors.Join(failures...)
-}
-
-// Recover asks the gateway about an order whose payment's outcome is unknown, and
-// finishes or gives it back (open-shapes, Card money moves once). An order that is
-// not open is left alone.
-func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
-	o, err := s.db.OrderGet(ctx, s.pool, id)
-	if err != nil || !o.IntentOpen {
-		return err
-	}
-	a, found, err := s.ask(ctx, o)
-	switch {
-	case err != nil:
-		s.log.WarnContext(ctx, "recovery could not ask the gateway", slog.String("order_id", id.String()), slog.String("gateway", text(o.Gateway)), slog.Any("error", err))
-		return s.postpone(ctx, id, false)
-	case !found && int(o.RecoveryTries)+1 < s.recoveryTries(o):
-		return s.postpone(ctx, id, true)
-	case !found:
-		a = answer{declined: true}
-	}
-	if _, err = s.settle(ctx, id, a); err != nil {
-		return err
-	}
-	switch {
-	case a.open && o.HoldUntil != nil && !o.HoldUntil.After(s.clock.Now()):
-		// The gateway has thought about the card for too long. What it takes after all
-		// is money that arrives late.
-		_, err = s.settle(ctx, id, answer{ranOut: true})
-		return err
-	case a.open:
-		return s.postpone(ctx, id, false)
-	}
-	if a.pix != nil && a.pix.Payment.Status == payments.PaymentPending {
-		// The buyer never saw this code: the request that asked for it has failed.
-		return s.giveBack(ctx, id)
-	}
-	return nil
-}
-
-// recoveryTries without finding anything prove that nothing was made. Gateway
-// A's search may lag; gateway B's needs no more than the call under way to end.
-func (s *Service) recoveryTries(o order) int {
-	if text(o.Gateway) == string(payments.GWB) {
-		return min(2, s.cfg.RecoveryTries)
-	}
-	return s.cfg.RecoveryTries
-}
-
-// ask looks at the gateway for what the order's call may have made.
-func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err error) {
-	ctx = payments.Background(ctx)
-	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
-	if err != nil {
-		return a, false, err
-	}
-	payer := payments.Payer{CustomerID: o.CustomerID, GatewayID: text(o.GatewayCustomerID)}
-	if text(o.PaymentMethod) == string(payments.MethodPix) {
-		charge, ok, err := gateway.FindPix(ctx, s.pixTerms(o, payer, ""))
-		return answer{pix: &charge}, ok, err
-	}
-	var p payments.Payment
-	found = true
-	if o.GatewayPaymentID != nil {
-		p, err = gateway.ReadPayment(ctx, *o.GatewayPaymentID, o.ID)
-	} else {
-		var charge payments.CardCharge
-		charge, found, err = gateway.FindCardCharge(ctx, cardTerms(o, payer, "", payments.Instrument{}))
-		p = charge.Payment
-	}
-	return answer{payment: &p, open: p.Status == payments.PaymentPending}, found, err
-}
-
-func (s *Service) pixTerms(o order, payer payments.Payer, description string) payments.PixTerms {
-	terms := payments.PixTerms{
-		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
-		DueDate: o.CreatedAt.In(s.cfg.Zone), ExpiresIn: s.cfg.PixTTL,
-	}
-	if o.HoldUntil != nil {
-		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
-	}
-	return terms
-}
-
-func cardTerms(o order, payer payments.Payer, description string, instrument payments.Instrument) payments.CardTerms {
-	return payments.CardTerms{
-		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
-	}
-}
-
-// postpone sets the next look at the gateway; a try counts only when the gateway
-// answered that there is nothing.
-func (s *Service) postpone(ctx context.Context, id objectid.ID, counts bool) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		o, err := s.db.OrderLock(ctx, tx, id)
-		if err != nil || !o.IntentOpen {
-			return err
-		}
-		return s.saveTx(ctx, tx, &o, func(o *order) {
-			if counts {
-				o.RecoveryTries++
-			}
-			delay := min(s.cfg.RecoveryDelay<<min(o.RecoveryTries, 16), maxRecoveryDelay)
-			o.RecoveryAt = new(s.clock.Now().Add(delay))
-		})
-	})
 }
 
 // GiveBackUnpaid frees the places of an order that nobody paid before its code

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -151,9 +152,9 @@ func (s *Service) newOrder(e event, w wish, now time.Time) order {
 		o.State, o.PaymentStatus, o.PaidAt = string(Paid), statusConfirmed, &now
 		return o
 	}
-	o.State, o.PaymentStatus, o.IntentOpen = string(Reserved), openStatus(w.gateway.Name()), true
+	o.State, o.PaymentStatus, o.IntentOpen = string(Reserved), openStatus(w.gateway.Name(), w.method), true
 	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(string(w.gateway.Name())), new(string(w.method)), filled(w.payer.GatewayID)
-	o.RecoveryAt = new(now.Add(s.cfg.RecoveryDelay))
+	o.RecoveryAt = new(now.Add(adoptAfter))
 	o.HoldUntil = new(s.holdUntil(e, w.method, now))
 	return o
 }
@@ -198,6 +199,9 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish
 	if err != nil {
 		return err
 	}
+	if err := s.intents.OpenTx(ctx, tx, openingsOf(results)...); err != nil {
+		return err
+	}
 	for _, row := range rows {
 		r := byID[row.OrderID]
 		for _, id := range row.TicketIds {
@@ -211,6 +215,17 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish
 		}
 	}
 	return nil
+}
+
+// openingsOf are the intents of the orders whose gateway is about to be called.
+func openingsOf(results []reservation) []intent.Opening {
+	var all []intent.Opening
+	for _, r := range results {
+		if r.err == nil && r.order.IntentOpen {
+			all = append(all, intent.Opening{Ref: intentOf(r.order.ID), Customer: r.order.CustomerID, Gateway: text(r.order.Gateway), CallTime: callTime})
+		}
+	}
+	return all
 }
 
 func orNow(t *time.Time, now time.Time) time.Time {

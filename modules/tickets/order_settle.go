@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -23,16 +24,22 @@ const (
 	statusRefunded  = "REFUNDED"
 	statusSucceeded = "succeeded" // gateway B's
 	statusAction    = "requires_action"
-	statusCanceled  = "canceled"
-	statusReturned  = "refunded"
+	// statusProcessing is gateway B's for a card payment whose end is not known.
+	statusProcessing = "processing"
+	statusCanceled   = "canceled"
+	statusReturned   = "refunded"
 )
 
-// openStatus is the gateway's word for a payment that is awaited.
-func openStatus(gateway payments.GatewayName) string {
-	if gateway == payments.GWB {
-		return statusAction
+// openStatus is the gateway's word for a payment that is awaited: at gateway B a
+// card's is under way there, a PIX waits for the payer.
+func openStatus(gateway payments.GatewayName, method payments.Method) string {
+	switch {
+	case gateway == payments.GWA:
+		return statusPending
+	case method == payments.MethodCard:
+		return statusProcessing
 	}
-	return statusPending
+	return statusAction
 }
 
 // endStatus is its word for one that nobody will make.
@@ -65,8 +72,25 @@ type answer struct {
 	pix      *payments.PixCharge
 	declined bool // refused, or nothing was made and nothing will be: the purchase never came about
 	ranOut   bool // nobody paid in time
-	open     bool // the outcome is still not known: ask again later
+	open     bool // the gateway decides later: ask again
+	end      intentEnd
 }
+
+// intentEnd is how an order's intent ends, and who brought it.
+type intentEnd struct {
+	how intent.State
+	by  string
+}
+
+// By whom an intent ends.
+const (
+	byAnswer  = "answer"
+	byLook    = "look"
+	byWebhook = "webhook"
+)
+
+// intentOf names the intent of an order's one call.
+func intentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 
 // errMoved says that somebody else moved the order since it was read.
 var errMoved = errors.New("order was moved by somebody else")
@@ -97,7 +121,7 @@ func (s *Service) settle(ctx context.Context, id objectid.ID, a answer) (order, 
 // settleTx works on a locked order.
 func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) error {
 	if a.declined || a.ranOut {
-		return s.giveBackTx(ctx, tx, o, a.declined)
+		return s.giveBackTx(ctx, tx, o, a)
 	}
 	p := a.payment
 	if a.pix != nil {
@@ -117,9 +141,14 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 		if !a.open {
 			closeIntent(o)
 		}
-	})
+	}, a.end)
 	if err != nil {
 		return err
+	}
+	if a.open && a.end.by != byLook {
+		if err := s.intents.WaitTx(ctx, tx, intentOf(o.ID)); err != nil {
+			return err
+		}
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
@@ -131,7 +160,8 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 	case payments.PaymentSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case payments.PaymentFailed, payments.PaymentGone:
-		return s.giveBackTx(ctx, tx, o, text(o.PaymentMethod) == string(payments.MethodCard))
+		a.declined = text(o.PaymentMethod) == string(payments.MethodCard)
+		return s.giveBackTx(ctx, tx, o, a)
 	}
 	return nil
 }
@@ -273,15 +303,15 @@ func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, 
 
 // giveBackTx frees the places of an unpaid order. A purchase that never came
 // about leaves no tickets; of one that nobody paid in time they expire.
-func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, declined bool) error {
+func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer) error {
 	if _, ok := Next(State(o.State), GiveBack); !ok {
-		return s.saveTx(ctx, tx, o, closeIntent)
+		return s.saveTx(ctx, tx, o, closeIntent, a.end)
 	}
 	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	var err error
-	if declined {
+	if a.declined {
 		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
 	} else {
 		err = s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.clock.Now()})
@@ -293,12 +323,12 @@ func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, declined 
 		o.PaymentStatus = endStatus(payments.GatewayName(text(o.Gateway)))
 		o.PixPayload, o.PixImage = nil, nil
 		closeIntent(o)
-	})
+	}, a.end)
 }
 
 // moveTx takes a locked order where the action leads and is the only way in which
 // its state changes. An action that the state holds against is a mistake of ours.
-func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, o *order, by Action, edit func(*order)) error {
+func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, o *order, by Action, edit func(*order), end ...intentEnd) error {
 	to, ok := Next(State(o.State), by)
 	if !ok {
 		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
@@ -306,12 +336,14 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, o *order, by Action, ed
 	return s.saveTx(ctx, tx, o, func(o *order) {
 		o.State = string(to)
 		edit(o)
-	})
+	}, end...)
 }
 
-// saveTx changes fields of a locked order by compare-and-set on its state.
-func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, o *order, edit func(*order)) error {
-	from, after := o.State, *o
+// saveTx changes fields of a locked order by compare-and-set on its state. Where the
+// outcome of the order's call stands in it now, its intent ends: as done by the answer,
+// unless the caller knows better.
+func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, o *order, edit func(*order), end ...intentEnd) error {
+	from, open, after := o.State, o.IntentOpen, *o
 	edit(&after)
 	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
 		ID: o.ID, FromState: from, State: after.State, GatewayPaymentID: after.GatewayPaymentID, GatewayCustomerID: after.GatewayCustomerID,
@@ -325,5 +357,12 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, o *order, edit func(*or
 		return fmt.Errorf("write order: %w", err)
 	}
 	*o = saved
-	return nil
+	if !open || saved.IntentOpen {
+		return nil
+	}
+	e := intentEnd{how: intent.Done, by: byAnswer}
+	if len(end) > 0 && end[0] != (intentEnd{}) {
+		e = end[0]
+	}
+	return s.intents.EndTx(ctx, tx, intentOf(o.ID), e.how, e.by)
 }

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
@@ -173,11 +174,8 @@ func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accou
 func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, error) {
 	charge, err := w.gateway.CreatePix(ctx, s.pixTerms(r.order, w.payer, w.event.Title))
 	faultpoint.Hit("purchase.after_call")
-	if errors.Is(err, payments.ErrOutcomeUnknown) {
-		return r, errLatePix(err)
-	}
 	if err != nil {
-		return r, s.giveUp(ctx, r.order, err)
+		return r, s.withoutAnswer(ctx, r.order, err)
 	}
 	if r.order, err = s.settle(ctx, r.order.ID, answer{pix: &charge}); err != nil {
 		return r, err
@@ -189,8 +187,27 @@ func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, err
 	return r, nil
 }
 
-// errLatePix tells a buyer that he gets no code; the recovery job cancels what
-// may have been made.
+// withoutAnswer judges why a call made nothing that the buyer can pay with or has paid.
+// Only what the gateway certainly did not do ends the order; everything else, also what
+// nobody foresaw, is not known: the purchase is pending, and the looks find out.
+func (s *Service) withoutAnswer(ctx context.Context, o order, err error) error {
+	var declined *payments.Declined
+	var rejected *payments.Rejected
+	switch {
+	case errors.As(err, &declined):
+		return s.giveUp(ctx, o, intent.Declined, err)
+	case errors.As(err, &rejected), errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrUnsupported):
+		return s.giveUp(ctx, o, intent.Refused, err)
+	}
+	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", text(o.Gateway)), slog.Any("error", err))
+	if err := s.intents.NotKnown(ctx, intentOf(o.ID), err); err != nil {
+		s.log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("order_id", o.ID.String()), slog.Any("error", err))
+	}
+	return nil
+}
+
+// errLatePix tells a buyer that he gets no code: what was made has been found and
+// cancelled meanwhile.
 func errLatePix(cause error) error {
 	return (&fault.Error{
 		Kind: fault.Unavailable, RetryAfter: 30 * time.Second,
@@ -203,14 +220,12 @@ func (s *Service) payByCard(ctx context.Context, w wish, r receipt, instrument p
 	faultpoint.Hit("purchase.after_call")
 	var declined *payments.Declined
 	var rejected *payments.Rejected
-	switch {
-	case errors.Is(err, payments.ErrOutcomeUnknown):
-		s.log.WarnContext(ctx, "outcome of a card payment unknown", slog.String("order_id", r.order.ID.String()), slog.Any("error", err))
-		return r, nil // pending; the recovery job asks
-	case errors.As(err, &declined), errors.As(err, &rejected):
-		return r, errors.Join(s.giveUp(ctx, r.order, err), s.noteDecline(ctx, s.subjects(ctx, instrument, w.customer.Email)))
-	case err != nil:
-		return r, s.giveUp(ctx, r.order, err)
+	if err != nil {
+		refused := s.withoutAnswer(ctx, r.order, err)
+		if errors.As(err, &declined) || errors.As(err, &rejected) {
+			refused = errors.Join(refused, s.noteDecline(ctx, s.subjects(ctx, instrument, w.customer.Email)))
+		}
+		return r, refused
 	}
 	r.order, err = s.settle(ctx, r.order.ID, answer{payment: &charge.Payment, open: charge.Payment.Status == payments.PaymentPending})
 	return r, err
@@ -218,8 +233,8 @@ func (s *Service) payByCard(ctx context.Context, w wish, r receipt, instrument p
 
 // giveUp frees the places of a purchase that certainly came to nothing, in the
 // same request, and words why.
-func (s *Service) giveUp(ctx context.Context, o order, why error) error {
-	if _, err := s.settle(ctx, o.ID, answer{declined: true}); err != nil {
+func (s *Service) giveUp(ctx context.Context, o order, how intent.State, why error) error {
+	if _, err := s.settle(ctx, o.ID, answer{declined: true, end: intentEnd{how, byAnswer}}); err != nil {
 		return errors.Join(err, why)
 	}
 	var declined *payments.Declined

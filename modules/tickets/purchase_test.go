@@ -114,7 +114,7 @@ func TestBuyByPix(t *testing.T) {
 		b.settle()
 		require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[2]), gateway)
 		require.Equal(t, 3, b.issued(event))
-		require.NoError(t, b.service.Sweep(t.Context()))
+		b.sweep()
 		detail := b.me.Get("/me/ticket-orders/" + order(m)["_id"].(string)).Expect(200).Map()
 		require.Equal(t, map[string]string{"gwa": "RECEIVED", "gwb": "succeeded"}[gateway], order(detail)["payment_status"])
 		require.Equal(t, "pending", order(detail)["status"])

@@ -152,6 +152,15 @@ func (b *bundle) work() {
 	})
 }
 
+// sweep does what is due: looks at both gateways, and the module's own sweep.
+func (b *bundle) sweep() {
+	b.t.Helper()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		require.NoError(b.t, b.payments.Intents().LookDue(b.t.Context(), string(gateway)))
+	}
+	require.NoError(b.t, b.service.Sweep(b.t.Context()))
+}
+
 // another logs a further customer in.
 func (b *bundle) another() (accounts.Customer, *apitest.Client) {
 	b.t.Helper()

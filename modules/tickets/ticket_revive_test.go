@@ -41,7 +41,7 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	code := b.code(given)
 
 	b.move(event, b.clock.Now().AddDate(-1, 0, 0), nil)
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.sweep()
 	for _, ticket := range []objectid.ID{bought, void, given, waiting, deleted} {
 		require.Equal(t, "expired", b.ticketStatus(ticket))
 	}
@@ -81,7 +81,7 @@ func TestTicketsComeBackWithinTheCapacity(t *testing.T) {
 	second := b.give(b.customer.ID, event)
 	b.admin.Put("/tickets", []object{{"_id": first, "status": "pending"}, {"_id": second, "status": "pending"}}).Expect(200)
 	b.move(event, b.clock.Now().AddDate(-1, 0, 0), nil)
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.sweep()
 	require.Equal(t, 1, b.issued(event))
 	b.move(event, b.clock.Now().AddDate(0, 1, 0), object{"capacity": 2})
 	require.Equal(t, "available", b.ticketStatus(given))

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/files"
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/clock"
 	"marquee/platform/collection"
@@ -37,12 +38,6 @@ type Config struct {
 	CardTTL time.Duration
 	// Zone is REPORT_TZ, in which a payment's due day is told. Default UTC.
 	Zone *time.Location
-	// RecoveryDelay is the first wait before the gateway is asked about a payment
-	// whose outcome is unknown; each further wait doubles. Default 1 min.
-	RecoveryDelay time.Duration
-	// RecoveryTries at gateway A without finding anything end the order; its search
-	// may lag behind. Gateway B's does not: 2 tries. Default 4.
-	RecoveryTries int
 	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
 	AlphanumericTaxIDs bool
 	// DeclineWindow is how far back declines count. Default 1 h.
@@ -58,8 +53,6 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.PixTTL, 30*time.Minute)
 	setDefault(&c.CardTTL, 24*time.Hour)
 	setDefault(&c.Zone, time.UTC)
-	setDefault(&c.RecoveryDelay, time.Minute)
-	setDefault(&c.RecoveryTries, 4)
 	setDefault(&c.DeclineWindow, time.Hour)
 	setDefault(&c.DeclinesPerAddress, 20)
 	setDefault(&c.DeclinesPerCard, 5)
@@ -100,6 +93,7 @@ type Service struct {
 	log       *slog.Logger
 	accounts  *accounts.Service
 	payments  *payments.Service
+	intents   *intent.Service
 	files     *files.Service
 	mail      mail.Sender
 	templates *mail.Templates
@@ -131,6 +125,8 @@ func New(d Deps) *Service {
 		return event(row), err
 	}
 	s.gate = newGate(s.reserveMany)
+	s.intents = d.Payments.Intents()
+	s.intents.Register(intent.Order, intent.User{Look: s.look})
 	d.Payments.Register(s)
 	return s
 }

@@ -1,0 +1,125 @@
+package tickets
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// adoptAfter is when an order whose outcome is open has to have an intent of its own:
+// the release before the schedule of looks makes orders without, and recovers by
+// recovery_at, which lies so far ahead that it leaves the orders of this one alone.
+const adoptAfter = 10 * time.Minute
+
+// Recover looks at an open order at once. One that is not open is left alone, and so is
+// one whose call may still be under way.
+func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
+	return s.intents.LookAt(ctx, intent.Order, id)
+}
+
+// look asks the gateway what the call of an order has made, and finishes or gives it
+// back (open-shapes, Card money moves once).
+func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	o, err := s.db.OrderGet(ctx, s.pool, l.Subject)
+	if err != nil {
+		return 0, err
+	}
+	if !o.IntentOpen {
+		return intent.Settled, nil // by the release before, which knows no intents
+	}
+	a, found, err := s.ask(ctx, o)
+	a.end = intentEnd{intent.Done, byLook}
+	switch {
+	case err != nil:
+		return 0, err
+	case !found && !l.Proved:
+		return intent.NotThere, nil
+	case !found:
+		a = answer{declined: true, end: intentEnd{intent.Missing, byLook}}
+	}
+	if _, err = s.settle(ctx, o.ID, a); err != nil {
+		return 0, err
+	}
+	switch {
+	case a.open && o.HoldUntil != nil && !o.HoldUntil.After(s.clock.Now()):
+		// The gateway has thought about the card for too long. What it takes after all
+		// is money that arrives late.
+		_, err = s.settle(ctx, o.ID, answer{ranOut: true, end: intentEnd{intent.Void, byLook}})
+		return intent.Settled, err
+	case a.open:
+		return intent.Waiting, nil
+	}
+	if a.pix != nil && a.pix.Payment.Status == payments.PaymentPending {
+		// The buyer never saw this code: the request that asked for it has failed.
+		return intent.Settled, s.giveBack(ctx, o.ID)
+	}
+	return intent.Settled, nil
+}
+
+// adopt opens the intent of an order that has none: the release before made it.
+func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, id)
+		if err != nil || !o.IntentOpen {
+			return err
+		}
+		_, open, err := s.intents.OpenOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if !open {
+			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOf(id), Customer: o.CustomerID, Gateway: text(o.Gateway)}); err != nil {
+				return err
+			}
+		}
+		return s.saveTx(ctx, tx, &o, func(o *order) { o.RecoveryAt = new(s.clock.Now().Add(adoptAfter)) })
+	})
+}
+
+// ask looks at the gateway for what the order's call may have made.
+func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err error) {
+	ctx = payments.Background(ctx)
+	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
+	if err != nil {
+		return a, false, err
+	}
+	payer := payments.Payer{CustomerID: o.CustomerID, GatewayID: text(o.GatewayCustomerID)}
+	if text(o.PaymentMethod) == string(payments.MethodPix) {
+		charge, ok, err := gateway.FindPix(ctx, s.pixTerms(o, payer, ""))
+		return answer{pix: &charge}, ok, err
+	}
+	var p payments.Payment
+	found = true
+	if o.GatewayPaymentID != nil {
+		p, err = gateway.ReadPayment(ctx, *o.GatewayPaymentID, o.ID)
+	} else {
+		var charge payments.CardCharge
+		charge, found, err = gateway.FindCardCharge(ctx, cardTerms(o, payer, "", payments.Instrument{}))
+		p = charge.Payment
+	}
+	return answer{payment: &p, open: p.Status == payments.PaymentPending}, found, err
+}
+
+func (s *Service) pixTerms(o order, payer payments.Payer, description string) payments.PixTerms {
+	terms := payments.PixTerms{
+		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
+		DueDate: o.CreatedAt.In(s.cfg.Zone), ExpiresIn: s.cfg.PixTTL,
+	}
+	if o.HoldUntil != nil {
+		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
+	}
+	return terms
+}
+
+func cardTerms(o order, payer payments.Payer, description string, instrument payments.Instrument) payments.CardTerms {
+	return payments.CardTerms{
+		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
+	}
+}
