@@ -37,10 +37,13 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	}
 	o, err := s.locate(ctx, tx, e)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return unclaimed, nil
+		return s.applyDeletedTx(ctx, tx, e)
 	}
 	if err != nil {
 		return payments.Result{}, err
+	}
+	if text(o.Gateway) != string(e.Gateway) {
+		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, "the order is of the other gateway")
 	}
 	// Refunds and disputes lock their ledger first, as the answer to a refund does.
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
@@ -80,11 +83,7 @@ func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (orde
 	if e.Purpose == payments.ForSubscription || !objectid.Valid(e.Reference.String()) {
 		return order{}, pgx.ErrNoRows
 	}
-	o, err := s.db.OrderGet(ctx, tx, e.Reference)
-	if err == nil && text(o.Gateway) != string(e.Gateway) {
-		return order{}, pgx.ErrNoRows
-	}
-	return o, err
+	return s.db.OrderGet(ctx, tx, e.Reference)
 }
 
 func paymentIDs(e payments.Event) []string {

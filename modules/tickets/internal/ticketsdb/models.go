@@ -74,3 +74,13 @@ type Ticket struct {
 	// What GET /search/tickets finds a ticket by: title and promo code before the description. People are found by /search/customers, and their tickets by customer_id.
 	Search interface{}
 }
+
+// Unpaid orders that were deleted with their event, as far as a gateway knows them: money that arrives for one of them all the same is given back.
+type TicketsDeletedOrder struct {
+	ID objectid.ID
+	// Kept without a foreign key, as in the ledger: it outlives the customer.
+	CustomerID       objectid.ID
+	Gateway          string
+	GatewayPaymentID *string
+	DeletedAt        time.Time
+}

@@ -1,0 +1,74 @@
+package tickets_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// apply applies an event as a webhook does.
+func (b *bundle) apply(e payments.Event) (r payments.Result) {
+	b.t.Helper()
+	require.NoError(b.t, postgres.InTx(b.t.Context(), b.db, func(tx pgx.Tx) (err error) {
+		r, err = b.service.ApplyEventTx(b.t.Context(), tx, e)
+		return err
+	}))
+	return r
+}
+
+// TestMoneyForAnOrderDeletedWithItsEvent: the event names our id, so that its subject
+// is known, and the money goes back.
+func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(gateway), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			event := b.event(nil)
+			m := b.me.Post("/store/purchase/"+string(gateway)+"/pix", pix(event, 1)).Expect(200).Map()
+			id := objectid.ID(order(m)["_id"].(string))
+			b.clock.Advance(time.Hour)
+			b.sweep()
+			b.admin.Delete("/events?_id="+event.String(), nil).Expect(200)
+			require.Zero(t, b.count("SELECT count(*) FROM tickets.orders"))
+			at := b.clock.Now()
+			paid := payments.Event{
+				Gateway: gateway, Kind: payments.PaymentWasSettled, CreatedAt: at, Reference: id,
+				Payment: &payments.Payment{ID: "pay_late" + id.String(), Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 12050, SettledAt: &at},
+			}
+			for range 2 {
+				r := b.apply(paid)
+				require.False(t, r.Unclaimed, "the subject is known")
+				require.Equal(t, "the order was deleted with its event", r.Reason)
+			}
+			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'late' AND automatic AND order_id = $1 AND amount_cents = 12050", id))
+			paid.Payment.ID, paid.Reference = order(m)["gateway_payment_id"].(string), ""
+			require.False(t, b.apply(paid).Unclaimed, "by the gateway's id, too")
+			paid.Reference, paid.Payment.ID = objectid.New(), "pay_foreign"
+			require.True(t, b.apply(paid).Unclaimed)
+		})
+	}
+}
+
+// TestMoneyOfTheOtherGatewayForAnOrder: it is no payment of the order, and is not lost.
+func TestMoneyOfTheOtherGatewayForAnOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	m := b.me.Post("/store/purchase/gwa/pix", pix(b.event(nil), 1)).Expect(200).Map()
+	id, at := objectid.ID(order(m)["_id"].(string)), b.clock.Now()
+	r := b.apply(payments.Event{
+		Gateway: payments.GWB, Kind: payments.PaymentWasSettled, CreatedAt: at, Reference: id, Purpose: payments.ForOrder,
+		Payment: &payments.Payment{ID: "pi_1", Status: payments.PaymentSettled, NativeStatus: "succeeded", Method: payments.MethodPix, Amount: 12050, SettledAt: &at},
+	})
+	require.Equal(t, "the order is of the other gateway", r.Reason)
+	state, _ := b.orderRow(id.String())
+	require.Equal(t, "reserved", state)
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND order_id = $1", id))
+}
