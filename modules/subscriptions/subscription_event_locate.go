@@ -70,7 +70,7 @@ func (s *Service) locateReference(ctx context.Context, tx pgx.Tx, e payments.Eve
 type stray struct {
 	reason string
 	waits  bool // applied again once the row knows its recurrence
-	booked bool // money of it was charged for the subscription: it goes into the ledger
+	ours   bool // money of it was charged for the subscription once more
 }
 
 // strayTx holds the event's ids against the row's. An id that contradicts is not
@@ -85,9 +85,9 @@ func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Ev
 	case sub.Gateway != string(e.Gateway):
 		return stray{reason: "the subscription is of the other gateway"}, nil
 	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
-		return stray{reason: "an identifier of another authorization", booked: true}, nil
+		return stray{reason: "an identifier of another authorization", ours: true}, nil
 	case otherRecurrence && known != "", otherRecurrence && e.Gateway == payments.GWA && sub.PaymentMethod != string(payments.MethodCard):
-		return stray{reason: "another recurrence than the subscription's", booked: true}, nil
+		return stray{reason: "another recurrence than the subscription's", ours: true}, nil
 	case otherRecurrence && e.Gateway == payments.GWA && e.Kind != payments.PaymentWasSettled:
 		return stray{reason: "the recurrence is not known here yet", waits: true}, nil
 	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != text(sub.PixConciliationID):
@@ -122,13 +122,13 @@ func (s *Service) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: e.Payment.SettledAt, Note: "The event names the subscription, but is about " + why.reason + ".",
 	}
-	if why.booked {
-		if err := s.bookTx(ctx, tx, sub, e); err != nil {
-			return err
-		}
+	if why.ours {
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
 	}
-	if _, err := s.payments.RecordUnappliedTx(ctx, tx, u); err != nil || !why.booked {
+	if err := s.bookTx(ctx, tx, sub, e); err != nil {
+		return err
+	}
+	if _, err := s.payments.RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
 		return err
 	}
 	return s.endStrayTx(ctx, tx, sub, e)

@@ -19,7 +19,13 @@ func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
 		return r, nil
 	}
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: id, CustomerID: customer, Payment: *e.Payment,
+	})
+	if err != nil {
+		return payments.Result{}, fmt.Errorf("record payment: %w", err)
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: e.Payment.ID, Amount: &e.Payment.Amount,
 		CustomerID: customer, OrderID: id, PaidAt: e.Payment.SettledAt, Note: "The event names the order, but " + why + ".",
 	})

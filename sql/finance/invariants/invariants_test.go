@@ -41,8 +41,8 @@ VALUES ('0000000000000000000000f1', 'gwa', 'evt_1', 'PAYMENT_RECEIVED', '{}', tr
 INSERT INTO payments.processed_events (gateway, event_id, log_id, state, result, event_at, updated_at)
 VALUES ('gwa', 'evt_1', '0000000000000000000000f1', 'done', '{"status": "processed"}', '2026-11-10', '2026-11-10');
 INSERT INTO tickets.events (id, title, event_date, capacity, register_update_date) VALUES ('EVENT', 'Premiere', '2027-01-01', 2, '2026-11-01');
-INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, payment_status, state, hold_until, paid_at, intent_open, created_at, updated_at)
-VALUES ('ORDER', 'ANA', 'EVENT', 2, 1000, 2000, 'gwb', 'credit_card', 'succeeded', 'paid', now(), '2026-11-10', false, '2026-11-10', '2026-11-10');
+INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, gateway_payment_id, payment_method, payment_status, state, hold_until, paid_at, intent_open, created_at, updated_at)
+VALUES ('ORDER', 'ANA', 'EVENT', 2, 1000, 2000, 'gwb', 'pi_2', 'credit_card', 'succeeded', 'paid', now(), '2026-11-10', false, '2026-11-10', '2026-11-10');
 INSERT INTO tickets.customers (id, name, email) VALUES ('ANA', 'Ana', 'ana@example.com');
 INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason) SELECT 'EVENT', 'ANA', 'ORDER', 'Premiere', 'available', 'purchased' FROM generate_series(1, 2);
 INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, tried_at, ordered_at) VALUES ('SUB', '2026-11-10', '2026-11-10', 4990, 'pay_1', now(), now(), now());
@@ -137,6 +137,15 @@ var plants = map[string][]string{
 		`DELETE FROM payments.processed_events`,
 		`UPDATE payments.processed_events SET result = '{"status": "ignored"}'`,
 		`UPDATE payments.processed_events SET state = 'queued', updated_at = '2026-11-20 11:59'`,
+	},
+	"events_know_their_subject": {
+		`UPDATE payments.processed_events SET state = 'waiting', subjects = ARRAY['pay_1', 'SUB'], result = '{"reason": "unknown subject"}'; UPDATE payments.webhook_logs SET result = '{"reason": "unknown subject"}'`,
+		`UPDATE payments.processed_events SET state = 'waiting', subjects = ARRAY['ORDER'], result = '{"reason": "unknown subject"}'; UPDATE payments.webhook_logs SET result = '{"reason": "unknown subject"}'`,
+		`INSERT INTO tickets.deleted_orders (id, customer_id, gateway) VALUES ('OTHER', 'BIA', 'gwa'); UPDATE payments.processed_events SET state = 'waiting', subjects = ARRAY['OTHER'], result = '{"reason": "unknown subject"}'; UPDATE payments.webhook_logs SET result = '{"reason": "unknown subject"}'`,
+	},
+	"deleted_orders_unpaid": {
+		`INSERT INTO tickets.deleted_orders (id, customer_id, gateway) VALUES ('OTHER', 'BIA', 'gwa'); INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+			VALUES ('gwa', 'pay_3', 'order', 'OTHER', 'BIA', 2000, 'pix', 'RECEIVED', '2026-11-10', '2026-11-20 11:44', now()); ` + refund("gwa", "pay_3", "order", "OTHER", 1999, "done"),
 	},
 	"events_have_logs": {`UPDATE payments.processed_events SET state = 'waiting'; DELETE FROM payments.webhook_logs`},
 	"one_move_per_event": {`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, event_id)
