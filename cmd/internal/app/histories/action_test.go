@@ -118,7 +118,6 @@ func (h *history) look() {
 // nextJobSQL is when a job falls due, a look, or an order, which the tickets' sweep finds.
 const nextJobSQL = `SELECT least((SELECT min(scheduled_at) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at > $1),
 	(SELECT min(greatest(next_look_at, leased_until)) FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) > $1),
-	(SELECT min(recovery_at) FROM tickets.orders WHERE intent_open AND recovery_at > $1),
 	(SELECT min(hold_until) FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until > $1))`
 
 // nextHappening is when something falls due, target at the latest.

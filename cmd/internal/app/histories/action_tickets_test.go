@@ -35,15 +35,12 @@ func order(s step, body object) object {
 	return body
 }
 
-const (
-	dueOrdersSQL = `SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= $1 ORDER BY id`
-	heldTooSQL   = `SELECT id FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until <= $1 ORDER BY id`
-)
+const heldTooSQL = `SELECT id FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until <= $1 ORDER BY id`
 
 // sweepTickets does what is due with orders: one after the other, where the
 // service's own sweep does some at a time, so that a history runs alike each time.
 func (h *history) sweepTickets() {
-	h.eachOrder(dueOrdersSQL, h.tickets.Recover)
+	h.look()
 	h.eachOrder(heldTooSQL, h.tickets.GiveBackUnpaid)
 	h.process.run(context.Background(), func(ctx context.Context) {
 		h.process.many = true
@@ -56,8 +53,7 @@ func (h *history) sweepTickets() {
 // sweepDueTickets leaves it when nothing is due.
 func (h *history) sweepDueTickets() {
 	var due bool
-	require.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT EXISTS (`+dueOrdersSQL[:len(dueOrdersSQL)-len(" ORDER BY id")]+`) OR EXISTS (`+
-		heldTooSQL[:len(heldTooSQL)-len(" ORDER BY id")]+`)`, h.now()).Scan(&due))
+	require.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT EXISTS (`+heldTooSQL[:len(heldTooSQL)-len(" ORDER BY id")]+`)`, h.now()).Scan(&due))
 	if due {
 		h.sweepTickets()
 	}
