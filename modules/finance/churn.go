@@ -11,7 +11,7 @@ import (
 // dashboard). The unit is the customer.
 type Churn struct {
 	Monthly  []ChurnMonth `json:"monthly" doc:"Oldest first; the last is the present month"`
-	ByReason ChurnReasons `json:"by_reason" doc:"The exits of these months; they add up to the sum of cancelled"`
+	ByReason ChurnReasons `json:"by_reason" doc:"The exits of these months; they add up to the sum of cancelled. A withdrawal counts under customer_cancelled, a subscription gone at its gateway under admin_cancelled"`
 }
 
 // ChurnMonth is one month: active_end = active_start + new - cancelled.

@@ -17,9 +17,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// refundTime bounds a call that gives money back.
-const refundTime = 75 * time.Second
-
 func refundIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Refund, Subject: id} }
 
 // openRefundTx opens the intent of a request. Of one payment one is open at a time:
@@ -89,10 +86,10 @@ func (s *Service) refundAgain(ctx context.Context, gateway Gateway, l *intent.Lo
 		return s.failLook(ctx, refund, ErrRefundTooMuch)
 	}
 	terms := p.refundTerms(refund)
-	if err := l.CallAgain(ctx, refundTime); err != nil {
+	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
 		return 0, err
 	}
-	call, cancel := context.WithTimeout(ctx, refundTime)
+	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
 	remote, err := gateway.Refund(call, terms)
 	if err == nil {

@@ -96,7 +96,7 @@ func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied fu
 	}
 	faultpoint.Hit("refund.committed")
 	ctx = context.WithoutCancel(ctx) // a client that goes away keeps no answer from being written
-	call, cancel := context.WithTimeout(ctx, refundTime)
+	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
 	remote, err := gateway.Refund(call, q.Payment.refundTerms(refund))
 	faultpoint.Hit("refund.answered")
@@ -184,7 +184,7 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 		if err := s.followUnappliedTx(ctx, tx, refund.Gateway, refund.PaymentID, false); err != nil {
 			return err
 		}
-		return s.openRefundTx(ctx, tx, refund, refundTime)
+		return s.openRefundTx(ctx, tx, refund, s.intents.CallTime())
 	})
 	var open *intent.ErrOpen
 	if !errors.As(err, &open) {

@@ -239,7 +239,7 @@ func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending m
 	}
 	switch {
 	case single.Status == RefundFailed:
-		row.fail("The gateway reports that the refund failed.")
+		row.fail(failedAtGateway)
 	case single.Status == RefundDone && row.Status != RefundDone:
 		row.finish(single.At)
 	case single.Status == RefundPending:
@@ -289,6 +289,14 @@ func takeBack(rows []*Refund, excess money.Cents) {
 			}
 		}
 	}
+}
+
+// failedAtGateway is the failure of a refund that its gateway took on at first.
+const failedAtGateway = "The gateway reports that the refund failed."
+
+// FailedAtGateway reports whether the gateway took the refund on and it failed later.
+func (row *Refund) FailedAtGateway() bool {
+	return row.Status == RefundFailed && row.Failure == failedAtGateway
 }
 
 func (row *Refund) finish(at time.Time) {

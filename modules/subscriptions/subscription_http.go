@@ -31,6 +31,7 @@ type subscriptionDoc struct {
 	ExpiresAt         *httpapi.Time `json:"expires_at" nullable:"true"`
 	CreatedAt         httpapi.Time  `json:"created_at"`
 	GatewayDeletedAt  *httpapi.Time `json:"gateway_deleted_at,omitempty"`
+	WithdrawalUntil   *httpapi.Time `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; absent where nothing was paid, and of renewals"`
 	PaymentFailures   int32         `json:"payment_failures" doc:"Failures in a row"`
 	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
 	HasChargeback     bool          `json:"has_chargeback"`
@@ -67,7 +68,11 @@ func (h handlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), nil), nil
+	doc, err := h.own(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, doc, nil), nil
 }
 
 type gwbInfo struct {
@@ -82,7 +87,11 @@ func (h handlers) readGWB(ctx context.Context, _ *struct{}) (*envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), gwbInfo{Message: statusMessages[Status(sub.Status)], ClientSecret: filled(clientSecret)}), nil
+	doc, err := h.own(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, doc, gwbInfo{Message: statusMessages[Status(sub.Status)], ClientSecret: filled(clientSecret)}), nil
 }
 
 var statusMessages = map[Status]string{

@@ -109,7 +109,11 @@ func (h handlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), messageInfo{statusMessages[Status(sub.Status)]}), nil
+	doc, err := h.own(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, doc, messageInfo{statusMessages[Status(sub.Status)]}), nil
 }
 
 func (h handlers) cancelGWA(ctx context.Context, in *cancelInput) (*envelope, error) {

@@ -24,6 +24,7 @@ const (
 	ReasonReplaced        Reason = "replaced"
 	ReasonPixUnpaid       Reason = "pix_unpaid"
 	ReasonGatewayStatus   Reason = "gateway_status"
+	ReasonWithdrawn       Reason = "withdrawn" // counts under customer_cancelled in by_reason
 	ReasonDisputeWon      Reason = "dispute_won"
 	ReasonAuthorized      Reason = "authorization_activated"
 	ReasonLateMoney       Reason = "late_money"
@@ -40,7 +41,7 @@ var reasons = map[Action]Reason{
 	PaymentFails:       ReasonPaymentFailure, PaymentFailsTooOften: ReasonPaymentFailure,
 	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon, DisputeLost: ReasonChargeback,
 	AuthorizationActivated: ReasonAuthorized, AuthorizationCancelled: ReasonCustomerCancelled, AuthorizationExpired: ReasonExpired,
-	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,
+	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, CustomerWithdraws: ReasonWithdrawn, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,
 	AdminSuspends: ReasonAdminCancelled, AdminExpires: ReasonAdminCancelled,
 }
 

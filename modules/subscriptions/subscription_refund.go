@@ -63,6 +63,17 @@ func (s *Service) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error
 	if err != nil || int64(total) == sub.TotalRefundedCents {
 		return err
 	}
+	if int64(total) < sub.TotalRefundedCents { // a refund failed after it had been counted
+		withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID)
+		if err != nil {
+			return err
+		}
+		if withdrawn {
+			if err := s.giveBackLaterTx(ctx, tx, sub.ID); err != nil {
+				return err
+			}
+		}
+	}
 	return s.editTx(ctx, tx, sub, func(r *row) { r.TotalRefundedCents = int64(total) })
 }
 

@@ -351,6 +351,13 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the subscription had ended, of which a payment is disputed.", true)
 	}
+	withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID)
+	if err != nil {
+		return err
+	}
+	if withdrawn {
+		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had withdrawn from the subscription.", true)
+	}
 	gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
 	if err != nil {
 		return err

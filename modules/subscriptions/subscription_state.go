@@ -54,6 +54,7 @@ const (
 	LateMoney              Action = "late_money"              // a payment for a subscription that had ended
 	PeriodEnds             Action = "period_ends"             // expires_at reached
 	CustomerCancels        Action = "customer_cancels"
+	CustomerWithdraws      Action = "customer_withdraws" // within the days of regret, with all money back
 	AdminCancels           Action = "admin_cancels"
 	AdminActivates         Action = "admin_activates"
 	AdminSuspends          Action = "admin_suspends" // PUT status, POST …/chargeback opens a dispute instead
@@ -66,7 +67,7 @@ var Actions = []Action{
 	GatewaySaysActive, GatewaySaysOpenHeld, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
 	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon, DisputeLost,
 	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
-	LateMoney, PeriodEnds, CustomerCancels, AdminCancels, AdminActivates, AdminSuspends, AdminExpires,
+	LateMoney, PeriodEnds, CustomerCancels, CustomerWithdraws, AdminCancels, AdminActivates, AdminSuspends, AdminExpires,
 }
 
 type moves map[Status]Status
@@ -126,13 +127,14 @@ var transitions = map[Action]moves{
 	AuthorizationCancelled: anyLive(Cancelled),
 	AuthorizationExpired:   anyLive(Expired),
 
-	LateMoney:       from(Cancelled, Expired)(Active),
-	PeriodEnds:      from(Active, Suspended)(Expired),
-	CustomerCancels: anyLive(Cancelled),
-	AdminCancels:    anyLive(Cancelled),
-	AdminActivates:  from(Pending, Suspended, Cancelled, Expired)(Active).stays(Active),
-	AdminSuspends:   from(Pending, Active)(Suspended).stays(Suspended),
-	AdminExpires:    anyLive(Expired),
+	LateMoney:         from(Cancelled, Expired)(Active),
+	PeriodEnds:        from(Active, Suspended)(Expired),
+	CustomerCancels:   anyLive(Cancelled),
+	CustomerWithdraws: from(Active, Suspended)(Cancelled),
+	AdminCancels:      anyLive(Cancelled),
+	AdminActivates:    from(Pending, Suspended, Cancelled, Expired)(Active).stays(Active),
+	AdminSuspends:     from(Pending, Active)(Suspended).stays(Suspended),
+	AdminExpires:      anyLive(Expired),
 }
 
 // Next answers where an action takes a subscription. Ok is false when the state

@@ -32,6 +32,9 @@ type Config struct {
 	// RecoveryDelay is when a client whose PIX code is not known yet is told to come
 	// again. Default 1 min.
 	RecoveryDelay time.Duration
+	// WithdrawalDays after the day of its first payment a subscription may be withdrawn
+	// from. 0: never.
+	WithdrawalDays int
 	// DunningDays are the days after a failed payment on which the customer is
 	// mailed about it, rising. Default 0, 3, 7.
 	DunningDays []int

@@ -42,6 +42,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[stopArgs]) error {
 		return s.StopRecurrence(ctx, job.Args.SubscriptionID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[giveBackArgs]) error {
+		return s.GiveBack(ctx, job.Args.SubscriptionID)
+	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dunningArgs]) error {
 		return s.MailDunning(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day))
 	}))

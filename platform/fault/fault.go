@@ -32,15 +32,16 @@ const (
 
 // The machine codes of the specification's error table.
 const (
-	CodeValidation         = "VALIDATION_ERROR"
-	CodeInvalidCredentials = "INVALID_CREDENTIALS"
-	CodeResetRequired      = "PASSWORD_RESET_REQUIRED"
-	CodeForbidden          = "FORBIDDEN"
-	CodeNotFound           = "NOT_FOUND"
-	CodeConflict           = "CONFLICT"
-	CodeDuplicateKey       = "DUPLICATE_KEY"
-	CodeRefundNotAllowed   = "REFUND_NOT_ALLOWED"
-	CodeRefundFailed       = "REFUND_FAILED"
+	CodeValidation           = "VALIDATION_ERROR"
+	CodeInvalidCredentials   = "INVALID_CREDENTIALS"
+	CodeResetRequired        = "PASSWORD_RESET_REQUIRED"
+	CodeForbidden            = "FORBIDDEN"
+	CodeNotFound             = "NOT_FOUND"
+	CodeConflict             = "CONFLICT"
+	CodeDuplicateKey         = "DUPLICATE_KEY"
+	CodeRefundNotAllowed     = "REFUND_NOT_ALLOWED"
+	CodeRefundFailed         = "REFUND_FAILED"
+	CodeWithdrawalNotAllowed = "WITHDRAWAL_NOT_ALLOWED"
 )
 
 // Issue is one finding of request validation: where it sits, such as

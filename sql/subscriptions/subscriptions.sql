@@ -1,3 +1,6 @@
+-- name: GetLatestSubscription :one
+SELECT * FROM subscriptions.subscriptions WHERE customer_id = @customer_id ORDER BY register_date DESC, id DESC LIMIT 1;
+
 -- name: GetLiveSubscription :one
 -- A renewal that waits stands behind the one that it renews.
 SELECT * FROM subscriptions.subscriptions

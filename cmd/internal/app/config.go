@@ -68,6 +68,7 @@ type Config struct {
 	GWBWebhook      []string `env:"GWB_WEBHOOK_SECRET" doc:"Signing secret of gateway B's webhooks; comma-separated while rotating."`
 
 	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription makes room for a new one."`
+	WithdrawalDays     int           `env:"WITHDRAWAL_DAYS" envDefault:"7" doc:"Days after that of its first payment on which a subscription may be withdrawn from with all money back (CDC, art. 49), counted in REPORT_TZ: until the end of the last one. 0: not offered."`
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
 	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
 	DunningDays        []int         `env:"DUNNING_DAYS" envDefault:"0,3,7" doc:"Days after a failed payment on which the customer is mailed about it, rising, comma-separated."`
@@ -139,6 +140,7 @@ func (c Config) Validate() error {
 	for _, key := range c.negatives() {
 		need(false, key+" is below 0.")
 	}
+	need(c.WithdrawalDays >= 0, "WITHDRAWAL_DAYS is below 0; 0 offers no withdrawal.")
 	need(c.AutoRefundsPerHour >= 0 && c.AutoRefundDailyLimit >= 0, "AUTO_REFUNDS_PER_HOUR or AUTO_REFUND_DAILY_LIMIT is below 0; 0 refunds nothing by itself.")
 	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
 	need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")

@@ -45,6 +45,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"REPORT_TZ is no":    func(c *Config) { c.ReportTZ = "Local" }, // Postgres knows none of that name
 		"WEBHOOK_LOG_MONTHS": func(c *Config) { c.WebhookLogMonths = -1 },
 		"RECOVERY_DELAY":     func(c *Config) { c.RecoveryDelay = -time.Minute },
+		"WITHDRAWAL_DAYS":    func(c *Config) { c.WithdrawalDays = -1 },
 		"MAX_PAYMENT_FAIL":   func(c *Config) { c.MaxPaymentFailures = -1 },
 		"TRUSTED_PROXIES":    func(c *Config) { c.Proxies = []string{"proxy.local"} },
 	} {

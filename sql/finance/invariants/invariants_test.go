@@ -48,6 +48,11 @@ INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, rea
 INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, tried_at, ordered_at) VALUES ('SUB', '2026-11-10', '2026-11-10', 4990, 'pay_1', now(), now(), now());
 INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, subscription_id, created_at) VALUES (platform.new_object_id(), 'ANA', 'ABCDEF', 'promo', 'subscription', 'SUB', now())`)
 
+// withdrawn has the customer withdraw from what was paid.
+const withdrawn = `UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = '2026-11-20 10:59'; UPDATE accounts.users SET current_subscription_id = NULL;
+	INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
+	VALUES ('SUB', 'ANA', '2026-11-20 10:59', 'active', 'cancelled', 'withdrawn', 'customer')`
+
 // plants break one invariant each, in more than one way where it has more than
 // one condition. Constraints that stand in the way are dropped.
 var plants = map[string][]string{
@@ -118,6 +123,13 @@ var plants = map[string][]string{
 		refund("gwa", "pay_1", "subscription", "SUB", 4000, "done") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 991, "done"),
 		refund("gwb", "pi_2", "order", "ORDER", 2001, "done"),
 		refund("gwb", "pi_unknown", "order", "OTHER", 1, "done"),
+		refund("gwa", "pay_1", "subscription", "SUB", 2000, "requested") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 2991, "pending"),
+	},
+	"one_open_refund": {refund("gwa", "pay_1", "subscription", "SUB", 1, "requested") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 2, "requested")},
+	"withdrawn_refunded": {
+		withdrawn,
+		withdrawn + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
+		withdrawn + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "failed"),
 	},
 	"refunds_answered": {
 		refund("gwa", "pay_1", "subscription", "SUB", 1, "requested"),

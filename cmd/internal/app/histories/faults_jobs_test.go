@@ -37,6 +37,7 @@ var jobDeeds = []deed{
 	{name: "subscriptions_reconcile", given: unheardOf, do: reconcileAll, done: oneLive("active")},
 	{name: "payments_refund_recover", what: "gwa", given: a(cardA, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v3/payments/{id}/refund"), deaf), do: during(time.Hour), done: givenBack(4990)},
 	{name: "payments_refund_recover", what: "gwb", rests: 26 * time.Hour, given: a(cardB, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v1/refunds"), deaf), do: during(time.Hour), done: givenBack(4990)},
+	{name: "subscriptions_give_back", what: "gwa", given: a(cardA, lost(own(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf), do: during(2 * time.Hour), done: givenBack(4990)},
 	{name: "payments_event_retry", what: "a refund of an unknown intent", given: a(cardB, refundedAtPanel), do: during(time.Hour)},
 	{name: "accounts_erase_customer", what: "gwa", given: a(cardA, erase), do: during(2 * time.Hour), done: noneLive},
 	{name: "accounts_erase_customer", what: "gwb", given: a(cardB, erase), do: during(2 * time.Hour), done: noneLive},

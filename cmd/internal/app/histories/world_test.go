@@ -103,7 +103,7 @@ func newWorld(t *testing.T) *world {
 	codes := promos.New(promos.Deps{Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive, Tickets: w.tickets})
 	w.subscriptions = subscriptions.New(subscriptions.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Settings: pix{w}, Promos: promoCodes{codes},
-		Mail: nobody{}, Templates: templates, Config: subscriptions.Config{Zone: w.zone},
+		Mail: nobody{}, Templates: templates, Config: subscriptions.Config{Zone: w.zone, WithdrawalDays: 7},
 	})
 	w.finance = finance.New(finance.Deps{Pool: w.db, Jobs: client, Clock: w, Log: log, Zone: w.zone})
 	require.NoError(t, w.finance.UseReportZone(t.Context()))

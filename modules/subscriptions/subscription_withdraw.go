@@ -1,0 +1,307 @@
+package subscriptions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/platform/audit"
+	"marquee/platform/fault"
+	"marquee/platform/idempotency"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// withdrawal is what became of a withdrawal.
+type withdrawal struct {
+	sub        row
+	amount     money.Cents // given back, or on its way
+	refundedAt *time.Time  // nil until all of it is given back
+}
+
+const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
+
+// withdraw ends the customer's subscription at once and gives all of its money back
+// (CDC, art. 49; Decreto 7.962/2013). What follows the commit is done by job should
+// it not succeed at once: the recurrence ended, the money refunded. Asking again
+// answers the same. Errors: 404 without a subscription; 422 WITHDRAWAL_NOT_ALLOWED
+// with the date on which the right ended, without a payment, of a renewal, under
+// dispute.
+func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
+	sub, err := s.current(ctx, customerID)
+	if isMissing(err) {
+		return s.withdrawnBefore(ctx, customerID, err)
+	}
+	if err != nil {
+		return withdrawal{}, err
+	}
+	until, err := s.withdrawalUntil(ctx, sub)
+	if err != nil {
+		return withdrawal{}, err
+	}
+	if err := s.mayWithdraw(sub, until); err != nil {
+		return withdrawal{}, err
+	}
+	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, customerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		sub = locked
+		if err := s.withdrawTx(ctx, tx, &sub); err != nil {
+			return err
+		}
+		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, sub.ID)
+	})
+	if err != nil {
+		return withdrawal{}, err
+	}
+	// The request's key has the subscription; its refunds are but the consequence.
+	ctx = idempotency.WithAttempt(audit.With(ctx, nil), nil)
+	if sub, err = s.endNow(ctx, sub); err != nil {
+		return withdrawal{}, err
+	}
+	if err := s.giveBack(context.WithoutCancel(ctx), sub.ID); err != nil {
+		s.log.WarnContext(ctx, "withdrawal not refunded yet", "subscription_id", sub.ID, "error", err)
+	}
+	return s.withdrawalOf(ctx, sub.ID)
+}
+
+// mayWithdraw answers why not.
+func (s *Service) mayWithdraw(sub row, until *time.Time) error {
+	refuse := func(message string) error {
+		return &fault.Error{Kind: fault.Invalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
+	}
+	switch {
+	case s.cfg.WithdrawalDays == 0:
+		return refuse("Withdrawal is not offered. Cancel the subscription instead.")
+	case sub.HasChargeback:
+		return refuse("A payment of the subscription is disputed: the bank decides about the money.")
+	case sub.RenewsID != nil:
+		return refuse("A renewal cannot be withdrawn from: the right was that of the subscription's first payment.")
+	case until == nil:
+		return refuse("Nothing has been paid for the subscription. Cancel it instead.")
+	case !s.clock.Now().Before(*until):
+		return refuse("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
+	}
+	return nil
+}
+
+// withdrawalUntil is the end of the right: of the day, in REPORT_TZ, that lies
+// WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. Nil
+// where there is none: nothing paid, a renewal, the setting off.
+func (s *Service) withdrawalUntil(ctx context.Context, sub row) (*time.Time, error) {
+	if s.cfg.WithdrawalDays == 0 || sub.RenewsID != nil {
+		return nil, nil //nolint:nilnil // nil is the answer: none
+	}
+	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+	if err != nil || len(paid) == 0 {
+		return nil, err
+	}
+	first := paid[len(paid)-1].Payment.SettledAt
+	if first == nil {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return new(startOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
+}
+
+// withdrawTx ends the row, and has the rest done by job.
+func (s *Service) withdrawTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+	moved, err := s.moveTx(ctx, tx, sub, change{action: CustomerWithdraws, source: ByCustomer, actor: &sub.CustomerID})
+	if err != nil {
+		return err
+	}
+	if !moved {
+		return fault.Conflict("The subscription is %s.", sub.Status)
+	}
+	if knownAtGateway(*sub) {
+		_, err := s.jobs.InsertTx(ctx, tx, endArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.giveBackLaterTx(ctx, tx, sub.ID)
+}
+
+// withdrawnBefore answers a repetition: the customer's last subscription ended by
+// withdrawal.
+func (s *Service) withdrawnBefore(ctx context.Context, customerID objectid.ID, none error) (withdrawal, error) {
+	last, err := s.db.GetLatestSubscription(ctx, s.pool, customerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return withdrawal{}, none
+	}
+	if err != nil {
+		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
+	}
+	if withdrawn, err := s.isWithdrawn(ctx, s.pool, last.ID); err != nil || !withdrawn {
+		return withdrawal{}, errors.Join(err, none)
+	}
+	return s.withdrawalOf(ctx, last.ID)
+}
+
+func (s *Service) isWithdrawn(ctx context.Context, db postgres.DB, id objectid.ID) (bool, error) {
+	reason, err := s.db.GetLastReason(ctx, db, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return reason == string(ReasonWithdrawn), err
+}
+
+// withdrawalOf reads what became of a withdrawal.
+func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal, error) {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil {
+		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
+	}
+	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, id)
+	if err != nil {
+		return withdrawal{}, err
+	}
+	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
+	if err != nil {
+		return withdrawal{}, err
+	}
+	w := withdrawal{sub: sub}
+	done := money.Cents(0)
+	for _, p := range paid {
+		w.amount += p.Payment.Amount
+	}
+	for _, r := range given {
+		if r.Status != payments.RefundDone {
+			continue
+		}
+		done += r.Amount
+		if w.refundedAt == nil || r.RefundedAt.After(*w.refundedAt) {
+			w.refundedAt = r.RefundedAt
+		}
+	}
+	if done < w.amount {
+		w.refundedAt = nil
+	}
+	return w, nil
+}
+
+// giveBackArgs gives the money of a withdrawn subscription back.
+type giveBackArgs struct {
+	SubscriptionID objectid.ID `json:"subscription_id"`
+}
+
+// Kind names the job.
+func (giveBackArgs) Kind() string { return "subscriptions_give_back" }
+
+// givenBackSoon is when a refund that is not answered, or under way, is looked at again.
+const givenBackSoon = 10 * time.Minute
+
+func (s *Service) giveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.jobs.InsertTx(ctx, tx, giveBackArgs{SubscriptionID: id}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
+	})
+	if err != nil {
+		return fmt.Errorf("queue refund: %w", err)
+	}
+	return nil
+}
+
+// GiveBack refunds what a withdrawn subscription still has, and comes again until all
+// of it is given back or stands on the list of unapplied payments.
+func (s *Service) GiveBack(ctx context.Context, id objectid.ID) error {
+	if err := s.giveBack(ctx, id); err != nil {
+		return err
+	}
+	w, err := s.withdrawalOf(ctx, id)
+	if err != nil || w.refundedAt != nil {
+		return err
+	}
+	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
+	if err != nil {
+		return err
+	}
+	for _, r := range given {
+		if r.Status == payments.RefundRequested || r.Status == payments.RefundPending {
+			return river.JobSnooze(givenBackSoon)
+		}
+	}
+	return nil
+}
+
+func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
+	if withdrawn, err := s.isWithdrawn(ctx, s.pool, id); err != nil || !withdrawn {
+		return err
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil {
+		return fmt.Errorf("read subscription: %w", err)
+	}
+	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, id)
+	if err != nil {
+		return err
+	}
+	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, p := range paid {
+		if left := leftOf(p, given); left > 0 && !sub.HasChargeback {
+			failed = errors.Join(failed, s.giveBackPayment(ctx, sub, p, given, left))
+		}
+	}
+	_, err = s.totalRefunds(ctx, sub.CustomerID, id)
+	return errors.Join(failed, err)
+}
+
+// giveBackPayment refunds one payment. What its gateway refuses, now or after it had
+// taken the refund on, is left to people.
+func (s *Service) giveBackPayment(ctx context.Context, sub row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
+	for _, r := range given {
+		if r.FailedAtGateway() && isOne(p.Payment, []string{r.PaymentID}) {
+			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
+		}
+	}
+	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
+	defer cancel()
+	_, err := s.payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: withdrawalReason}, nil)
+	var rejected *payments.Rejected
+	var declined *payments.Declined
+	switch {
+	case err == nil, errors.Is(err, payments.ErrRefundTooMuch), errors.Is(err, payments.ErrOutcomeUnknown):
+		return nil // what is not known is asked about until it is
+	case errors.As(err, &rejected), errors.As(err, &declined):
+		return s.listUnrefunded(ctx, sub, p, left, "The gateway refused the refund of a withdrawal: "+err.Error())
+	}
+	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
+}
+
+func (s *Service) listUnrefunded(ctx context.Context, sub row, p payments.LedgerPayment, left money.Cents, note string) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
+			CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Note: note,
+		})
+		return err
+	})
+}
+
+// amountAt is an amount in the unit of its gateway's purchases: reais at A, cents at B.
+type amountAt struct {
+	gateway string
+	amount  money.Cents
+}
+
+// MarshalJSON writes the amount.
+func (a amountAt) MarshalJSON() ([]byte, error) {
+	if a.gateway == string(payments.GWA) {
+		return json.Marshal(a.amount.Reais())
+	}
+	return json.Marshal(int64(a.amount))
+}

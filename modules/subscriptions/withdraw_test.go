@@ -1,0 +1,185 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+	"marquee/platform/sandbox/gwa"
+	"marquee/platform/sandbox/stage"
+)
+
+const withdrawPath = "/customers/me/subscription/withdraw"
+
+func withdrawable(t *testing.T) *bundle {
+	t.Helper()
+	return setup(t, func(c *subscriptions.Config) {
+		c.WithdrawalDays = 7
+		c.Zone, _ = time.LoadLocation("America/Sao_Paulo")
+	})
+}
+
+func (b *bundle) paidPixGWA(t *testing.T) objectid.ID {
+	t.Helper()
+	b.listen()
+	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan}))
+	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
+	require.NoError(t, err)
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	return id
+}
+
+func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]struct {
+		paid   func(*bundle, *testing.T) objectid.ID
+		amount float64
+	}{
+		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90}, "card at B": {(*bundle).paidGWB, 4990},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			id := way.paid(b, t)
+			until := doc(b.expect(t, 200, http.MethodGet, "/customers/me/subscription", nil))["withdrawal_until"]
+			require.NotEmpty(t, until)
+			require.True(t, b.access(t))
+			me := b.client(t, "k")
+			first := me.Post(withdrawPath, nil).Expect(200)
+			answer := first.Map()
+			require.Equal(t, way.amount, answer["refund_amount"])
+			require.NotEmpty(t, answer["refunded_at"])
+			require.Equal(t, "cancelled", answer["status"])
+			require.False(t, b.access(t))
+			require.Empty(t, b.current(t))
+			moves := b.history(t, id)
+			require.Equal(t, "active>cancelled withdrawn customer", moves[len(moves)-1])
+			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
+
+			require.Equal(t, string(first.Body), string(me.Post(withdrawPath, nil).Expect(200).Body))
+			require.Equal(t, answer, b.client(t, "another").Post(withdrawPath, nil).Expect(200).Map(), "asked again without its key")
+			require.NoError(t, b.service.GiveBack(t.Context(), id))
+			b.settle(t)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
+			require.Empty(t, b.gateways.Paid(t))
+			require.Equal(t, "cancelled", b.status(t, id), "its events open nothing")
+			require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
+		})
+	}
+}
+
+func TestTheRightToWithdrawEnds(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	id := b.paidGWB(t)
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	var paid time.Time
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT settled_at FROM payments.payments").Scan(&paid))
+	paid = paid.In(zone)
+	until := time.Date(paid.Year(), paid.Month(), paid.Day()+8, 0, 0, 0, 0, zone)
+	shown, err := time.Parse(time.RFC3339, doc(b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil))["withdrawal_until"].(string))
+	require.NoError(t, err)
+	require.WithinDuration(t, until, shown, 0)
+	b.clock.Advance(until.Sub(b.clock.Now()))
+	a := b.expect(t, 422, http.MethodPost, withdrawPath, nil)
+	refused(t, a, "WITHDRAWAL_NOT_ALLOWED", "")
+	require.Contains(t, a["detail"], until.UTC().Format(time.RFC3339))
+	require.Equal(t, "active", b.status(t, id))
+	b.clock.Advance(-time.Second)
+	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+}
+
+func TestNoWithdrawal(t *testing.T) {
+	t.Parallel()
+	for name, given := range map[string]func(t *testing.T) *bundle{
+		"off": func(t *testing.T) *bundle {
+			b := setup(t)
+			b.paidGWB(t)
+			require.NotContains(t, doc(b.expect(t, 200, http.MethodGet, "/customers/me/subscription", nil)), "withdrawal_until")
+			return b
+		},
+		"unpaid": func(t *testing.T) *bundle {
+			b := withdrawable(t)
+			b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan})
+			return b
+		},
+		"disputed": func(t *testing.T) *bundle {
+			b := withdrawable(t)
+			b.paidGWB(t)
+			_, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", false)
+			require.NoError(t, err)
+			b.settle(t)
+			return b
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refused(t, given(t).expect(t, 422, http.MethodPost, withdrawPath, nil), "WITHDRAWAL_NOT_ALLOWED", "")
+		})
+	}
+	withdrawable(t).expect(t, 404, http.MethodPost, withdrawPath, nil)
+}
+
+// TestAWithdrawalWhoseRefundIsNotKnown: the customer is told that it is on its way.
+func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
+	t.Parallel()
+	for name, paid := range map[payments.GatewayName]func(*bundle, *testing.T) objectid.ID{payments.GWA: (*bundle).paidGWA, payments.GWB: (*bundle).paidGWB} {
+		t.Run(string(name), func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			id := paid(b, t)
+			again := b.loseRefunds(t, stage.FaultResetAfter)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+			require.Nil(t, answer["refunded_at"])
+			require.Equal(t, "cancelled", answer["status"])
+			again()
+			b.clock.Advance(10 * time.Second)
+			require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(name)))
+			require.NotNil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
+			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
+		})
+	}
+}
+
+// TestAWithdrawalThatTheGatewayRefusesToRefund is left to people.
+func TestAWithdrawalThatTheGatewayRefusesToRefund(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	id := b.paidPixGWA(t)
+	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsNeedBalance = true })
+	require.NoError(t, err)
+	b.gateways.Sandbox.GWA.SetBalance(0)
+	answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+	require.Nil(t, answer["refunded_at"])
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 4990"))
+}
+
+// TestARefundOfAWithdrawalThatFailsLater: gateway A denies what it had taken on.
+func TestARefundOfAWithdrawalThatFailsLater(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	id := b.paidGWA(t)
+	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsInProgress = true })
+	require.NoError(t, err)
+	require.Nil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
+	require.Error(t, b.service.GiveBack(t.Context(), id), "it comes again while the refund is under way")
+	var payment string
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_payment_id FROM payments.payments").Scan(&payment))
+	_, err = b.gateways.Sandbox.GWA.EndRefund(payment, true)
+	require.NoError(t, err)
+	b.settle(t)
+	require.NoError(t, b.service.GiveBack(t.Context(), id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open'"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "people decide")
+}
