@@ -4,9 +4,10 @@
 //
 // Owns: the schema payments (payments, failed_attempts, refunds, refund_reports,
 // disputes, unapplied_payments, unapplied_decisions, webhook_logs, processed_events,
-// intents, intent_steps, gateway_state), the routes POST /webhooks/gwa,
-// POST /webhooks/gwb, GET /webhook-logs and its stats and replay, and
-// GET /gwb/config.
+// intents, intent_steps, gateway_state, database_marks), the routes POST /webhooks/gwa,
+// POST /webhooks/gwb, GET /webhook-logs and its stats and replay,
+// GET /gwb/config, and /admin/finance/unapplied-payments: the list of money that gave
+// nobody anything is data of this module, and finance changes nothing.
 //
 // Does not own: subscriptions, orders and what an event means for them. Upper
 // modules register an Applier; this module authenticates, logs, removes
