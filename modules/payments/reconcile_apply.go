@@ -143,7 +143,15 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 	if err != nil {
 		return f, false, fmt.Errorf("find the invoice of %s: %w", f.ID, err)
 	}
-	result, now, err := s.tryEvent(ctx, e, link, dryRun)
+	result, now, err := s.tryEvent(ctx, e, link, true)
+	if err == nil && !result.Unclaimed { // what other systems take in the same account is no matter of ours
+		if err := s.confirm(ctx, gateway, e); err != nil {
+			return f, false, fmt.Errorf("read %s, which a list told: %w", f.ID, err)
+		}
+	}
+	if err == nil && !dryRun {
+		result, now, err = s.tryEvent(ctx, e, link, false)
+	}
 	if err != nil {
 		return f, false, fmt.Errorf("apply %s of %s: %w", e.Kind, f.ID, err)
 	}

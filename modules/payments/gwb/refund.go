@@ -92,7 +92,8 @@ func (g *Gateway) FindRefund(ctx context.Context, t payments.RefundTerms) (payme
 	return payments.RemoteRefund{}, false, nil
 }
 
-// ListRefunds lists them newest first, each with what the charge says of all.
+// ListRefunds lists them newest first, each with what the charge says of all. Each is
+// read by its id, since it is booked under it.
 func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]payments.RemoteRefund, error) {
 	if ref.ChargeID == "" || ref.PaymentIntentID == "" {
 		intent, err := g.intentID(ctx, ref)
@@ -101,26 +102,42 @@ func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]p
 		}
 		ref.PaymentIntentID = intent
 	}
-	return read(ctx, g, func(ctx context.Context) ([]payments.RemoteRefund, error) {
+	ids, err := read(ctx, g, func(ctx context.Context) (ids []string, err error) {
 		p := &stripe.RefundListParams{}
 		p.Limit = stripe.Int64(100)
-		p.AddExpand("data.charge")
 		if ref.PaymentIntentID != "" {
 			p.PaymentIntent = stripe.String(ref.PaymentIntentID)
 		} else {
 			p.Charge = stripe.String(ref.ChargeID)
 		}
-		all := []payments.RemoteRefund{}
 		for r, err := range g.api.V1Refunds.List(ctx, p).All(ctx) {
 			if err != nil {
 				return nil, err
 			}
-			if ref.PaymentIntentID != "" && (r.PaymentIntent == nil || r.PaymentIntent.ID != ref.PaymentIntentID) {
-				return nil, answer.Odd("a refund in it is of another payment")
-			}
-			all = append(all, g.remoteRefund(r))
+			ids = append(ids, r.ID)
 		}
-		return all, nil
+		return ids, nil
+	})
+	all := []payments.RemoteRefund{}
+	for _, id := range ids {
+		r, err := g.refund(ctx, id, ref.PaymentIntentID)
+		if err != nil {
+			return nil, unproven(err)
+		}
+		all = append(all, g.remoteRefund(r))
+	}
+	return all, err
+}
+
+func (g *Gateway) refund(ctx context.Context, id, intent string) (*stripe.Refund, error) {
+	return read(ctx, g, func(ctx context.Context) (*stripe.Refund, error) {
+		p := &stripe.RefundRetrieveParams{}
+		p.AddExpand("charge")
+		r, err := g.api.V1Refunds.Retrieve(ctx, id, p)
+		if err == nil && intent != "" && (r.PaymentIntent == nil || r.PaymentIntent.ID != intent) {
+			err = answer.Odd("it is of another payment")
+		}
+		return r, err
 	})
 }
 

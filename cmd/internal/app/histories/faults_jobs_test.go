@@ -12,7 +12,7 @@ import (
 
 // jobDeeds are what jobs and webhooks do by themselves.
 var jobDeeds = []deed{
-	{name: "payments_intents_look", what: "gwa card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"), do: during(10 * time.Minute), done: oneLive("active")},
+	{name: "payments_intents_look", what: "gwa card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"), do: inSilence(10 * time.Minute), done: oneLive("active")},
 	{name: "payments_intents_look", what: "gwa discounted card", given: lost(own(http.MethodPost, "/gwa/subscribe", cardBody(0, codeTen)), "POST /v3/payments"), do: during(10 * time.Minute), done: oneLive("active")},
 	{name: "payments_intents_look", what: "gwa PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), "POST /v3/payments"), do: during(10 * time.Minute), lapses: true, done: oneCode},
 	{name: "payments_intents_look", what: "gwa automatic PIX", given: lost(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), "POST /v3/pix/automatic/authorizations"), do: during(10 * time.Minute), lapses: true, done: oneCode},
@@ -77,6 +77,19 @@ func debitRetried(h *history) (paid bool) {
 func during(span time.Duration) func(h *history) answer {
 	return func(h *history) answer {
 		h.pass(step{}, span)
+		return answer{}
+	}
+}
+
+// inSilence is during, while no webhook arrives.
+func inSilence(span time.Duration) func(h *history) answer {
+	return func(h *history) answer {
+		for range span / time.Minute {
+			h.moveTo(h.now().Add(time.Minute))
+			deaf(h)
+			h.workJobs(h.t, h.process)
+			h.look()
+		}
 		return answer{}
 	}
 }
