@@ -209,7 +209,7 @@ func TestNoRetryOf(t *testing.T) {
 		}, []string{"1 refused INSUFFICIENT_FUNDS", "3 dropped ended", "6 dropped ended"}},
 		"disputed money": {func(t *testing.T, b *bundle, id objectid.ID) {
 			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
-		}, []string{"1 refused INSUFFICIENT_FUNDS", "3 dropped too late", "6 dropped too late"}},
+		}, []string{"1 refused INSUFFICIENT_FUNDS", "3 dropped the money is disputed", "6 dropped the money is disputed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

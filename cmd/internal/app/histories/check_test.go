@@ -221,7 +221,8 @@ const monthsSQL = `SELECT s.id, s.period_months * 1.0, coalesce(s.expires_at, s.
 	(SELECT count(DISTINCT f.gateway_payment_id) FROM payments.failed_attempts f WHERE f.local_id = s.id AND NOT EXISTS (
 		SELECT 1 FROM payments.payments q WHERE q.gateway_payment_id = f.gateway_payment_id)), coalesce(s.gwa_subscription_id, s.gwb_subscription_id, ''), s.gwa_subscription_id IS NOT NULL
 	FROM subscriptions.subscriptions s JOIN payments.payments p ON p.local_id = s.id
-	WHERE s.status IN ('active', 'suspended') GROUP BY s.id ORDER BY s.id`
+	WHERE s.status IN ('active', 'suspended') AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses q WHERE q.subscription_id = s.id) -- what was paused is charged for less
+	GROUP BY s.id ORDER BY s.id`
 
 // monthSlack is how many days months may differ in length.
 const monthSlack = 5.0
