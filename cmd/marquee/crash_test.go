@@ -312,7 +312,7 @@ func (o *outside) payPix(token string) {
 	}
 	eventually(o.t, "no PIX code to pay", func() bool {
 		status, raw, err := tryCall(http.MethodGet, o.api("/customers/me/pix-qr"), token, nil)
-		return err == nil && status == 200 && json.Unmarshal(raw, &qr) == nil
+		return err == nil && status == 200 && json.Unmarshal(raw, &qr) == nil && qr.Pix.QRCode != ""
 	})
 	_, err := o.sandbox.GWA.PayPIX(qr.Pix.QRCode)
 	require.NoError(o.t, err)

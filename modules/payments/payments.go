@@ -75,6 +75,7 @@ func New(d Deps) *Service {
 	s := &Service{deps: d, gateways: map[GatewayName]Adapter{}, db: paymentsdb.New()}
 	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime})
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
+	s.intents.OnUnknown(s.listUnknownTx)
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
 	}

@@ -59,9 +59,9 @@ func (s *Service) syncPix(ctx context.Context, gateway payments.Gateway, sub row
 }
 
 func (s *Service) syncCard(ctx context.Context, gateway payments.Gateway, sub row) error {
-	remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		remote, err = payments.RemoteSubscription{GatewayID: remoteID(sub), Status: payments.RemoteCanceled}, nil
+	remote, err := s.readRunning(ctx, gateway, sub)
+	if errors.Is(err, errMissingOnce) {
+		return nil
 	}
 	if err != nil {
 		return err

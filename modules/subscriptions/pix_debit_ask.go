@@ -34,9 +34,15 @@ func (s *Service) askAuthorization(ctx context.Context, sub row, dryRun bool) (f
 	if err != nil {
 		return f, false, err
 	}
-	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		auth, err = payments.PixAuthorization{ID: f.ID, Status: payments.AuthorizationCancelled}, nil
+	read := s.readAuthorization
+	if dryRun {
+		read = func(ctx context.Context, gateway payments.Gateway, sub row) (payments.PixAuthorization, error) {
+			return gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
+		}
+	}
+	auth, err := read(ctx, gateway, sub)
+	if errors.Is(err, errMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+		return f, false, nil // seen missing once
 	}
 	if err != nil {
 		return f, false, fmt.Errorf("read authorization of %s: %w", sub.ID, err)

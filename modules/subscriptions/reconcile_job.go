@@ -97,11 +97,20 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 	if err != nil {
 		return f, false, err
 	}
-	remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
-	gone := errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status == payments.RemoteCanceled
-	if err != nil && !gone {
+	read := s.readRunning
+	if dryRun {
+		read = func(ctx context.Context, gateway payments.Gateway, sub row) (payments.RemoteSubscription, error) {
+			return gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
+		}
+	}
+	remote, err := read(ctx, gateway, sub)
+	if errors.Is(err, errMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+		return f, false, nil // seen missing once
+	}
+	if err != nil {
 		return f, false, fmt.Errorf("read subscription %s: %w", sub.ID, err)
 	}
+	gone := remote.Status == payments.RemoteCanceled
 	if dryRun {
 		return f, gone, nil
 	}

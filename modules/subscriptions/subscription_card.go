@@ -3,10 +3,15 @@ package subscriptions
 import (
 	"context"
 	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // changeCard gives the customer's subscription another card in its place: 404
@@ -73,21 +78,93 @@ func (s *Service) cardRefused(ctx context.Context, err error, field string) erro
 
 // payOpen tries the open invoice with the new card.
 func (s *Service) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (row, string, error) {
+	attempt := intent.Ref{Kind: intent.OpenInvoice, Subject: sub.ID, Item: objectid.New().String()}
+	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		return s.intents.OpenTx(ctx, tx, intent.Opening{
+			Ref: attempt, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: attempt.Item,
+			Excludes: "open_invoice:" + sub.ID.String(), CallTime: s.intents.CallTime(),
+		})
+	})
+	var busy *intent.ErrOpen
+	if errors.As(err, &busy) {
+		return sub, cardChanged + " What is open is being paid already.", nil
+	}
+	if err != nil {
+		return sub, "", err
+	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	paid, open, err := gateway.PayOpenInvoice(call, payments.InvoicePayment{
-		AttemptID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub),
-	})
+	paid, open, err := gateway.PayOpenInvoice(call, invoiceOf(sub, attempt))
 	var declined *payments.Declined
 	switch {
 	case errors.As(err, &declined):
-		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, nil
+		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, s.endInvoice(ctx, attempt, intent.Declined)
+	case err != nil && certain(err):
+		_ = s.payments.Refused(ctx, "pay open invoice", err)
+		return sub, cardChanged + " What is open could not be paid with it yet.", s.endInvoice(ctx, attempt, intent.Refused)
 	case err != nil:
 		_ = s.payments.Refused(ctx, "pay open invoice", err)
-		return sub, cardChanged + " What is open is being paid with it.", nil
+		return sub, cardChanged + " What is open is being paid with it.", s.intents.NotKnown(ctx, attempt, err)
 	case !open || paid.Status != payments.PaymentSettled:
-		return sub, cardChanged, nil
+		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Done)
 	}
-	sub, err = s.settle(ctx, sub, answer{source: ByCustomer, invoice: &paid})
-	return sub, cardChanged + " What was open is paid.", err
+	if sub, err = s.settle(ctx, sub, answer{source: ByCustomer, invoice: &paid}); err != nil {
+		return sub, "", err
+	}
+	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Done)
+}
+
+// invoiceOf is an attempt to pay what is open: its id is committed, and the same
+// attempt repeated is paid once.
+func invoiceOf(sub row, attempt intent.Ref) payments.InvoicePayment {
+	return payments.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub)}
+}
+
+func (s *Service) endInvoice(ctx context.Context, attempt intent.Ref, how intent.State) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.EndTx(ctx, tx, attempt, how, "answer") })
+}
+
+// invoiceRepeats is how long gateway B knows the key of an attempt: later its
+// repetition would be another one.
+const invoiceRepeats = 23 * time.Hour
+
+// lookForInvoice repeats an attempt whose outcome is not known, under its own id: what
+// it has paid is settled, what it has not is paid now. After the key's life what is
+// paid is told by event alone.
+func (s *Service) lookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
+	if err != nil {
+		return 0, err
+	}
+	if Status(sub.Status).Ended() || s.clock.Now().Sub(l.CreatedAt) > invoiceRepeats {
+		return intent.Settled, nil
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return 0, err
+	}
+	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
+		return 0, err
+	}
+	paid, open, err := gateway.PayOpenInvoice(ctx, invoiceOf(sub, intent.Ref{Item: l.Item}))
+	var declined *payments.Declined
+	switch {
+	case errors.As(err, &declined):
+		return intent.Settled, nil
+	case err != nil:
+		return 0, err
+	case !open: // the attempt may have paid it
+		remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
+		if err != nil {
+			return 0, err
+		}
+		if remote.LatestPayment == nil {
+			return intent.Settled, nil
+		}
+		paid = *remote.LatestPayment
+	}
+	if paid.Status == payments.PaymentSettled {
+		_, err = s.settle(ctx, sub, answer{source: ByRecovery, invoice: &paid})
+	}
+	return intent.Settled, err
 }

@@ -67,6 +67,9 @@ func (s *Service) resolve(ctx context.Context, sub row) (row, string, error) {
 		}
 	}
 	a, err := s.readLive(ctx, sub)
+	if errors.Is(err, errMissingOnce) {
+		return sub, "", nil
+	}
 	if err != nil {
 		return sub, "", err
 	}
@@ -98,10 +101,7 @@ func (s *Service) readLive(ctx context.Context, sub row) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	remote, err := gateway.ReadSubscription(ctx, *sub.GwbSubscriptionID, sub.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		remote, err = payments.RemoteSubscription{GatewayID: *sub.GwbSubscriptionID, Status: payments.RemoteCanceled}, nil
-	}
+	remote, err := s.readRunning(ctx, gateway, sub)
 	return readRemote(ByLiveRead, &remote), err
 }
 

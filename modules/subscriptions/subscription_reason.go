@@ -29,6 +29,7 @@ const (
 	ReasonAuthorized      Reason = "authorization_activated"
 	ReasonLateMoney       Reason = "late_money"
 	ReasonAdminActivated  Reason = "admin_activated"
+	ReasonGoneAtGateway   Reason = "gone_at_gateway" // counts as admin_cancelled: somebody did it at the gateway's own console
 )
 
 var reasons = map[Action]Reason{
@@ -37,8 +38,8 @@ var reasons = map[Action]Reason{
 	PaymentDeclined: ReasonPaymentDeclined, NothingAtGateway: ReasonNothingMade, LiveReadDead: ReasonAbandoned,
 	Replaced: ReasonReplaced, PixRunsOut: ReasonPixUnpaid,
 	GatewaySaysActive: ReasonGatewayStatus, GatewaySaysSuspended: ReasonPaymentFailure, GatewaySaysIncomplete: ReasonGatewayStatus,
-	GatewaySaysExpired: ReasonExpired,
-	PaymentFails:       ReasonPaymentFailure, PaymentFailsTooOften: ReasonPaymentFailure,
+	GatewaySaysExpired: ReasonExpired, GoneAtGateway: ReasonGoneAtGateway,
+	PaymentFails: ReasonPaymentFailure, PaymentFailsTooOften: ReasonPaymentFailure,
 	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon, DisputeLost: ReasonChargeback,
 	AuthorizationActivated: ReasonAuthorized, AuthorizationCancelled: ReasonCustomerCancelled, AuthorizationExpired: ReasonExpired,
 	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, CustomerWithdraws: ReasonWithdrawn, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,

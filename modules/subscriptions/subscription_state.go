@@ -42,6 +42,7 @@ const (
 	GatewaySaysIncomplete  Action = "gateway_incomplete"      // updated, created: incomplete
 	GatewaySaysCancelled   Action = "gateway_cancelled"       // updated, created: canceled; deleted; gateway A deleted or inactivated without time left
 	GatewaySaysExpired     Action = "gateway_expired"         // updated, created: incomplete_expired
+	GoneAtGateway          Action = "gone_at_gateway"         // known there once, missing at two looks an hour apart
 	GatewayDeletedPaid     Action = "gateway_deleted_paid"    // gateway A deleted or inactivated, expires_at ahead
 	PaymentFails           Action = "payment_fails"           // a renewal's attempt, below the limit
 	PaymentFailsTooOften   Action = "payment_fails_too_often" // the attempt that reaches the limit
@@ -64,7 +65,7 @@ const (
 // Actions are all actions, in the order of the table.
 var Actions = []Action{
 	Subscribe, Renew, PaymentSettles, RenewalTaken, TrialStarts, PaymentDeclined, NothingAtGateway, LiveReadDead, Replaced, PixRunsOut,
-	GatewaySaysActive, GatewaySaysOpenHeld, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GatewayDeletedPaid,
+	GatewaySaysActive, GatewaySaysOpenHeld, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GoneAtGateway, GatewayDeletedPaid,
 	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon, DisputeLost,
 	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
 	LateMoney, PeriodEnds, CustomerCancels, CustomerWithdraws, AdminCancels, AdminActivates, AdminSuspends, AdminExpires,
@@ -115,6 +116,7 @@ var transitions = map[Action]moves{
 	GatewaySaysIncomplete: anyLive(Pending),
 	GatewaySaysCancelled:  anyLive(Cancelled),
 	GatewaySaysExpired:    anyLive(Expired),
+	GoneAtGateway:         anyLive(Cancelled),
 	GatewayDeletedPaid:    moves{}.stays(Pending, Active, Suspended),
 
 	PaymentFails:         moves{}.stays(Active, Suspended),

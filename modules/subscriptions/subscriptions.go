@@ -122,5 +122,7 @@ func New(d Deps) *Service {
 	}
 	d.Payments.Register(s)
 	s.intents.Register(intent.Subscription, intent.User{Look: s.look})
+	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.lookForGone, WasFound: true})
+	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.lookForInvoice})
 	return s
 }

@@ -1,0 +1,127 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/platform/postgres"
+)
+
+// errMissingOnce says that the gateway did not find a subscription that it had once.
+// That ends nothing: it is looked at again in an hour.
+var errMissingOnce = errors.New("subscriptions: the gateway does not find it; looked at again in an hour")
+
+// goneRef names the intent of a subscription that its gateway did not find.
+func goneRef(sub row) intent.Ref { return intent.Ref{Kind: intent.SubscriptionGone, Subject: sub.ID} }
+
+// readRunning reads the recurrence of a live subscription that was there once.
+func (s *Service) readRunning(ctx context.Context, gateway payments.Gateway, sub row) (payments.RemoteSubscription, error) {
+	remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
+	return remote, s.foundOnce(ctx, sub, err)
+}
+
+// readAuthorization reads the automatic PIX of a live subscription.
+func (s *Service) readAuthorization(ctx context.Context, gateway payments.Gateway, sub row) (payments.PixAuthorization, error) {
+	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
+	return auth, s.foundOnce(ctx, sub, err)
+}
+
+// foundOnce judges the error of a read of something that was there once, and counts
+// it: what is missing is errMissingOnce, and an intent has it looked at again.
+func (s *Service) foundOnce(ctx context.Context, sub row, read error) error {
+	ctx = context.WithoutCancel(ctx) // the gateway has answered
+	missing := errors.Is(read, payments.ErrGatewayMissing)
+	if read != nil && !missing {
+		return read
+	}
+	if missing {
+		first, err := s.missedOnce(ctx, sub)
+		if err != nil || !first {
+			return errors.Join(errMissingOnce, err)
+		}
+	}
+	if err := s.intents.Saw(ctx, sub.Gateway, missing); err != nil {
+		return err
+	}
+	if missing {
+		return errMissingOnce
+	}
+	return nil
+}
+
+// missedOnce opens the intent of a live subscription that is missing; first is false
+// when it is open already.
+func (s *Service) missedOnce(ctx context.Context, sub row) (first bool, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || Status(locked.Status).Ended() {
+			return err
+		}
+		first = true
+		return s.intents.OpenTx(ctx, tx, intent.Opening{
+			Ref: goneRef(sub), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
+		})
+	})
+	var open *intent.ErrOpen
+	if errors.As(err, &open) {
+		return false, nil
+	}
+	return first, err
+}
+
+// lookForGone looks again for what its gateway did not find. Missing a second time, an
+// hour later and while the gateway is not suspect, it has ended.
+func (s *Service) lookForGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	ctx = payments.Background(ctx)
+	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
+	if err != nil {
+		return 0, err
+	}
+	if Status(sub.Status).Ended() || remoteID(sub) == "" && sub.GwaPixAuthID == nil {
+		return intent.Settled, nil // nothing is left to be asked
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return 0, err
+	}
+	if remoteID(sub) != "" {
+		_, err = gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
+	} else {
+		_, err = gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
+	}
+	switch {
+	case err == nil:
+		return intent.FoundAgain, nil // what it says is followed by whoever asks next
+	case !errors.Is(err, payments.ErrGatewayMissing):
+		return 0, err
+	case !l.Proved:
+		return intent.NotThere, nil
+	}
+	return intent.Settled, s.endGone(ctx, sub)
+}
+
+// endGone ends a subscription that is gone at its gateway, unless it has paid time
+// left, and has its id deleted there once more.
+func (s *Service) endGone(ctx context.Context, sub row) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if err := s.intents.EndTx(ctx, tx, goneRef(sub), intent.Missing, "look"); err != nil || Status(locked.Status).Ended() {
+			return err
+		}
+		now := s.clock.Now()
+		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
+			return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayDeletedAt = &now })
+		}
+		if _, err := s.moveTx(ctx, tx, &locked, change{action: GoneAtGateway, source: ByRecovery}); err != nil {
+			return err
+		}
+		return s.endAtGatewayTx(ctx, tx, locked)
+	})
+}
