@@ -152,7 +152,7 @@ func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 	confirmed := c.wait(t, "PAYMENT_CONFIRMED")
 	require.Equal(t, sub.GatewayID, confirmed.SubscriptionID)
 	require.Equal(t, sub.LatestPayment.ID, confirmed.Payment.ID)
-	require.Empty(t, confirmed.Reference, "with a subscription the reference is not looked at")
+	require.Equal(t, terms.SubscriptionID, confirmed.Reference, "a charge names the row that made its recurrence")
 	require.WithinDuration(t, g.Sandbox.GWA.Now(), *confirmed.Payment.SettledAt, 5*time.Minute)
 
 	require.NoError(t, g.Sandbox.GWA.Advance(35*24*time.Hour))

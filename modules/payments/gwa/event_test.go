@@ -30,11 +30,11 @@ func TestWhatTheSamplesTell(t *testing.T) {
 	}
 	for name, want := range map[string]told{
 		"PAYMENT_CONFIRMED.card-subscription": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", payment: "pay_a1b2c3d4e5f6g7h8", native: "CONFIRMED", method: payments.MethodCard,
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "CONFIRMED", method: payments.MethodCard,
 			cents: 4990, settled: "2026-11-20T17:03:12Z",
 		},
 		"PAYMENT_RECEIVED.card-settled-32-days-later": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", payment: "pay_a1b2c3d4e5f6g7h8", native: "RECEIVED", method: payments.MethodCard,
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "RECEIVED", method: payments.MethodCard,
 			cents: 4990, settled: "2026-11-20T03:00:00Z",
 		},
 		"PAYMENT_CONFIRMED.pix-automatic-recurring-debit": {
@@ -59,7 +59,7 @@ func TestWhatTheSamplesTell(t *testing.T) {
 	}
 }
 
-func TestReferenceCountsOnlyWithoutASubscription(t *testing.T) {
+func TestReferenceIsTold(t *testing.T) {
 	t.Parallel()
 	g := New(Config{})
 	const ref = "66f0a1b2c3d4e5f607182a01"
@@ -67,11 +67,11 @@ func TestReferenceCountsOnlyWithoutASubscription(t *testing.T) {
 		`{"id":"pay_1","externalReference":"` + ref + `"}`:                        ref,
 		`{"id":"pay_1","externalReference":"` + strings.ToUpper(ref) + `"}`:       ref,
 		`{"id":"pay_1","subscription":null,"externalReference":"` + ref + `"}`:    ref,
-		`{"id":"pay_1","subscription":"sub_1","externalReference":"` + ref + `"}`: "",
+		`{"id":"pay_1","subscription":"sub_1","externalReference":"` + ref + `"}`: ref,
 		`{"id":"pay_1","externalReference":"order 7"}`:                            "",
 		`{"id":"pay_1","externalReference":null}`:                                 "",
 		`{"id":"pay_1"}`: "",
-		`{"id":"pay_1","subscription":{"id":"sub_1"},"externalReference":"` + ref + `"}`: "",
+		`{"id":"pay_1","subscription":{"id":"sub_1"},"externalReference":"` + ref + `"}`: ref,
 	} {
 		e, err := g.ReadEvent([]byte(`{"id":"evt_1&2","event":"PAYMENT_RECEIVED","payment":` + payment + `}`))
 		require.NoError(t, err, payment)
@@ -146,7 +146,6 @@ func FuzzReadEvent(f *testing.F) {
 		}
 		if e.Kind == payments.PaymentWasSettled {
 			require.NotEmpty(t, e.Payment.ID)
-			require.False(t, e.SubscriptionID != "" && e.Reference != "")
 		}
 	})
 }
