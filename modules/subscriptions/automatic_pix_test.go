@@ -53,7 +53,8 @@ func TestAutomaticPixIsDebitedOnceACycle(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id))
 }
 
-func TestDebitWhoseAnswerWasLostIsFound(t *testing.T) {
+// TestDebitOfTheReleaseWithoutIntentsIsFound: nobody asks about it by schedule.
+func TestDebitOfTheReleaseWithoutIntentsIsFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, _ := b.authorized(t)
@@ -64,9 +65,11 @@ func TestDebitWhoseAnswerWasLostIsFound(t *testing.T) {
 	payment := b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits")
 	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.debits SET gateway_payment_id = NULL, ordered_at = NULL")
 	require.NoError(t, err)
-	require.Error(t, b.service.Debit(t.Context(), id), "the order may be on its way")
-	b.clock.Advance(5 * time.Minute)
+	require.NoError(t, b.service.Debit(t.Context(), id), "the order may be on its way")
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+	b.clock.Advance(16 * time.Minute)
 	require.NoError(t, b.service.Debit(t.Context(), id))
+	b.lookAgain(t, time.Second)
 	require.Equal(t, payment, b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), "found, not made again")
 }
 

@@ -219,7 +219,7 @@ func (s *Service) lookForDebit(ctx context.Context, gateway payments.Gateway, su
 		return d, err
 	}
 	d.GatewayPaymentID = &made.ID
-	return d, s.keepDebit(ctx, sub, d, made)
+	return d, s.keepDebit(ctx, sub, d, made, "look")
 }
 
 // collectAgain has the subscription be collected from the day on for which it was

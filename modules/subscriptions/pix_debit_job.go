@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
@@ -24,7 +25,7 @@ const (
 	debitLead = 5
 	// debitNotice is the fewest business days that a debit is due ahead.
 	debitNotice = 2
-	// debitGrace is how long an order may be on its way before it is looked for.
+	// debitGrace is how long the order of a retry may be on its way before it is looked for.
 	debitGrace = 2 * time.Minute
 	// debitSilence is after what time the sweep takes up a debit whose own job is silent.
 	debitSilence = 15 * time.Minute
@@ -35,19 +36,17 @@ var errDebitUnderWay = errors.New("the debit is being ordered")
 
 // Debit orders the debit of the next cycle of an automatic PIX, once a
 // (subscription, cycle): nobody else makes it (gateway A, section 8). The row
-// that stands for it is committed before the gateway is asked, and what an
-// earlier try may have made is looked for before another is made.
+// that stands for it and its intent are committed before the gateway is asked. When
+// the outcome is not known the looks find out (lookAtDebit), and they alone order
+// it again.
 func (s *Service) Debit(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil || !s.debitDue(sub) {
 		return err
 	}
-	debit, claimed, err := s.intendDebit(ctx, sub)
-	if err != nil || debit.GatewayPaymentID != nil || debit.SubscriptionID == "" {
+	debit, isNew, err := s.intendDebit(ctx, sub)
+	if err != nil || !isNew {
 		return err
-	}
-	if !claimed {
-		return errDebitUnderWay
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
@@ -57,22 +56,96 @@ func (s *Service) Debit(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	if isNew := debit.TriedAt.Equal(debit.RegisterDate); !isNew {
-		made, found, err := gateway.FindPixDebit(ctx, terms)
-		if err != nil {
-			return fmt.Errorf("find debit of %s: %w", id, err)
-		}
-		if found {
-			return s.keepDebit(ctx, sub, debit, made)
-		}
-	}
-	made, err := gateway.DebitPix(ctx, terms)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	defer cancel()
+	made, err := gateway.DebitPix(call, terms)
 	faultpoint.Hit("debit.after_call")
-	if err != nil {
-		s.log.WarnContext(ctx, "debit not ordered", slog.String("subscription_id", id.String()), slog.Any("error", err))
-		return fmt.Errorf("order debit of %s: %w", id, err)
+	if err == nil {
+		return s.keepDebit(ctx, sub, debit, made, "answer")
 	}
-	return s.keepDebit(ctx, sub, debit, made)
+	s.log.WarnContext(ctx, "debit not ordered", slog.String("subscription_id", id.String()), slog.Any("error", err))
+	var rejected *payments.Rejected
+	if errors.As(err, &rejected) {
+		return s.refuseDebit(ctx, sub, debit, "answer")
+	}
+	return s.intents.NotKnown(ctx, intentOfDebit(debit), err)
+}
+
+// intentOfDebit names the order of a debit; the item is its cycle.
+func intentOfDebit(d debit) intent.Ref {
+	return intent.Ref{Kind: intent.Debit, Subject: d.SubscriptionID, Item: d.Cycle.Time.Format(time.DateOnly)}
+}
+
+// lookAtDebit asks what became of a debit whose call was not known. Only when it is
+// proved that nothing was made is it ordered again, as long as its cycle is still the
+// next one.
+func (s *Service) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	cycle, err := time.Parse(time.DateOnly, l.Item)
+	if err != nil {
+		return 0, fmt.Errorf("cycle of a debit: %w", err)
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
+	if err != nil {
+		return 0, err
+	}
+	d, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
+	if err != nil {
+		return 0, fmt.Errorf("read debit: %w", err)
+	}
+	if d.GatewayPaymentID != nil || sub.GwaPixAuthID == nil {
+		return intent.Settled, nil
+	}
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return 0, err
+	}
+	terms, err := s.debitTerms(ctx, sub, d)
+	if err != nil {
+		return 0, err
+	}
+	made, found, err := gateway.FindPixDebit(ctx, terms)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("find debit: %w", err)
+	case found:
+		return intent.Settled, s.keepDebit(ctx, sub, d, made, "look")
+	case !l.Proved:
+		return intent.NotThere, nil
+	case !s.debitDue(sub) || s.dateOf(*sub.NextBillingDate) != d.Cycle:
+		return intent.Settled, s.giveUpDebit(ctx, sub, d)
+	}
+	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
+		return 0, err
+	}
+	made, err = gateway.DebitPix(ctx, terms)
+	var rejected *payments.Rejected
+	switch {
+	case err == nil:
+		return intent.Settled, s.keepDebit(ctx, sub, d, made, "look")
+	case errors.As(err, &rejected) && l.RefusalCounts():
+		return intent.Settled, s.refuseDebit(ctx, sub, d, "look")
+	}
+	return 0, fmt.Errorf("order debit: %w", err)
+}
+
+// refuseDebit ends the intent of a debit that the gateway refused to make: the sweep
+// sets about it again after a while, and looks before it orders.
+func (s *Service) refuseDebit(ctx context.Context, sub row, d debit, by string) error {
+	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+		return s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Refused, by)
+	})
+}
+
+// giveUpDebit ends a debit that was never made, and that nobody needs any more.
+func (s *Service) giveUpDebit(ctx context.Context, sub row, d debit) error {
+	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+		now := s.clock.Now()
+		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(failedGone)})
+		if err != nil {
+			return fmt.Errorf("give up debit: %w", err)
+		}
+		return s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Missing, "look")
+	})
 }
 
 func (s *Service) debitDue(sub row) bool {
@@ -80,9 +153,10 @@ func (s *Service) debitDue(sub row) bool {
 	return ready && !s.debitAt(*sub.NextBillingDate).After(s.clock.Now())
 }
 
-// intendDebit commits the row of the cycle and claims it for one try; the debit is
-// empty when the subscription has moved on since.
-func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, claimed bool, err error) {
+// intendDebit commits the row of the cycle with its intent. One that stands already,
+// not ordered and with nobody asking about it (the gateway refused it, or it is of a
+// release without intents), gets an intent without a call: it is looked for first.
+func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*sub.NextBillingDate) {
@@ -98,15 +172,24 @@ func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptions
 		}
 		debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
 			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.dateOf(s.debitDueDate(*locked.NextBillingDate)),
-			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-debitGrace),
+			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-debitSilence),
 		})
-		if claimed = err == nil; !errors.Is(err, pgx.ErrNoRows) {
-			return err
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // ordered, or somebody has just set about it
 		}
-		debit, err = s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: cycle})
-		return err
+		if err != nil {
+			return fmt.Errorf("write debit: %w", err)
+		}
+		opening := intent.Opening{Ref: intentOfDebit(debit), Customer: sub.CustomerID, Gateway: string(payments.GWA)}
+		if isNew = debit.TriedAt.Equal(debit.RegisterDate); isNew {
+			opening.CallTime = s.intents.CallTime()
+		}
+		return s.intents.OpenTx(ctx, tx, opening)
 	})
-	return debit, claimed, err
+	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
+		return debit, false, nil // the looks ask about it
+	}
+	return debit, isNew && err == nil, err
 }
 
 // debitDueDate is the day of the cycle, or the earliest that the gateway takes
@@ -128,8 +211,9 @@ func (s *Service) debitTerms(ctx context.Context, sub row, d subscriptionsdb.Sub
 	}, nil
 }
 
-func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+// keepDebit keeps what was ordered, and ends the intent.
+func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
+	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		if made.DueDate != nil {
 			d.DueDate = s.dateOf(*made.DueDate)
@@ -151,6 +235,9 @@ func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.Subs
 			}
 		}
 		if err := s.pauseAgainTx(ctx, tx, sub.ID); err != nil {
+			return err
+		}
+		if err := s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Done, by); err != nil {
 			return err
 		}
 		return s.payments.ReplayWaitingTx(ctx, tx, payments.GWA, made.ID)

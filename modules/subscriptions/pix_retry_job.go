@@ -137,6 +137,9 @@ func (s *Service) claimRetry(ctx context.Context, sub row, d debit, r retry) (cl
 		if err != nil || !s.collects(locked) || !s.inTime(r.RetryDate) {
 			return err
 		}
+		if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+			return err
+		}
 		now := s.clock.Now()
 		n, err := s.db.ClaimDebitRetry(ctx, tx, subscriptionsdb.ClaimDebitRetryParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-debitGrace)),

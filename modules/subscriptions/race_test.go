@@ -214,7 +214,8 @@ var races = map[string]race{
 			}
 			return ""
 		},
-		queries: [][2]string{{"WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <=", "WHERE '-infinity' <="}},
+		queries: [][2]string{{"WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <=", "WHERE '-infinity' <="}, {"SET tried_at = excluded.tried_at", "SET tried_at = debits.tried_at"}},
+		schema:  []string{"DROP INDEX payments.intents_one_open"},
 	},
 }
 

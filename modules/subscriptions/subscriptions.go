@@ -124,5 +124,6 @@ func New(d Deps) *Service {
 	s.intents.Register(intent.Subscription, intent.User{Look: s.look})
 	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.lookForGone, WasFound: true})
 	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.lookForInvoice})
+	s.intents.Register(intent.Debit, intent.User{Look: s.lookAtDebit})
 	return s
 }

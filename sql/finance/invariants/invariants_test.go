@@ -213,6 +213,8 @@ var plants = map[string][]string{
 	"debits_once_a_period": {
 		automatic + anotherDebit("2026-12-09", "NULL"),
 		automatic + anotherDebit("2026-12-09", "now()"),
+		automatic + `INSERT INTO payments.payments SELECT platform.new_object_id(), gateway, gateway_payment_id || n, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, '2026-11-10', '2026-11-10'
+			FROM payments.payments, generate_series(1, 2) n WHERE gateway_payment_id = 'pay_1'`,
 	},
 	"debit_retries_planned": {
 		automatic + `UPDATE subscriptions.debits SET failed_at = '2026-11-10', failure = 'INSUFFICIENT_FUNDS', retryable = true`,

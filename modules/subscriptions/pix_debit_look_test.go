@@ -1,0 +1,117 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+const emptyList = `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`
+
+// due is an automatic PIX whose next debit is to be ordered.
+func (b *bundle) due(t *testing.T) objectid.ID {
+	t.Helper()
+	id, _ := b.authorized(t)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	by := next.AddDate(0, 0, -6).Sub(b.clock.Now())
+	b.clock.Advance(by)
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
+	b.settle(t)
+	return id
+}
+
+// lookAgain lets time pass, and has gateway A asked about what is due.
+func (b *bundle) lookAgain(t *testing.T, by time.Duration) {
+	t.Helper()
+	b.clock.Advance(by)
+	require.NoError(t, b.payments.Intents().LookDue(t.Context(), "gwa"))
+	require.NoError(t, b.service.Sweep(t.Context()))
+}
+
+func (b *bundle) ordered(t *testing.T, id objectid.ID) (n int) {
+	t.Helper()
+	for _, c := range b.gateways.Charges(t) {
+		if c.LocalID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// TestOneEmptyLookOrdersNoSecondDebit: the answer is lost, and the gateway's search lags.
+func TestOneEmptyLookOrdersNoSecondDebit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.due(t)
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1}))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList, Times: 4}))
+	for range 12 {
+		b.lookAgain(t, 20*time.Second)
+	}
+	for range 20 {
+		b.lookAgain(t, 2*time.Minute)
+	}
+	require.Equal(t, 1, b.ordered(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'debit' AND state = 'done'"))
+}
+
+// TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks, and not before the call's own
+// time limit has passed.
+func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.due(t)
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetBefore, Times: 1}))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	since := b.clock.Now()
+	for b.ordered(t, id) == 0 && b.clock.Now().Sub(since) < time.Hour {
+		b.lookAgain(t, 20*time.Second)
+		misses := b.count(t, "SELECT count(*) FROM payments.intent_steps WHERE outcome = 'not_there'")
+		require.True(t, misses >= 3 || b.ordered(t, id) == 0, "ordered again after %d empty looks", misses)
+	}
+	require.Equal(t, 1, b.ordered(t, id))
+	require.Greater(t, b.clock.Now().Sub(since), 8*time.Minute)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
+}
+
+// TestDebitThatTheGatewayRefusesIsOrderedLater: its refusal of the first call proves that
+// nothing was made.
+func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.due(t)
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusBadRequest, Times: 1}))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	require.Zero(t, b.ordered(t, id))
+	for range 20 {
+		b.lookAgain(t, 2*time.Minute)
+	}
+	require.Equal(t, 1, b.ordered(t, id))
+}
+
+// TestMoneyOfADebitThatIsNotKnown: it comes while the gateway's search shows nothing; the
+// debit is found in the end, and known to be paid.
+func TestMoneyOfADebitThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.due(t)
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: 1}))
+	require.NoError(t, b.service.Debit(t.Context(), id))
+	require.NoError(t, b.gateways.Sandbox.GWA.Advance(8*days))
+	b.settle(t)
+	b.lookAgain(t, 8*days)
+	b.lookAgain(t, time.Hour)
+	require.Equal(t, 1, b.ordered(t, id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL AND failed_at IS NULL"))
+}
