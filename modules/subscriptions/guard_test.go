@@ -163,7 +163,7 @@ func TestHistoryIsAppendOnly(t *testing.T) {
 // those that end an active subscription carry one that churn knows.
 func TestEveryMoveHasAReason(t *testing.T) {
 	t.Parallel()
-	churn := []Reason{ReasonPaymentFailure, ReasonCustomerCancelled, ReasonAdminCancelled, ReasonChargeback, ReasonExpired, ReasonReplaced, ReasonGoneAtGateway}
+	churn := []Reason{ReasonPaymentFailure, ReasonCustomerCancelled, ReasonAdminCancelled, ReasonChargeback, ReasonExpired, ReasonReplaced, ReasonGoneAtGateway, ReasonWithdrawn}
 	for _, action := range Actions {
 		for _, from := range Statuses {
 			to, ok := Next(from, action)
