@@ -51,7 +51,10 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if sub.IntentOpen {
 		return errStillOpen
 	}
-	return s.EndAtGateway(ctx, id)
+	if err := s.EndAtGateway(ctx, id); err != nil {
+		return err
+	}
+	return s.tendAll(ctx, id)
 }
 
 // stopLive cancels the live subscription here; what runs at the gateway is ended

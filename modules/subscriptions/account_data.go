@@ -57,15 +57,23 @@ FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id`
 const erasePixSQL = `UPDATE subscriptions.subscriptions SET pix_payload = NULL, pix_image = NULL
 WHERE customer_id = $1 AND (pix_payload IS NOT NULL OR pix_image IS NOT NULL)`
 
+// eraseChargesSQL forgets those of his renewals.
+const eraseChargesSQL = `UPDATE subscriptions.renewal_charges SET pix_payload = NULL, pix_image = NULL
+WHERE customer_id = $1 AND (pix_payload IS NOT NULL OR pix_image IS NOT NULL)`
+
 // namesOfCustomerSQL are the ids by which gateways speak of his subscriptions.
 const namesOfCustomerSQL = `SELECT n.name FROM subscriptions.subscriptions s
 CROSS JOIN unnest(ARRAY[s.id::text, s.gwa_subscription_id, s.gwa_pix_auth_id, s.gwa_customer_id, s.gwb_subscription_id, s.gwb_customer_id, s.pix_payment_id]) n(name)
-WHERE s.customer_id = $1 AND n.name <> ''`
+WHERE s.customer_id = $1 AND n.name <> ''
+UNION SELECT unnest(ARRAY[c.id::text, coalesce(c.gateway_payment_id, c.id::text)]) FROM subscriptions.renewal_charges c WHERE c.customer_id = $1`
 
 // ErasePersonalDataTx keeps the record of what was sold and paid, which names
 // nobody but the deleted customer's id and the gateways' own.
 func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	if _, err := tx.Exec(ctx, erasePixSQL, customerID); err != nil {
+		return fmt.Errorf("forget PIX codes: %w", err)
+	}
+	if _, err := tx.Exec(ctx, eraseChargesSQL, customerID); err != nil {
 		return fmt.Errorf("forget PIX codes: %w", err)
 	}
 	rows, err := tx.Query(ctx, namesOfCustomerSQL, customerID)

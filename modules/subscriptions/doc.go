@@ -3,7 +3,7 @@
 // watch now?".
 //
 // Owns: the schema subscriptions (plans, subscriptions, transitions, debits,
-// plan_moves, dunning_mails), the subscribe routes of both gateways, the
+// plan_moves, renewal_charges, dunning_mails), the subscribe routes of both gateways, the
 // customer's own subscription and PIX code, the plans, what admins do with
 // subscriptions, the mails about failed payments, and the job that compares with
 // the gateways.
@@ -16,7 +16,8 @@
 // called; it is open until the gateway's answer is written. To settle is to
 // write what the gateway says, whoever heard it: the request, a webhook, the
 // recovery job, the nightly reconciliation. A live subscription is active, pending or suspended, and a
-// customer has at most one. Late money is a payment of a subscription that had
+// customer has at most one, beside which one renewal may wait for the gateway to take
+// its card. A renewal charge is a PIX code that pays a further period. Late money is a payment of a subscription that had
 // ended before.
 //
 // Timestamps: started_at is the first instant of access; next_billing_date the

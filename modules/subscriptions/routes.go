@@ -20,6 +20,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodDelete, "/customers/me/subscription", "my_subscription_cancel", httpapi.Customer, h.cancelMine)
 	httpapi.Route(api, http.MethodPut, "/customers/me/subscription/renew", "my_subscription_renew", httpapi.Customer, h.renew, httpapi.Idempotent(h.recallRenewal, nil))
 	httpapi.Route(api, http.MethodPost, "/customers/me/subscription/withdraw", "my_subscription_withdraw", httpapi.Customer, h.withdraw, httpapi.Idempotent(h.recallWithdrawal, nil))
+	httpapi.Route(api, http.MethodPost, "/customers/me/subscription/renew/pix", "my_subscription_renew_pix", httpapi.Customer, h.renewPix, created, httpapi.Idempotent(h.recallRenewPix, nil))
 	httpapi.Route(api, http.MethodGet, "/customers/me/pix-qr", "my_pix_qr_get", httpapi.Customer, h.pixQR)
 	httpapi.Route(api, http.MethodPost, "/customers/me/subscribe", "my_subscribe", httpapi.Customer, h.subscribe)
 

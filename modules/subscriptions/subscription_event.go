@@ -68,7 +68,11 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if ignored != "" {
 		err = s.listStrayTx(ctx, tx, sub, stray, e)
 	} else {
-		ignored, err = apply(s, ctx, tx, &sub, e)
+		var done bool
+		ignored, done, err = s.applyChargeTx(ctx, tx, &sub, e)
+		if err == nil && !done {
+			ignored, err = apply(s, ctx, tx, &sub, e)
+		}
 	}
 	if err != nil {
 		return payments.Result{}, err

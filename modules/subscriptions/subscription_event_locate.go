@@ -25,7 +25,7 @@ func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row,
 		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
 	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (row, error){
-		s.locateRemote, s.locateAuthorization, s.locateReference,
+		s.locateRemote, s.locateAuthorization, s.locateReference, s.locateCharge,
 	} {
 		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {

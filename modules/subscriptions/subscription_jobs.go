@@ -164,6 +164,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
 	each(pauses, err, s.CarryOutPause)
+	charges, err := s.db.ListDueRenewalCharges(ctx, s.pool, &now)
+	each(charges, err, s.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
 	each(moves, err, s.recoverMove)
 	return errors.Join(failed, s.retryDue(ctx, now), s.mailDueDunning(ctx, now))

@@ -116,13 +116,25 @@ func (s *Service) endDead(ctx context.Context, sub row, remote payments.RemoteSu
 	return gateway.CancelSubscription(ctx, remote.GatewayID, sub.ID)
 }
 
-// pixCode returns the customer's pending PIX with its code: 404 without a
+// pixCode returns the customer's pending PIX with its code, or their subscription with
+// the open code that renews it: 404 without a
 // pending subscription, 400 when that is no PIX, 410 when the code has run out
 // (specification, PIX QR recovery errors). While it is being clarified whether there
 // is a code, it comes without, and its intent is open.
 func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (row, error) {
 	sub, err := s.current(ctx, customerID)
-	if fault.Is(err, fault.Missing) || (err == nil && Status(sub.Status) != Pending) {
+	if err == nil && Status(sub.Status) != Pending {
+		c, ok, err := s.shownCharge(ctx, sub)
+		if err != nil {
+			return row{}, err
+		}
+		if ok {
+			sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
+			return sub, nil
+		}
+		return row{}, fault.NotFound("Pending subscription")
+	}
+	if fault.Is(err, fault.Missing) {
 		return row{}, fault.NotFound("Pending subscription")
 	}
 	if err != nil {

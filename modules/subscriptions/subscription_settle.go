@@ -186,9 +186,10 @@ type payment struct {
 	payments.Payment
 	source Source
 	event  *string
-	recurs bool       // it will be charged again without the payer's doing
-	first  bool       // the one-off that began it, charged apart from the recurrence
-	cycle  *time.Time // of a debit of automatic PIX: the beginning of the period that it pays
+	recurs bool           // it will be charged again without the payer's doing
+	first  bool           // the one-off that began it, charged apart from the recurrence
+	charge *renewalCharge // the code that it paid, which was made for a further period
+	cycle  *time.Time     // of a debit of automatic PIX: the beginning of the period that it pays
 }
 
 // settlePaymentTx is where every payment of a subscription ends, keyed by the
@@ -208,8 +209,28 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if !first && Status(sub.Status) != Pending {
 		return nil
 	}
+	if p.charge != nil {
+		return s.settleChargeTx(ctx, tx, sub, p)
+	}
+	return s.settleBookedTx(ctx, tx, sub, p)
+}
+
+// settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
+func (s *Service) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+	if p.charge.Cycle.Valid {
+		p.cycle = new(s.dayOf(p.charge.Cycle))
+	}
+	before := *sub
+	if err := s.settleBookedTx(ctx, tx, sub, p); err != nil {
+		return err
+	}
+	return s.movedByTx(ctx, tx, before, *sub, p)
+}
+
+// settleBookedTx does what follows from money that has just come into the ledger.
+func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (err error) {
 	older := false
-	if !p.first {
+	if !p.first && p.charge == nil {
 		if p.cycle, older, err = s.payDebitTx(ctx, tx, *sub, p); err != nil {
 			return err
 		}
@@ -274,6 +295,9 @@ func (s *Service) pay(r *row, p payment) {
 			r.PixPaymentID = &p.ID
 		}
 		r.ExpiresAt, r.NextBillingDate = s.periodFrom(latestOf(settledAt, r.ExpiresAt), r), nil
+		if p.charge != nil {
+			r.CancelAtPeriodEnd = false
+		}
 	case !p.recurs:
 		r.ExpiresAt, r.NextBillingDate = s.periodFrom(settledAt, r), nil
 	case p.first:
@@ -375,7 +399,10 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		return err
 	}
 	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
-		r.ExpiresAt, r.AnchorDay, r.CancelAtPeriodEnd = nil, nil, false
+		if p.charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
+			r.ExpiresAt, r.AnchorDay = nil, nil
+		}
+		r.CancelAtPeriodEnd = false
 		s.pay(r, p)
 	}})
 	return err

@@ -167,6 +167,9 @@ func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Sta
 		if err := s.accounts.ClearCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
+		if err := s.withdrawChargesTx(ctx, tx, sub); err != nil {
+			return err
+		}
 		return s.followedByTx(ctx, tx, sub)
 	}
 	if from.Ended() || from == None && !waits(sub) || from == Pending && sub.RenewsID != nil {

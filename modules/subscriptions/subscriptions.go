@@ -35,6 +35,8 @@ type Config struct {
 	// WithdrawalDays after the day of its first payment a subscription may be withdrawn
 	// from. 0: never.
 	WithdrawalDays int
+	// RenewPixDays is how many days before its end a manual PIX can be renewed. Default 7.
+	RenewPixDays int
 	// DunningDays are the days after a failed payment on which the customer is
 	// mailed about it, rising. Default 0, 3, 7.
 	DunningDays []int
@@ -57,6 +59,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.RecoveryDelay == 0 {
 		c.RecoveryDelay = time.Minute
+	}
+	if c.RenewPixDays == 0 {
+		c.RenewPixDays = 7
 	}
 	if c.DunningDays == nil {
 		c.DunningDays = []int{0, 3, 7}

@@ -39,6 +39,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
 		return s.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[renewalChargeArgs]) error {
+		return s.TendRenewalCharge(ctx, job.Args.ChargeID)
+	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[stopArgs]) error {
 		return s.StopRecurrence(ctx, job.Args.SubscriptionID)
 	}))

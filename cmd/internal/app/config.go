@@ -69,6 +69,7 @@ type Config struct {
 
 	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription makes room for a new one."`
 	WithdrawalDays     int           `env:"WITHDRAWAL_DAYS" envDefault:"7" doc:"Days after that of its first payment on which a subscription may be withdrawn from with all money back (CDC, art. 49), counted in REPORT_TZ: until the end of the last one. 0: not offered."`
+	RenewPixDays       int           `env:"RENEW_PIX_DAYS" envDefault:"7" doc:"Days before its end from which a subscription paid by PIX can be renewed by another."`
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
 	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
 	DunningDays        []int         `env:"DUNNING_DAYS" envDefault:"0,3,7" doc:"Days after a failed payment on which the customer is mailed about it, rising, comma-separated."`

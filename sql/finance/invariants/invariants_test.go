@@ -63,6 +63,13 @@ var plants = map[string][]string{
 			strings.ReplaceAll(anotherSubscription("ANA", "active"), "OTHER", "0000000000000000000000e2"),
 		`DROP INDEX subscriptions.subscriptions_one_renewal_per_customer; ` + renewalOf("SUB", "pending") + `; ` + strings.ReplaceAll(renewalOf("SUB", "pending"), "OTHER", "0000000000000000000000e2"),
 	},
+	"renewal_charges_move_the_end": {
+		renewalCharge("open", "pay_1", "NULL"), renewalCharge("gone", "pay_1", "NULL"),
+		renewalCharge("paid", "pay_1", "'2026-12-10'"),
+		`ALTER TABLE subscriptions.renewal_charges DROP CONSTRAINT renewal_charges_paid_moves_the_end; ` + renewalCharge("paid", "pay_1", "NULL"),
+		renewalCharge("paid", "pay_nobody", "'2027-01-10'"),
+		renewalCharge("unapplied", "pay_1", "NULL"),
+	},
 	"replaced_has_successor": {
 		replaced,
 		replaced + `; ` + renewalOf("SUB", "pending"),
@@ -265,6 +272,12 @@ const paidWhilePaused = `INSERT INTO payments.payments (gateway, gateway_payment
 func pause(state, until, nextTry string) string {
 	return fmt.Sprintf(`INSERT INTO subscriptions.pauses (id, subscription_id, state, since, until, next_try_at, ended_at, register_date)
 		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-15', %s, %s, CASE WHEN '%s' IN ('resumed', 'void') THEN timestamptz '2026-11-18' END, '2026-11-15')`, state, until, nextTry, state)
+}
+
+// renewalCharge is a code of the sound world's subscription, whose end was 10 December.
+func renewalCharge(state, payment, movedTo string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.renewal_charges (id, subscription_id, customer_id, gateway, amount_cents, state, payable_until, intent_open, gateway_payment_id, moved_from, moved_to, register_date, register_update_date)
+		VALUES ('OTHER', 'SUB', 'ANA', 'gwa', 4990, '%s', now(), false, '%s', '2026-12-10', %s, now(), now())`, state, payment, movedTo)
 }
 
 func refund(gateway, payment, purpose, local string, cents int, status string) string {

@@ -44,6 +44,7 @@ var customerActions = []action{
 			"payment_method_id": token(s.Pick), "credit_card": card(s.Pick), "credit_card_holder_info": holder(),
 		})
 	}},
+	{"renews by pix", 2, func(h *history, s step) { h.own(s, http.MethodPost, "/customers/me/subscription/renew/pix", nil) }},
 	{"deletes account", 1, func(h *history, s step) {
 		p := h.person(s)
 		if a := h.own(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK || a.status == 0 {

@@ -37,10 +37,11 @@ var neverSQL = map[string]string{
 // neverAtRestSQL are counts of what must not be once everything has come to its
 // end.
 var neverAtRestSQL = map[string]string{
-	"an intent that stays open":   `SELECT 1 FROM payments.intents WHERE state = 'open'`,
-	"a pending one that is paid":  `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'pending' AND EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id)`,
-	"a refund nobody knows about": `SELECT 1 FROM payments.refunds WHERE status = 'requested'`,
-	"a job that was given up":     `SELECT 1 FROM jobs.river_job WHERE state IN ('discarded', 'cancelled')`,
+	"a renewal order that stays open": `SELECT 1 FROM subscriptions.renewal_charges WHERE intent_open`,
+	"an intent that stays open":       `SELECT 1 FROM payments.intents WHERE state = 'open'`,
+	"a pending one that is paid":      `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'pending' AND EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id)`,
+	"a refund nobody knows about":     `SELECT 1 FROM payments.refunds WHERE status = 'requested'`,
+	"a job that was given up":         `SELECT 1 FROM jobs.river_job WHERE state IN ('discarded', 'cancelled')`,
 	"access that nothing ends": `SELECT 1 FROM subscriptions.subscriptions s WHERE status = 'active' AND expires_at IS NULL AND NOT pix_automatic AND coalesce(gwa_subscription_id, gwb_subscription_id) IS NULL
 		AND NOT EXISTS (SELECT 1 FROM subscriptions.transitions t WHERE t.subscription_id = s.id AND t.source = 'admin' AND t.to_status = 'active')`,
 	"an order that stays open":       `SELECT 1 FROM tickets.orders WHERE intent_open`,
@@ -185,6 +186,7 @@ func (h *history) checkRest() {
 const liveSQL = `SELECT CASE WHEN NOT cancel_at_period_end THEN gwa_subscription_id END, gwb_subscription_id,
 	CASE WHEN NOT cancel_at_period_end THEN gwa_pix_auth_id END, pix_payment_id FROM subscriptions.subscriptions
 	WHERE status IN ('active', 'pending', 'suspended')
+	UNION ALL SELECT gateway_payment_id, NULL, NULL, NULL FROM subscriptions.renewal_charges WHERE state = 'open'
 	UNION ALL SELECT gateway_payment_id, NULL, NULL, NULL FROM tickets.orders WHERE state = 'reserved'`
 
 // checkRunning: nothing runs or can be paid at a gateway for what has ended here.

@@ -64,6 +64,8 @@ var customerDeeds = []deed{
 	{name: "my_subscription_renew", what: "gwa PIX", key: true, good: []int{200}, again: []int{404}, given: pixA, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active")},
 	{name: "my_subscription_renew", what: "gwb PIX", key: true, good: []int{200}, again: []int{404}, given: pixB, do: own(http.MethodPut, "/customers/me/subscription/renew", renewBody()), anew: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
 	{name: "my_subscription_renew", what: "taken back", good: []int{200}, again: []int{400}, given: a(cardB, before(cancelAtEnd)), do: own(http.MethodPut, "/customers/me/subscription/renew", object{}), done: recurs},
+	{name: "my_subscription_renew_pix", what: "gwa", key: true, good: []int{201}, given: a(pixA, paid, nearTheEnd), do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode},
+	{name: "my_subscription_renew_pix", what: "gwb", key: true, good: []int{201}, given: a(pixB, paid, nearTheEnd), do: own(http.MethodPost, "/customers/me/subscription/renew/pix", nil), done: oneRenewalCode},
 	{name: "subscription_activate", good: []int{200}, given: a(cardB, before(cancelAtEnd)), do: admin(http.MethodPost, "/admin/subscriptions/%s/activate", nil), done: recurs},
 	{name: "token_post", beside: true, what: "gwa card", good: []int{200}, given: cardA, do: logIn},
 	{name: "token_post", beside: true, what: "gwb card", good: []int{200}, given: cardB, do: logIn},
@@ -196,6 +198,16 @@ func noneLive(h *history) bool { return len(h.live()) == 0 }
 // oneCode: there is one PIX to be paid, and its code can be shown.
 func oneCode(h *history) bool {
 	return slices.Equal(h.live(), []string{"pending"}) && own(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
+}
+
+// nearTheEnd goes on to some days before the paid month ends.
+var nearTheEnd = pass(25 * 24 * time.Hour)
+
+// oneRenewalCode: there is one code that renews, and it can be shown.
+func oneRenewalCode(h *history) bool {
+	var n int
+	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'open' AND NOT intent_open`).Scan(&n)
+	return err == nil && n == 1 && oneLive("active")(h) && own(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
 }
 
 var cancelAtEnd = own(http.MethodDelete, "/customers/me/subscription?at=period_end", nil)

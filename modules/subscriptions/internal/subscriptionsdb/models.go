@@ -203,6 +203,35 @@ type SubscriptionsPlanMove struct {
 	RegisterDate time.Time
 }
 
+// PIX codes that pay a further period of a subscription, written before the gateway is asked; the id is what the gateway is told as our reference.
+type SubscriptionsRenewalCharge struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	CustomerID     objectid.ID
+	Gateway        string
+	// Of automatic PIX: the day, in REPORT_TZ, on which the period begins that the code pays in place of the debit. Null: the next period of a manual PIX.
+	Cycle       pgtype.Date
+	AmountCents int64
+	// open: it may be paid, or is being ordered. paid: it moved the end. unapplied: paid when nothing could take it. gone: it can no longer be paid.
+	State string
+	// Until when the gateway is asked to take the code.
+	PayableUntil time.Time
+	IntentOpen   bool
+	// When the gateway may next be asked what became of the order.
+	LookAt           *time.Time
+	Misses           int32
+	GatewayPaymentID *string
+	PixPayload       *string
+	PixImage         *string
+	PixExpiresAt     *time.Time
+	// The end of the paid time before the payment; null where the subscription had ended.
+	MovedFrom *time.Time
+	// The end of the paid time that the payment gave.
+	MovedTo            *time.Time
+	RegisterDate       time.Time
+	RegisterUpdateDate time.Time
+}
+
 // Every change of a subscription's status, append-only; churn is counted from here.
 type SubscriptionsTransition struct {
 	ID             int64

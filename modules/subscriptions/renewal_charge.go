@@ -1,0 +1,463 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/idempotency"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// renewalCharge is a PIX code that pays a further period.
+type renewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
+
+// The states of a renewal charge.
+const (
+	chargeOpen      = "open"
+	chargePaid      = "paid"
+	chargeUnapplied = "unapplied"
+	chargeGone      = "gone"
+)
+
+// maxRecoveryDelay bounds the doubling of the waits between looks.
+const maxRecoveryDelay = time.Hour
+
+// constraintOneCharge keeps a period from having two codes that can be paid.
+const constraintOneCharge = "renewal_charges_one_open"
+
+// chargeOrder is what a renewal charge is for.
+type chargeOrder struct {
+	cycle  *time.Time // of automatic PIX: the beginning of the period; nil: the next of a manual PIX
+	amount money.Cents
+	until  time.Time // when the code is to run out
+}
+
+// renewPix answers the open PIX code that pays the next period of the customer's
+// manual PIX, and makes one where there is none (open-shapes, section 5). Unpaid it
+// changes nothing.
+func (s *Service) renewPix(ctx context.Context, customerID objectid.ID) (row, renewalCharge, error) {
+	sub, err := s.current(ctx, customerID)
+	if err != nil {
+		return row{}, renewalCharge{}, err
+	}
+	if err := s.mayRenewByPix(sub); err != nil {
+		return row{}, renewalCharge{}, err
+	}
+	if _, err := s.sellablePlan(ctx, sub.PlanID); err != nil {
+		return row{}, renewalCharge{}, err
+	}
+	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
+	charge, err := s.chargeByPix(ctx, sub, o, s.mayRenewByPix)
+	return sub, charge, err
+}
+
+// mayRenewByPix: 409 for what is not paid by PIX, or by its own debits, while it does
+// not run, and before the window opens.
+func (s *Service) mayRenewByPix(sub row) error {
+	opens := s.clock.Now().In(s.cfg.Zone).AddDate(0, 0, s.cfg.RenewPixDays)
+	switch {
+	case sub.PaymentMethod != string(payments.MethodPix):
+		return fault.Conflict("Your subscription is not paid by PIX. It renews itself by card.")
+	case sub.PixAutomatic:
+		return fault.Conflict("Your subscription renews itself by automatic PIX.")
+	case sub.HasChargeback:
+		return fault.Conflict("A payment of your subscription is disputed.")
+	case Status(sub.Status) != Active || sub.ExpiresAt == nil:
+		return fault.Conflict("Your subscription is %s.", sub.Status)
+	case sub.ExpiresAt.After(opens):
+		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %d days before.", s.day(*sub.ExpiresAt), s.cfg.RenewPixDays)
+	}
+	return nil
+}
+
+// chargeByPix answers the open code of a period, or orders one. The row that stands
+// for the order is committed before the gateway is asked. May is asked again with the
+// locked subscription. 503 while it is not known what the gateway made.
+func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
+	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
+	if err == nil {
+		charge, err = s.openCode(ctx, charge)
+		if err != nil || charge.State == chargeOpen {
+			return charge, err
+		}
+	} else if !errors.Is(err, pgx.ErrNoRows) {
+		return renewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
+	}
+	least := minPixGWA
+	if sub.Gateway == string(payments.GWB) {
+		least = minPixGWB
+	}
+	if o.amount < least {
+		return renewalCharge{}, fault.Conflict("This costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
+	}
+	terms, gateway, err := s.chargeTerms(ctx, sub, o)
+	if err != nil {
+		return renewalCharge{}, err
+	}
+	charge, err = s.intendCharge(ctx, sub, o, may)
+	if err != nil {
+		return renewalCharge{}, err
+	}
+	terms.Reference = charge.ID
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	defer cancel()
+	made, err := gateway.CreatePix(call, terms)
+	faultpoint.Hit("renewal_charge.after_call")
+	if err == nil {
+		return s.keepCode(ctx, charge, made)
+	}
+	if !certain(err) {
+		return charge, s.codeUnknown(err)
+	}
+	if dropped := s.dropCharge(ctx, charge.ID); dropped != nil {
+		return charge, errors.Join(payments.FaultOf(err), dropped)
+	}
+	return charge, s.payments.Refused(ctx, "make renewal PIX", err)
+}
+
+// cycleDate is the day of a cycle, null for none.
+func (s *Service) cycleDate(cycle *time.Time) pgtype.Date {
+	if cycle == nil {
+		return pgtype.Date{}
+	}
+	return s.dateOf(*cycle)
+}
+
+// chargeTerms is what the gateway is asked for, but the reference, and by which it is
+// searched.
+func (s *Service) chargeTerms(ctx context.Context, sub row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
+	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
+	if err != nil {
+		return payments.PixTerms{}, nil, fmt.Errorf("read plan: %w", err)
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return payments.PixTerms{}, nil, payments.FaultOf(err)
+	}
+	return payments.PixTerms{
+		Kind: payments.KindSubscriptionPix, Payer: s.payerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
+		DueDate: startOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
+	}, gateway, nil
+}
+
+// intendCharge commits the order. Of two at once the second finds the first.
+func (s *Service) intendCharge(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
+	ctx = context.WithoutCancel(ctx)
+	var charge renewalCharge
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if err := may(locked); err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		look := now.Add(s.intents.CallTime()) // an empty look proves nothing while the call is open
+		charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
+			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway, Cycle: s.cycleDate(o.cycle),
+			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &look, Now: now,
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.tendTx(ctx, tx, charge.ID, look); err != nil {
+			return err
+		}
+		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, charge.ID)
+	})
+	if postgres.Constraint(err) == constraintOneCharge {
+		return renewalCharge{}, fault.Conflict("A PIX code is being made for this period: ask again in a moment.")
+	}
+	if err == nil {
+		faultpoint.Hit("renewal_charge.after_intent")
+	}
+	return charge, err
+}
+
+func (s *Service) codeUnknown(err error) error {
+	return (&fault.Error{
+		Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
+		Message: "The payment gateway did not answer in time. Your PIX code may be there soon: ask again, or see GET /customers/me/pix-qr.",
+	}).WithCause(err)
+}
+
+// openCode answers an open charge with its code: the same as before while it can be
+// paid. One that has run out is made unpayable first, and comes back as gone; one that
+// has just been paid is settled, which is 409.
+func (s *Service) openCode(ctx context.Context, charge renewalCharge) (renewalCharge, error) {
+	if charge.IntentOpen {
+		found, err := s.lookForCharge(ctx, charge, false)
+		if err != nil || found.IntentOpen {
+			return charge, s.codeUnknown(err)
+		}
+		charge = found
+	}
+	if charge.State == chargeOpen && s.runsOut(charge) {
+		if err := s.withdrawCode(ctx, charge); err != nil {
+			return charge, s.payments.Refused(ctx, "cancel renewal PIX", err)
+		}
+		var err error
+		if charge, err = s.db.GetRenewalCharge(ctx, s.pool, charge.ID); err != nil {
+			return charge, fmt.Errorf("read renewal charge: %w", err)
+		}
+	}
+	if charge.State == chargePaid || charge.State == chargeUnapplied {
+		return charge, fault.Conflict("Your PIX has just been paid.")
+	}
+	return charge, nil
+}
+
+func (s *Service) runsOut(c renewalCharge) bool {
+	now := s.clock.Now()
+	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
+}
+
+// keepCode writes the gateway's code, and settles it if it is paid already.
+func (s *Service) keepCode(ctx context.Context, charge renewalCharge, made payments.PixCharge) (renewalCharge, error) {
+	ctx = context.WithoutCancel(ctx)
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		sub, err := s.lockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
+		if err != nil {
+			return err
+		}
+		if charge, err = s.db.GetRenewalChargeForUpdate(ctx, tx, charge.ID); err != nil {
+			return err
+		}
+		first := charge.GatewayPaymentID == nil
+		if charge, err = s.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) { learnCode(c, made) }); err != nil {
+			return err
+		}
+		if first {
+			if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(charge.Gateway), charge.ID.String(), made.Payment.ID); err != nil {
+				return err
+			}
+		}
+		if made.Payment.Status == payments.PaymentSettled {
+			return s.settlePaymentTx(ctx, tx, &sub, payment{Payment: made.Payment, source: ByRecovery, charge: &charge, recurs: charge.Cycle.Valid})
+		}
+		if Status(sub.Status).Ended() {
+			return s.tendTx(ctx, tx, charge.ID, s.clock.Now())
+		}
+		return nil
+	})
+	if err != nil {
+		return charge, fmt.Errorf("keep renewal charge %s: %w", charge.ID, err)
+	}
+	return s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
+}
+
+func learnCode(c *renewalCharge, made payments.PixCharge) {
+	c.IntentOpen, c.LookAt = false, nil
+	learn(&c.GatewayPaymentID, made.Payment.ID)
+	learn(&c.PixPayload, made.Payload)
+	learn(&c.PixImage, made.EncodedImage)
+	if made.ExpiresAt != nil {
+		c.PixExpiresAt = made.ExpiresAt
+	}
+}
+
+// saveChargeTx writes a locked charge.
+func (s *Service) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, edit func(c *renewalCharge)) (renewalCharge, error) {
+	from := c.State
+	edit(&c)
+	c.RegisterUpdateDate = s.clock.Now()
+	n, err := s.db.UpdateRenewalCharge(ctx, tx, subscriptionsdb.UpdateRenewalChargeParams{
+		ID: c.ID, FromState: from, State: c.State, IntentOpen: c.IntentOpen, LookAt: c.LookAt, Misses: c.Misses, GatewayPaymentID: c.GatewayPaymentID,
+		PixPayload: c.PixPayload, PixImage: c.PixImage, PixExpiresAt: c.PixExpiresAt, MovedFrom: c.MovedFrom, MovedTo: c.MovedTo, Now: c.RegisterUpdateDate,
+	})
+	if err == nil && n == 0 {
+		err = errMoved
+	}
+	if err != nil {
+		return c, fmt.Errorf("write renewal charge %s: %w", c.ID, err)
+	}
+	return c, nil
+}
+
+// dropCharge notes that an open charge can no longer be paid.
+func (s *Service) dropCharge(ctx context.Context, id objectid.ID) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		return s.goneTx(ctx, tx, c)
+	})
+}
+
+func (s *Service) goneTx(ctx context.Context, tx pgx.Tx, c renewalCharge) error {
+	if c.State != chargeOpen {
+		return nil
+	}
+	_, err := s.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.State, c.IntentOpen, c.LookAt = chargeGone, false, nil })
+	return err
+}
+
+// chargeOfTx finds the renewal charge that an event is about, by our own id or the
+// payment's; nil when it is about none.
+func (s *Service) chargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*renewalCharge, error) {
+	if objectid.Valid(e.Reference.String()) {
+		c, err := s.db.GetRenewalCharge(ctx, db, e.Reference)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return &c, err
+		}
+	}
+	if e.Payment == nil || e.Payment.ID == "" {
+		return nil, nil //nolint:nilnil // nil is the answer: no charge
+	}
+	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &e.Payment.ID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return &c, err
+}
+
+func (s *Service) locateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	c, err := s.chargeOf(ctx, tx, e)
+	if err != nil {
+		return row{}, err
+	}
+	if c == nil {
+		return row{}, pgx.ErrNoRows
+	}
+	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
+}
+
+// applyChargeTx applies an event about the payment of a renewal charge. Done is false
+// for what concerns any payment, such as refunds and disputes.
+func (s *Service) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, done bool, err error) {
+	switch e.Kind {
+	case payments.PaymentWasSettled, payments.PaymentHasFailed, payments.PaymentWasLost, payments.PaymentWasDeleted:
+	default:
+		return "", false, nil
+	}
+	found, err := s.chargeOf(ctx, tx, e)
+	if err != nil || found == nil || found.SubscriptionID != sub.ID || found.Gateway != string(e.Gateway) {
+		return "", false, err
+	}
+	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, found.ID)
+	if err != nil {
+		return "", true, err
+	}
+	switch {
+	case e.Kind == payments.PaymentWasSettled && e.Payment != nil:
+		err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), charge: &charge, recurs: charge.Cycle.Valid})
+		if err == nil && Status(sub.Status).Ended() {
+			return ignoredEnded, true, nil
+		}
+		return "", true, err
+	case e.Kind == payments.PaymentHasFailed:
+		return "a code that nobody paid is no failure", true, nil
+	}
+	return "", true, s.goneTx(ctx, tx, charge)
+}
+
+// movedByTx notes what the payment of a renewal charge did to the end of the paid
+// time, in the transaction that did it.
+func (s *Service) movedByTx(ctx context.Context, tx pgx.Tx, before, after row, p payment) error {
+	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.charge.ID)
+	if err != nil {
+		return fmt.Errorf("read renewal charge: %w", err)
+	}
+	from, to := paidEnd(before), paidEnd(after)
+	_, err = s.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) {
+		c.State, c.IntentOpen, c.LookAt = chargeUnapplied, false, nil
+		if to != nil && (from == nil || to.After(*from)) {
+			c.State, c.MovedFrom, c.MovedTo = chargePaid, from, to
+		}
+		learn(&c.GatewayPaymentID, p.ID)
+	})
+	return err
+}
+
+// paidEnd is what a renewal charge moves; nil of what has ended.
+func paidEnd(sub row) *time.Time {
+	switch {
+	case Status(sub.Status).Ended():
+		return nil
+	case sub.ExpiresAt != nil:
+		return sub.ExpiresAt
+	}
+	return sub.NextBillingDate
+}
+
+// shownCharge is the open code of a subscription that is paid; ok is false when there
+// is none that can be shown.
+func (s *Service) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok bool, err error) {
+	c, err = s.db.GetOpenRenewalCharge(ctx, s.pool, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, fmt.Errorf("read renewal charge: %w", err)
+	}
+	if c.IntentOpen {
+		if c, err = s.lookForCharge(ctx, c, false); err != nil || c.IntentOpen {
+			return c, false, s.codeUnknown(err)
+		}
+	}
+	return c, c.State == chargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
+}
+
+// lookForCharge asks the gateway what became of an order whose answer was lost. Counts
+// says that an empty look is one of those that prove that nothing was made.
+func (s *Service) lookForCharge(ctx context.Context, charge renewalCharge, counts bool) (renewalCharge, error) {
+	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
+	if err != nil {
+		return charge, err
+	}
+	terms, gateway, err := s.chargeTerms(ctx, sub, chargeOrder{amount: money.Cents(charge.AmountCents), until: charge.PayableUntil})
+	if err != nil {
+		return charge, err
+	}
+	terms.Reference = charge.ID
+	made, found, err := gateway.FindPix(ctx, terms)
+	if err == nil && found {
+		return s.keepCode(ctx, charge, made)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "renewal charge not asked about", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))
+	}
+	if !counts {
+		return charge, err
+	}
+	return charge, errors.Join(err, s.noteMiss(ctx, charge, err == nil))
+}
+
+// noteMiss puts the next look off, and gives the order up once enough looks were empty.
+func (s *Service) noteMiss(ctx context.Context, charge renewalCharge, empty bool) error {
+	needed := int32(4)
+	if charge.Gateway == string(payments.GWB) {
+		needed = 2
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, charge.ID)
+		if err != nil || !c.IntentOpen {
+			return err
+		}
+		if empty {
+			c.Misses++
+		}
+		if c.Misses >= needed {
+			return s.goneTx(ctx, tx, c)
+		}
+		look := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(c.Misses, 6), maxRecoveryDelay))
+		if _, err = s.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.LookAt = &look }); err != nil {
+			return err
+		}
+		return s.tendTx(ctx, tx, c.ID, look)
+	})
+}

@@ -1,0 +1,111 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// renewalChargeArgs does what is due for an open renewal charge.
+type renewalChargeArgs struct {
+	ChargeID objectid.ID `json:"charge_id"`
+	At       time.Time   `json:"at"` // tells the looks at one charge apart
+}
+
+// Kind names the job.
+func (renewalChargeArgs) Kind() string { return "subscriptions_renewal_charge" }
+
+func (s *Service) tendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+	_, err := s.jobs.InsertTx(ctx, tx, renewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: at, UniqueOpts: river.UniqueOpts{ByArgs: true},
+	})
+	if err != nil {
+		return fmt.Errorf("schedule renewal charge: %w", err)
+	}
+	return nil
+}
+
+// withdrawChargesTx has the open codes of a subscription that has ended made
+// unpayable, by job.
+func (s *Service) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	ids, err := s.db.ListOpenRenewalCharges(ctx, tx, sub.ID)
+	if err != nil {
+		return fmt.Errorf("list renewal charges: %w", err)
+	}
+	for _, id := range ids {
+		if err := s.tendTx(ctx, tx, id, s.clock.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TendRenewalCharge asks about an order whose answer was lost, and makes unpayable a
+// code that has run out or whose subscription has ended. Otherwise it does nothing.
+func (s *Service) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
+	charge, err := s.db.GetRenewalCharge(ctx, s.pool, id)
+	if err != nil || charge.State != chargeOpen {
+		return err
+	}
+	if charge.IntentOpen {
+		if charge.LookAt.After(s.clock.Now()) {
+			return nil
+		}
+		if charge, err = s.lookForCharge(ctx, charge, true); err != nil || charge.IntentOpen || charge.State != chargeOpen {
+			return err
+		}
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
+	if err != nil || !Status(sub.Status).Ended() && !s.runsOut(charge) {
+		return err
+	}
+	return s.withdrawCode(ctx, charge)
+}
+
+// withdrawCode makes an open code unpayable at the gateway; one that has just been
+// paid is settled instead.
+func (s *Service) withdrawCode(ctx context.Context, charge renewalCharge) error {
+	gateway, err := s.payments.Gateway(payments.GatewayName(charge.Gateway))
+	if err != nil {
+		return err
+	}
+	err = gateway.CancelPix(ctx, *charge.GatewayPaymentID, charge.ID)
+	switch {
+	case errors.Is(err, payments.ErrAlreadyPaid):
+		made, err := gateway.ReadPix(ctx, *charge.GatewayPaymentID, charge.ID)
+		if err != nil {
+			return err
+		}
+		_, err = s.keepCode(ctx, charge, made)
+		return err
+	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
+		return err
+	}
+	return s.dropCharge(ctx, charge.ID)
+}
+
+// tendAll settles what is open of a subscription's renewal charges, for an account
+// that is deleted: errStillOpen while something could still be paid.
+func (s *Service) tendAll(ctx context.Context, subscriptionID objectid.ID) error {
+	ids, err := s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID)
+	if err != nil {
+		return fmt.Errorf("list renewal charges: %w", err)
+	}
+	for _, id := range ids {
+		if err := s.TendRenewalCharge(ctx, id); err != nil {
+			return err
+		}
+	}
+	if ids, err = s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID); err == nil && len(ids) > 0 {
+		return errStillOpen
+	}
+	return err
+}

@@ -1,0 +1,271 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+const renewPixPath = "/customers/me/subscription/renew/pix"
+
+// endsIn moves the end of a subscription that is paid.
+func (b *bundle) endsIn(t *testing.T, id objectid.ID, span time.Duration) time.Time {
+	t.Helper()
+	end := b.clock.Now().Add(span).Truncate(time.Millisecond)
+	b.set(t, id, "expires_at = $2, anchor_day = NULL", end)
+	return end
+}
+
+// dueByPix is a PIX of the gateway that can be renewed.
+func (b *bundle) dueByPix(t *testing.T, gateway string) (id objectid.ID, end time.Time) {
+	t.Helper()
+	id = b.paidPix(t, gateway)
+	return id, b.endsIn(t, id, 5*24*time.Hour)
+}
+
+// payCode has the payer pay the code of a renewal.
+func (b *bundle) payCode(t *testing.T, gateway string, a object) {
+	t.Helper()
+	if gateway == "gwa" {
+		_, err := b.gateways.Sandbox.GWA.PayPIX(a["pix"].(object)["payload"].(string))
+		require.NoError(t, err)
+	} else {
+		require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(a["payment"].(object)["id"].(string)))
+	}
+	b.settle(t)
+}
+
+func (b *bundle) oneMonthOn(t *testing.T, at time.Time) time.Time {
+	t.Helper()
+	return subscriptions.AddMonths(at, 1, b.zone(t))
+}
+
+func TestRenewByPix(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, end := b.dueByPix(t, gateway)
+			before := b.figures(t)
+			a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+			require.Equal(t, id.String(), a["subscription"].(object)["_id"])
+			require.Equal(t, "PENDING", a["payment"].(object)["status"])
+			require.Equal(t, "PIX", a["payment"].(object)["billing_type"])
+			require.NotEmpty(t, a["payment"].(object)["id"])
+			require.NotEmpty(t, a["pix"].(object)["payload"])
+			require.NotEmpty(t, a["pix"].(object)["encoded_image"])
+			again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+			require.Equal(t, a["pix"], again["pix"], "the same open code")
+			require.Equal(t, a["payment"], again["payment"])
+			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
+			require.Equal(t, "active", qr["status"])
+			require.Equal(t, a["pix"].(object)["payload"], qr["pix"].(object)["qr_code"])
+			require.Equal(t, a["payment"].(object)["id"], qr["pix"].(object)["payment_id"])
+			require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), 0, "unpaid it changes nothing")
+
+			b.payCode(t, gateway, a)
+			require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second, "from the old end")
+			require.Equal(t, "active", b.status(t, id))
+			require.Len(t, b.history(t, id), 2)
+			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
+			require.Equal(t, before, b.figures(t), "one in no figure but the money")
+			b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
+			refused(t, b.expect(t, 409, http.MethodPost, renewPixPath, nil), "CONFLICT", "")
+		})
+	}
+}
+
+// TestPaidRenewalIsSettledOnce: told twice, and by the answer to a look besides.
+func TestPaidRenewalIsSettledOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, end := b.dueByPix(t, "gwa")
+	a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+	b.payCode(t, "gwa", a)
+	payment := a["payment"].(object)["id"].(string)
+	now := b.clock.Now()
+	for _, reference := range []objectid.ID{"", objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges"))} {
+		b.apply(t, payments.Event{
+			Gateway: payments.GWA, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, CreatedAt: now, Reference: reference,
+			Payment: &payments.Payment{ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &now},
+		})
+	}
+	require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second)
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+}
+
+func TestRenewByPixIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.expect(t, 404, http.MethodPost, renewPixPath, nil)
+	conflict := func(what string) {
+		t.Helper()
+		refused(t, b.expect(t, 409, http.MethodPost, renewPixPath, nil), "CONFLICT", "")
+		require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"), what)
+	}
+	for name, begin := range begins {
+		b.newcomer(t)
+		begin(b, t)
+		conflict(name + ", before the window or not by PIX")
+	}
+	b.newcomer(t)
+	b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+	conflict("not paid")
+	b.newcomer(t)
+	id, _ := b.dueByPix(t, "gwb")
+	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET is_active = false")
+	require.NoError(t, err)
+	refused(t, b.expect(t, 400, http.MethodPost, renewPixPath, nil), "VALIDATION_ERROR", "plan_id")
+	_, err = b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET is_active = true")
+	require.NoError(t, err)
+	b.endsIn(t, id, 8*24*time.Hour)
+	conflict("a day before the window")
+	b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "they dispute it"}).Expect(200)
+	b.endsIn(t, id, 24*time.Hour)
+	conflict("disputed")
+}
+
+// TestRenewalCodeEndsWithItsSubscription: nobody can pay it any more.
+func TestRenewalCodeEndsWithItsSubscription(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			_, _ = b.dueByPix(t, gateway)
+			a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+			b.expect(t, 200, http.MethodDelete, ownPath, nil)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_renewal_charge' AND scheduled_at <= $1", b.clock.Now()))
+			require.NoError(t, b.service.Sweep(t.Context()))
+			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
+			if gateway == "gwa" {
+				_, err := b.gateways.Sandbox.GWA.PayPIX(a["pix"].(object)["payload"].(string))
+				require.Error(t, err)
+			} else {
+				require.Error(t, b.gateways.Sandbox.GWB.PayPIX(a["payment"].(object)["id"].(string)))
+			}
+			b.settle(t)
+		})
+	}
+}
+
+// TestRenewalPaidLate: what is paid after the end opens again, from the payment on; what
+// was paid before and told after counts from the old end.
+func TestRenewalPaidLate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, before := range []bool{false, true} {
+		b.newcomer(t)
+		id, end := b.dueByPix(t, "gwa")
+		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+		payment := a["payment"].(object)["id"].(string)
+		paidAt := end.Add(2 * time.Hour)
+		if before {
+			paidAt = end.Add(-2 * time.Hour)
+		}
+		b.clock.Advance(end.Add(3 * time.Hour).Sub(b.clock.Now()))
+		require.NoError(t, b.service.Expire(t.Context(), id))
+		require.Equal(t, "expired", b.status(t, id))
+		b.apply(t, payments.Event{
+			Gateway: payments.GWA, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, CreatedAt: paidAt,
+			Reference: objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment)),
+			Payment:   &payments.Payment{ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &paidAt},
+		})
+		require.Equal(t, "active", b.status(t, id))
+		from := paidAt
+		if before {
+			from = end
+		}
+		require.WithinDuration(t, b.oneMonthOn(t, from), column[time.Time](t, b, id, "expires_at"), time.Second)
+		require.Equal(t, "paid", b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment))
+		require.True(t, b.access(t))
+		b.clock.Advance(-end.Add(3 * time.Hour).Sub(b.clock.Now()))
+	}
+}
+
+func TestRenewalWhoseCodeIsLost(t *testing.T) {
+	t.Parallel()
+	for gateway, path := range map[string]string{"gwa": "/v3/payments", "gwb": "/v1/payment_intents"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			_, end := b.dueByPix(t, gateway)
+			faults := b.gateways.Sandbox.GWA.Stage().Faults
+			if gateway == "gwb" {
+				faults = b.gateways.Sandbox.GWB.Stage().Faults
+			}
+			plan := func(kind stage.FaultKind) {
+				require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: path, Kind: kind, Times: manyTimes}))
+			}
+			plan(stage.FaultResetAfter)
+			b.expect(t, 503, http.MethodPost, renewPixPath, nil)
+			faults.Clear()
+			a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+			require.NotEmpty(t, a["pix"].(object)["payload"], "found, not made again")
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
+			b.payCode(t, gateway, a)
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
+
+			b.newcomer(t)
+			_, _ = b.dueByPix(t, gateway)
+			plan(stage.FaultResetBefore)
+			b.expect(t, 503, http.MethodPost, renewPixPath, nil)
+			faults.Clear()
+			b.expect(t, 503, http.MethodPost, renewPixPath, nil)
+			charge := objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE state = 'open'"))
+			require.NoError(t, b.service.TendRenewalCharge(t.Context(), charge))
+			require.Equal(t, 0, b.count(t, "SELECT misses FROM subscriptions.renewal_charges WHERE id = $1", charge), "not before the call's own time is over")
+			for range 4 {
+				b.clock.Advance(2 * time.Hour)
+				require.NoError(t, b.service.TendRenewalCharge(t.Context(), charge))
+			}
+			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE id = $1", charge), "proved that nothing was made")
+			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+		})
+	}
+}
+
+// TestRenewalCodeThatRanOut: another is made, and the old one cannot be paid.
+func TestRenewalCodeThatRanOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, _ = b.dueByPix(t, "gwa")
+	a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.renewal_charges SET pix_expires_at = $1", b.clock.Now())
+	require.NoError(t, err)
+	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
+	next := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+	require.NotEqual(t, a["payment"], next["payment"])
+	_, err = b.gateways.Sandbox.GWA.PayPIX(a["pix"].(object)["payload"].(string))
+	require.Error(t, err)
+}
+
+func TestRenewByPixRepeatsItsAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, _ = b.dueByPix(t, "gwb")
+	me := b.client(t, "renew-pix")
+	first := me.Post(renewPixPath, nil).Expect(201)
+	require.Equal(t, string(first.Body), string(me.Post(renewPixPath, nil).Expect(201).Body))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
+}
+
+// TestRenewalCodesAtOnce: one code is made.
+func TestRenewalCodesAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, _ = b.dueByPix(t, "gwb")
+	b.bearer(t)
+	atOnce(4, func(int) { b.call(t, http.MethodPost, renewPixPath, nil) })
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
+	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+}

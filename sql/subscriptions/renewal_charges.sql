@@ -1,0 +1,44 @@
+-- name: GetOpenRenewalCharge :one
+-- The open code of the subscription, the newest first.
+SELECT * FROM subscriptions.renewal_charges WHERE subscription_id = @subscription_id AND state = 'open' ORDER BY register_date DESC, id DESC LIMIT 1;
+
+-- name: GetOpenRenewalChargeOf :one
+-- The open code of one period: that of the cycle, or of a manual PIX the next.
+SELECT * FROM subscriptions.renewal_charges
+WHERE subscription_id = @subscription_id AND state = 'open' AND cycle IS NOT DISTINCT FROM sqlc.narg(cycle);
+
+-- name: GetRenewalCharge :one
+SELECT * FROM subscriptions.renewal_charges WHERE id = @id;
+
+-- name: GetRenewalChargeByPayment :one
+SELECT * FROM subscriptions.renewal_charges WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
+
+-- name: GetRenewalChargeForUpdate :one
+SELECT * FROM subscriptions.renewal_charges WHERE id = @id FOR UPDATE;
+
+-- name: InsertRenewalCharge :one
+INSERT INTO subscriptions.renewal_charges (
+    id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date
+) VALUES (
+    @id, @subscription_id, @customer_id, @gateway, sqlc.narg(cycle), @amount_cents, 'open', @payable_until, true, @look_at, @now, @now
+) RETURNING *;
+
+-- name: ListDueRenewalCharges :many
+-- Open codes about which something is to be done: an order to be asked about, a code
+-- that has run out, one of a subscription that has ended.
+SELECT c.id FROM subscriptions.renewal_charges c JOIN subscriptions.subscriptions s ON s.id = c.subscription_id
+WHERE c.state = 'open' AND (
+    c.intent_open AND c.look_at <= @now
+    OR NOT c.intent_open AND (c.payable_until <= @now OR c.pix_expires_at <= @now OR s.status IN ('cancelled', 'expired')))
+ORDER BY c.register_date LIMIT 500;
+
+-- name: ListOpenRenewalCharges :many
+SELECT id FROM subscriptions.renewal_charges WHERE subscription_id = @subscription_id AND state = 'open' ORDER BY register_date;
+
+-- name: UpdateRenewalCharge :execrows
+-- Writes what may change, if the state is still the one that was read.
+UPDATE subscriptions.renewal_charges SET
+    state = @state, intent_open = @intent_open, look_at = @look_at, misses = @misses, gateway_payment_id = @gateway_payment_id,
+    pix_payload = @pix_payload, pix_image = @pix_image, pix_expires_at = @pix_expires_at, moved_from = @moved_from, moved_to = @moved_to,
+    register_update_date = @now
+WHERE id = @id AND state = @from_state;
