@@ -141,7 +141,6 @@ func (c Config) Validate() error {
 	for _, key := range c.negatives() {
 		need(false, key+" is below 0.")
 	}
-	need(c.WithdrawalDays >= 0, "WITHDRAWAL_DAYS is below 0; 0 offers no withdrawal.")
 	need(c.AutoRefundsPerHour >= 0 && c.AutoRefundDailyLimit >= 0, "AUTO_REFUNDS_PER_HOUR or AUTO_REFUND_DAILY_LIMIT is below 0; 0 refunds nothing by itself.")
 	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
 	need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")
