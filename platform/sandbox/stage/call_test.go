@@ -249,7 +249,7 @@ func TestOddAnswers(t *testing.T) {
 		require.Equal(t, 400, status, bad)
 	}
 	b.control("POST", "/_sandbox/faults", `{"kind":"odd","answer":"huge"}`)
-	status, body, err := b.call("slow")
+	status, body, err := b.call("object")
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
 	require.Greater(t, len(body), 10<<20)
