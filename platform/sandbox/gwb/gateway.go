@@ -74,6 +74,7 @@ type data struct {
 	SetupIntents   table[setupIntent]   `json:"setup_intents"`
 	Products       table[product]       `json:"products"`
 	Prices         table[price]         `json:"prices"`
+	Coupons        table[coupon]        `json:"coupons"`
 	Subscriptions  table[subscription]  `json:"subscriptions"`
 	Invoices       table[invoice]       `json:"invoices"`
 	Intents        table[paymentIntent] `json:"payment_intents"`

@@ -40,7 +40,7 @@ func (routed) ServeHTTP(http.ResponseWriter, *http.Request) {}
 func (g *Gateway) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, group := range [][]route{
-		customerRoutes, paymentMethodRoutes, setupIntentRoutes, productRoutes, priceRoutes, subscriptionRoutes,
+		customerRoutes, paymentMethodRoutes, setupIntentRoutes, productRoutes, priceRoutes, couponRoutes, subscriptionRoutes,
 		invoiceRoutes, intentRoutes, chargeRoutes, refundRoutes, disputeRoutes, eventRoutes,
 	} {
 		for _, r := range group {

@@ -28,6 +28,8 @@ type invoice struct {
 	Currency      string            `json:"currency"`
 	AmountDue     int64             `json:"amount_due"`
 	AmountPaid    int64             `json:"amount_paid"`
+	Discount      string            `json:"discount,omitempty"`
+	AmountOff     int64             `json:"amount_off,omitempty"` // what the discount took
 	AttemptCount  int64             `json:"attempt_count"`
 	NextAttempt   int64             `json:"next_attempt"`
 	PeriodStart   int64             `json:"period_start"`
@@ -45,6 +47,7 @@ type invoiceLine struct {
 	Price    string `json:"price"`
 	Quantity int64  `json:"quantity"`
 	Amount   int64  `json:"amount"`
+	Off      int64  `json:"off,omitempty"` // what the discount took
 	Text     string `json:"text"`
 	Start    int64  `json:"start"`
 	End      int64  `json:"end"`
@@ -72,6 +75,7 @@ func (o *op) newInvoice(s *subscription, reason string) *invoice {
 		inv.AmountDue += line.Amount
 		inv.Lines = append(inv.Lines, line)
 	}
+	g.discountInvoice(s, inv)
 	g.data.Invoices.put(inv.ID, inv)
 	s.LatestInvoice = inv.ID
 	return inv

@@ -15,7 +15,7 @@ func (g *Gateway) renderInvoice(inv *invoice, shape Shape) object {
 		"created": inv.Created, "currency": inv.Currency, "custom_fields": nil, "customer": inv.Customer, "customer_address": nil,
 		"customer_email": orNull(inv.CustomerEmail), "customer_name": orNull(inv.CustomerName), "customer_phone": orNull(inv.CustomerPhone),
 		"customer_shipping": nil, "customer_tax_exempt": "none", "customer_tax_ids": []any{}, "default_payment_method": nil,
-		"default_source": nil, "default_tax_rates": []any{}, "description": nil, "discounts": []any{}, "due_date": nil,
+		"default_source": nil, "default_tax_rates": []any{}, "description": nil, "discounts": inv.discounts(), "due_date": nil,
 		"effective_at": inv.Created, "ending_balance": 0, "footer": nil, "from_invoice": nil,
 		"hosted_invoice_url": g.baseURL + "/invoices/" + inv.ID, "invoice_pdf": g.baseURL + "/invoices/" + inv.ID + ".pdf",
 		"issuer": object{"type": "self"}, "last_finalization_error": nil, "latest_revision": nil,
@@ -29,8 +29,8 @@ func (g *Gateway) renderInvoice(inv *invoice, shape Shape) object {
 		"status_transitions": object{
 			"finalized_at": inv.Created, "marked_uncollectible_at": nil, "paid_at": timeOrNull(inv.PaidAt), "voided_at": timeOrNull(inv.VoidedAt),
 		},
-		"subtotal": inv.AmountDue, "subtotal_excluding_tax": inv.AmountDue, "test_clock": nil, "total": inv.AmountDue,
-		"total_discount_amounts": []any{}, "total_excluding_tax": inv.AmountDue, "total_pretax_credit_amounts": []any{},
+		"subtotal": inv.AmountDue + inv.AmountOff, "subtotal_excluding_tax": inv.AmountDue + inv.AmountOff, "test_clock": nil, "total": inv.AmountDue,
+		"total_discount_amounts": inv.discountAmounts(inv.AmountOff), "total_excluding_tax": inv.AmountDue, "total_pretax_credit_amounts": []any{},
 		"webhooks_delivered_at": inv.Created,
 	}
 	if shape == PreBasil {
@@ -64,7 +64,7 @@ func (g *Gateway) renderLine(inv *invoice, l invoiceLine, shape Shape) object {
 	p := g.data.Prices.get(l.Price)
 	o := object{
 		"id": l.ID, "object": "line_item", "amount": l.Amount, "currency": inv.Currency, "description": l.Text,
-		"discount_amounts": []any{}, "discountable": true, "discounts": []any{}, "invoice": inv.ID, "livemode": false,
+		"discount_amounts": inv.discountAmounts(l.Off), "discountable": true, "discounts": []any{}, "invoice": inv.ID, "livemode": false,
 		"metadata": metadataOf(inv.Metadata), "period": object{"end": l.End, "start": l.Start}, "pretax_credit_amounts": []any{},
 		"quantity": l.Quantity,
 	}

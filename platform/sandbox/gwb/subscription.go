@@ -52,7 +52,8 @@ type subscription struct {
 	MethodTypes       []string          `json:"method_types"`
 	SaveDefault       string            `json:"save_default"`
 	// Paused is the behavior of pause_collection, "" while the subscription is collected.
-	Paused string `json:"paused,omitempty"`
+	Paused   string    `json:"paused,omitempty"`
+	Discount *discount `json:"discount,omitempty"`
 }
 
 type subItem struct {
@@ -104,7 +105,7 @@ func (g *Gateway) renderSubscription(s *subscription, shape Shape) object {
 		"cancellation_details": object{"comment": orNull(s.CancelComment), "feedback": nil, "reason": orNull(s.CancelReason)},
 		"collection_method":    "charge_automatically", "created": s.Created, "currency": s.Currency, "customer": s.Customer,
 		"days_until_due": nil, "default_payment_method": orNull(s.DefaultMethod), "default_source": nil, "default_tax_rates": []any{},
-		"description": orNull(s.Description), "discounts": []any{}, "ended_at": timeOrNull(s.EndedAt),
+		"description": orNull(s.Description), "discounts": s.discounts(), "ended_at": timeOrNull(s.EndedAt),
 		"invoice_settings": object{"account_tax_ids": nil, "issuer": object{"type": "self"}},
 		"items":            wholeList("/v1/subscription_items?subscription="+s.ID, rows),
 		"latest_invoice":   orNull(s.LatestInvoice), "livemode": false, "metadata": metadataOf(s.Metadata),

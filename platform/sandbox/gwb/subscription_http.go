@@ -7,7 +7,7 @@ import (
 )
 
 var subscriptionRoutes = []route{
-	{"POST /v1/subscriptions", "customer items.price items.quantity items.metadata.* trial_period_days trial_end trial_settings.end_behavior.missing_payment_method billing_cycle_anchor currency" + subscriptionParams, createSubscription},
+	{"POST /v1/subscriptions", "customer items.price items.quantity items.metadata.* trial_period_days trial_end trial_settings.end_behavior.missing_payment_method billing_cycle_anchor currency discounts.coupon" + subscriptionParams, createSubscription},
 	{"GET /v1/subscriptions", "customer status price" + pageParams, listSubscriptions},
 	{"GET /v1/subscriptions/{id}", "", retrieveSubscription},
 	{"POST /v1/subscriptions/{id}", "items.id items.price items.quantity cancellation_details.comment cancellation_details.feedback pause_collection pause_collection.behavior" + subscriptionParams, updateSubscription},
@@ -22,7 +22,7 @@ func createSubscription(q *request) (object, error) {
 		return nil, err
 	}
 	m := g.methodFor(s)
-	if s.Status != subTrialing && g.amount(s) > 0 {
+	if s.Status != subTrialing && g.amount(s) > g.off(s, g.amount(s)) {
 		if m == nil && behavior != defaultIncomplete {
 			e := invalid("", "resource_missing", "This customer has no attached payment source or default payment method. Please consider adding a default payment method.")
 			return nil, e
@@ -32,6 +32,7 @@ func createSubscription(q *request) (object, error) {
 		}
 	}
 	g.data.Subscriptions.put(s.ID, s)
+	q.redeem(s)
 	inv := q.newInvoice(s, "subscription_create")
 	q.emitAbout("customer.subscription.created", s.ID)
 	q.announce(inv)
@@ -76,6 +77,9 @@ func (q *request) newSubscription() (*subscription, error) {
 		return nil, q.err
 	}
 	s.Currency = q.g.data.Prices.get(s.Items[0].Price).Currency
+	if q.readDiscount(s); q.err != nil {
+		return nil, q.err
+	}
 	if trialEnd > now {
 		s.Status, s.TrialStart, s.TrialEnd, s.PeriodEnd, s.Anchor = subTrialing, now, trialEnd, trialEnd, trialEnd
 	} else {
