@@ -134,12 +134,23 @@ type SubscriptionTerms struct {
 	PlanName       string
 	PriceID        string      // gateway B
 	Amount         money.Cents // a month
-	TrialDays      int
+	// First is what the first month costs with a promo code; nil: Amount. Gateway B
+	// lowers its first invoice; gateway A charges it apart, by ChargeCard.
+	First     *money.Cents
+	TrialDays int
 	// StartsAt is when the first charge falls due, in place of the trial; nil: at once.
 	// It lies ahead; gateway A takes its day, FirstDue.
 	StartsAt   *time.Time
 	FirstDue   time.Time // the day of the first charge, in REPORT_TZ at gateway A
 	Instrument Instrument
+}
+
+// FirstOff is how much less than the others the first month costs.
+func (t SubscriptionTerms) FirstOff() money.Cents {
+	if t.First == nil {
+		return 0
+	}
+	return max(t.Amount-*t.First, 0)
 }
 
 // Outcome is info.payment_status of the subscribe routes.

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
@@ -181,4 +182,41 @@ func TestB_PixExpires(t *testing.T) {
 	require.True(t, read.Expired)
 	require.Empty(t, read.Payload)
 	require.Equal(t, payments.PaymentGone, read.Payment.Status)
+}
+
+// A first month that costs less is one coupon, under the subscription's own id.
+func TestB_FirstMonth(t *testing.T) {
+	t.Parallel()
+	for first, status := range map[money.Cents]payments.PaymentStatus{1990: payments.PaymentSettled, 0: payments.PaymentSettled} {
+		b := setupB(t, paymentstest.TokenApproved)
+		b.terms.First = &first
+		// A lost answer of the coupon's call is no loss.
+		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/coupons", Kind: stage.FaultResetAfter}))
+		sub, err := b.B.Subscribe(t.Context(), b.terms)
+		require.NoError(t, err)
+		require.Equal(t, payments.RemoteActive, sub.Status)
+		require.Equal(t, payments.Succeeded, sub.Outcome)
+		require.Equal(t, status, sub.LatestPayment.Status)
+		require.Equal(t, first, sub.LatestPayment.Amount)
+		again, err := b.B.Subscribe(t.Context(), b.terms)
+		require.NoError(t, err)
+		require.Equal(t, sub.GatewayID, again.GatewayID)
+		found, ok, err := b.B.FindSubscription(t.Context(), b.terms)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, first, found.LatestPayment.Amount)
+	}
+}
+
+// Another coupon under our id lowers the month by another amount: nothing is made.
+func TestB_FirstMonthOfAnotherPrice(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	b.terms.First = new(money.Cents(1990))
+	_, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	b.terms.First = new(money.Cents(990))
+	_, err = b.B.Subscribe(t.Context(), b.terms)
+	require.ErrorIs(t, err, payments.ErrUnavailable)
+	require.NotErrorIs(t, err, payments.ErrOutcomeUnknown)
 }

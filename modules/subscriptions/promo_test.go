@@ -165,9 +165,10 @@ func TestCodeOfTheSignupLowersTheFirstSubscriptionAlone(t *testing.T) {
 		require.Equal(t, 19.9, amount())
 		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 	}
-	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan, "payment_method_id": "pm_card_visa"})) // takes no code
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan, "payment_method_id": "pm_card_visa"}))
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
+	require.Equal(t, 1990, b.count(t, "SELECT amount_cents FROM payments.payments WHERE local_id = $1", id))
 	b.admin(t).Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
 	require.Equal(t, 49.9, amount())
 }

@@ -97,7 +97,7 @@ func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may f
 	}
 	least := minPixGWA
 	if sub.Gateway == string(payments.GWB) {
-		least = minPixGWB
+		least = minGWB
 	}
 	if o.amount < least {
 		return renewalCharge{}, fault.Conflict("This costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)

@@ -116,12 +116,23 @@ func (s *Service) prepareCard(ctx context.Context, o cardOrder, name payments.Ga
 	if w.plan.TrialEnabled && w.customer.TrialUsedAt == nil && w.renews == nil {
 		w.trial = int(w.plan.TrialDays)
 	}
-	if name == payments.GWA && w.renews == nil { // gateway B's card route takes no code
+	if w.renews == nil { // gateway B's card route takes no code: that of the signup counts
 		if err := s.discount(ctx, &w, o.promoCode); err != nil {
 			return w, err
 		}
 	}
+	if err := checkCardAmount(w, name); err != nil {
+		return w, err
+	}
 	return w, s.admit(ctx, &w)
+}
+
+// checkCardAmount refuses a first month that gateway B would not charge as it is.
+func checkCardAmount(w wish, name payments.GatewayName) error {
+	if name != payments.GWB || w.first == nil || *w.first == 0 || *w.first >= minGWB {
+		return nil
+	}
+	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", minGWB).WithField("plan_id")
 }
 
 // startCard commits the intent and calls the gateway. The call outlives the
@@ -150,19 +161,19 @@ func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, paym
 func (s *Service) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
 	return payments.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: text(sub.GwbPriceID),
-		Amount: money.Cents(sub.PriceCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
+		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
 		FirstDue: s.firstDue(sub),
 	}
 }
 
 // firstDue is the day of the first charge: the first, or the one after the trial, the
-// month that was paid apart, or the paid time of the subscription that it renews.
+// month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it renews.
 func (s *Service) firstDue(sub row) time.Time {
 	if sub.StartsAt != nil {
 		return startOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
 	}
 	days := int(sub.TrialDays)
-	if sub.FirstAmountCents != nil {
+	if s.chargesFirstMonth(sub) {
 		days = discountedDays
 	}
 	return startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)

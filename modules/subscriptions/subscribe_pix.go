@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// Smallest PIX charges (gateway A, section 5; gateway B, section 7).
+	// Smallest PIX charges at gateway A (section 5), and charges of any kind at gateway
+	// B (section 7), which adds a smaller card invoice to the next one.
 	minPixGWA = money.Cents(500)
-	minPixGWB = money.Cents(50)
+	minGWB    = money.Cents(50)
 	// pixRecurring is the setting under which a PIX is an automatic one.
 	pixRecurring = "recurring"
 )
@@ -82,7 +83,7 @@ func checkPixAmount(w wish) error {
 	least := minPixGWA
 	switch {
 	case w.gateway.Name() == payments.GWB:
-		least = minPixGWB
+		least = minGWB
 	case w.automatic:
 		first, least = min(first, full), 1
 		if full < minPixGWA {

@@ -44,9 +44,9 @@ type wish struct {
 }
 
 // callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
-// discounted first month is charged before the recurrence is made.
+// discounted first month is charged at gateway A before the recurrence is made.
 func (s *Service) callTimeOf(w wish) time.Duration {
-	if w.renews != nil || w.first != nil && w.method == payments.MethodCard {
+	if w.renews != nil || w.first != nil && w.method == payments.MethodCard && w.gateway.Name() == payments.GWA {
 		return 2 * s.intents.CallTime()
 	}
 	return s.intents.CallTime()
@@ -180,7 +180,10 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == payments.MethodCard {
-		first := s.firstDue(row{RegisterDate: now, TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt})
+		first := s.firstDue(row{
+			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
+			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
+		})
 		params.AnchorDay = new(int32(first.Day())) //nolint:gosec // a day of a month
 	}
 	switch w.gateway.Name() {

@@ -252,7 +252,7 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 }
 
 // settleNothingTx: an invoice of nothing is no money for the ledger. It opens a
-// trial, and a plan that is free.
+// trial, a first month that a promo code gives away, and a plan that is free.
 func (s *Service) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	if Status(sub.Status) != Pending {
 		return nil
@@ -261,7 +261,7 @@ func (s *Service) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	switch {
 	case sub.StartsAt != nil:
 		c.action = RenewalTaken
-	case sub.TrialDays > 0:
+	case startsFree(*sub):
 		c.action = TrialStarts
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)

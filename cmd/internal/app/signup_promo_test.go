@@ -128,10 +128,13 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 				},
 			})
 		},
+		"gwbcard": func(me *apitest.Client) *apitest.Answer {
+			return me.Post("/gwb/subscribe", object{"plan_id": "monthly", "payment_method_id": paymentstest.TokenApproved})
+		},
 		"gwapix": func(me *apitest.Client) *apitest.Answer { return pix(me, "/gwa/subscribe/pix") },
 		"gwbpix": func(me *apitest.Client) *apitest.Answer { return pix(me, "/gwb/subscribe/pix") },
 	} {
-		taxID := map[string]string{"gwacard": "52998224725", "gwapix": "11144477735", "gwbpix": "39053344705"}[name]
+		taxID := map[string]string{"gwacard": "52998224725", "gwapix": "11144477735", "gwbpix": "39053344705", "gwbcard": "15350946056"}[name]
 		signedUp := w.signUp(name, object{"promo_code": "first9", "verify_email_now": false, "tax_id": taxID}).Expect(200)
 		id := signedUp.Map()["customer_id"]
 		me := w.nobody.As(sessionOf(t, signedUp))
@@ -140,7 +143,7 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 		require.Equal(t, 1, w.count("SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND promo_code = 'FIRST9' AND first_amount_cents = 990", id), name)
 		w.settle()
 		held := "SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND code = 'FIRST9' AND (paid_at IS NOT NULL) = $2"
-		require.Equal(t, 1, w.count(held, id, name == "gwacard"), name)
+		require.Equal(t, 1, w.count(held, id, name == "gwacard" || name == "gwbcard"), name)
 		for _, c := range w.gateways.Charges(t) {
 			if sub := w.count("SELECT count(*) FROM subscriptions.subscriptions WHERE id = $1 AND customer_id = $2", c.LocalID, id); sub == 1 && c.Succeeded {
 				require.EqualValues(t, 990, c.Cents, "charged the lowered price")

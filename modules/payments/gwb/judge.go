@@ -24,6 +24,7 @@ type judge struct{ next http.RoundTripper }
 var kinds = map[string]string{
 	"customers": "customer", "payment_methods": "payment_method", "subscriptions": "subscription", "invoices": "invoice",
 	"payment_intents": "payment_intent", "refunds": "refund", "disputes": "dispute", "prices": "price", "products": "product",
+	"coupons": "coupon",
 	"charges": "charge", "events": "event", "invoice_payments": "invoice_payment", "setup_intents": "setup_intent",
 }
 

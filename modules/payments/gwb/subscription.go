@@ -31,8 +31,12 @@ func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
+	coupon, err := g.ensureCoupon(ctx, t)
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
 	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
-		sub, err := g.api.V1Subscriptions.Create(ctx, subscriptionParams(t, card.ID))
+		sub, err := g.api.V1Subscriptions.Create(ctx, subscriptionParams(t, card.ID, coupon))
 		if err != nil {
 			return "", err
 		}
@@ -61,7 +65,7 @@ func (g *Gateway) readSubscription(ctx context.Context, id string, local objecti
 	return g.judge(ctx, o, local)
 }
 
-func subscriptionParams(t payments.SubscriptionTerms, card string) *stripe.SubscriptionCreateParams {
+func subscriptionParams(t payments.SubscriptionTerms, card, coupon string) *stripe.SubscriptionCreateParams {
 	p := &stripe.SubscriptionCreateParams{
 		Customer:             stripe.String(t.Payer.GatewayID),
 		Items:                []*stripe.SubscriptionCreateItemParams{{Price: stripe.String(t.PriceID)}},
@@ -80,6 +84,9 @@ func subscriptionParams(t payments.SubscriptionTerms, card string) *stripe.Subsc
 		p.TrialEnd = stripe.Int64(t.StartsAt.Unix())
 	case t.TrialDays > 0:
 		p.TrialPeriodDays = stripe.Int64(int64(t.TrialDays))
+	}
+	if coupon != "" {
+		p.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: stripe.String(coupon)}}
 	}
 	for _, e := range expansions {
 		p.AddExpand(e)

@@ -4,11 +4,16 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+
+	"github.com/stretchr/testify/require"
 )
 
 // customerActions are what customers do.
 var customerActions = []action{
 	{"gwb card", 6, func(h *history, s step) {
+		if code, _ := withCode(object{}, s.Pick)["promo_code"].(string); code != "" { // the route takes none
+			h.signedUpWith(h.person(s), code)
+		}
 		h.own(s, http.MethodPost, "/gwb/subscribe", object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
 	}},
 	{"gwa card", 6, func(h *history, s step) {
@@ -96,6 +101,12 @@ func withCode(body object, n int) object {
 		body["promo_code"] = codeFree
 	}
 	return body
+}
+
+// signedUpWith gives a customer the code that they gave at signup.
+func (h *history) signedUpWith(p *person, code string) {
+	_, err := h.db.Exec(context.Background(), "UPDATE accounts.users SET promo_code_used = $2 WHERE id = $1", p.id, code)
+	require.NoError(h.t, err)
 }
 
 // token is a card of gateway B.

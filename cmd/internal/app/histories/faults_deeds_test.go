@@ -73,6 +73,14 @@ var customerDeeds = []deed{
 	{name: "token_post", beside: true, what: "gwb PIX", good: []int{200}, given: pixB, do: logIn},
 }
 
+// signupDeeds are what customers do who gave a promo code at signup.
+var signupDeeds = []deed{
+	{name: "gwb_subscribe", what: "with the code of the signup", key: true, good: []int{201}, again: []int{409}, given: signupCode(codeTen),
+		do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+	{name: "gwb_subscribe", what: "with the code of the signup, first month free", key: true, good: []int{201}, again: []int{409}, given: signupCode(codeFree),
+		do: own(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active")},
+}
+
 const visa = "pm_card_visa"
 
 // own makes a request of the first customer.
@@ -107,6 +115,11 @@ var (
 	pixB      = before(own(http.MethodPost, "/gwb/subscribe/pix", pixBody("")))
 	automatic = before(own(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")))
 )
+
+// signupCode: the first customer gave the code at signup.
+func signupCode(code string) func(h *history) {
+	return func(h *history) { h.signedUpWith(&h.persons[0], code) }
+}
 
 func tokenBody(token string) object { return object{"plan_id": planPlus, "payment_method_id": token} }
 

@@ -93,7 +93,9 @@ func trials(d deed, made []string) (all []trial) {
 }
 
 // deeds are all of them.
-func deeds() []deed { return slices.Concat(customerDeeds, adminDeeds, ticketDeeds, jobDeeds) }
+func deeds() []deed {
+	return slices.Concat(customerDeeds, adminDeeds, ticketDeeds, jobDeeds, signupDeeds)
+}
 
 // TestEveryRouteAndJobIsADeedOrQuiet: whoever adds a route or a job says whether it
 // asks a gateway, and thereby has its calls troubled.
