@@ -81,6 +81,8 @@ var killings = map[string]func(o *outside, step string){
 	"subscribe.after_first_month": killedBetweenTwoPayments,
 	"plan_move.after_call":        killedMovingPlans,
 	"debit.after_call":            killedOrderingADebit,
+	"renewal_charge.after_intent": killedRenewingByPix,
+	"renewal_charge.after_call":   killedRenewingByPix,
 	"debit_retry.after_call":      killedRetryingADebit,
 	"pause.after_stop":            killedPausing,
 	"pause.after_call":            killedPausing,
@@ -176,6 +178,34 @@ func killedOrderingADebit(o *outside, step string) {
 		return o.count(`SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL`) == 1
 	})
 	require.Equal(o.t, 1, ordered())
+}
+
+// killedRenewingByPix: a code that was made is found and shown; where none was made,
+// its order is given up. Neither moves the end.
+func killedRenewingByPix(o *outside, step string) {
+	p := o.serve(step)
+	token := o.login()
+	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix"), token, map[string]any{"plan_id": "plus"})
+	o.payPix(token)
+	eventually(o.t, "the subscription did not become active", func() bool {
+		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`) == 1
+	})
+	o.exec(`UPDATE subscriptions.subscriptions SET expires_at = now() + interval '3 days'`)
+	o.dies(p, http.MethodPost, "/customers/me/subscription/renew/pix", token, nil)
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'open' AND intent_open`))
+	o.serve("")
+	o.start("work", "")
+	codes, state := 1, "open"
+	if step == "renewal_charge.after_intent" {
+		codes, state = 0, "gone"
+	}
+	eventually(o.t, "nobody found out what became of the code", func() bool {
+		o.exec(`UPDATE subscriptions.renewal_charges SET look_at = now() WHERE intent_open`)
+		o.periodic("subscriptions_sweep")
+		return o.count(`SELECT count(*) FROM subscriptions.renewal_charges WHERE NOT intent_open AND state = '`+state+`'`) == 1
+	})
+	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"), codes)
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE expires_at < now() + interval '4 days'`))
 }
 
 // killedRetryingADebit: the retry that was ordered is found, and none ordered twice.

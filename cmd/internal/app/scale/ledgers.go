@@ -13,6 +13,15 @@ FROM scale_lives l
 CROSS JOIN LATERAL generate_series(1, l.payments) k
 CROSS JOIN LATERAL (SELECT l.first_paid + make_interval(months => k - 1) AS at) p
 ORDER BY 1`},
+	{"debits of automatic PIX", `
+INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, tried_at, ordered_at, paid_at)
+SELECT l.id, (p.at AT TIME ZONE 'UTC')::date, (p.at AT TIME ZONE 'UTC')::date, l.price * l.months, 'pay_scale_' || l.n || '_' || k,
+    p.at - interval '5 days', p.at - interval '5 days', p.at - interval '5 days', p.at
+FROM scale_lives l
+CROSS JOIN LATERAL generate_series(2, l.payments) k -- the first is paid by the code of the authorization
+CROSS JOIN LATERAL (SELECT l.first_paid + make_interval(months => k - 1) AS at) p
+WHERE l.kind = 'automatic'
+ORDER BY 1, 2`},
 	{"failed attempts", `
 INSERT INTO payments.failed_attempts (id, gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
 SELECT pg_temp.scale_id(f.at, 'fa', l.n * 8 + f.attempt), l.gateway, CASE l.gateway WHEN 'gwa' THEN 'pay_failed_' ELSE 'in_failed_' END || l.n, f.attempt,
