@@ -136,24 +136,22 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 }
 
 // vacateTx sees to it that the customer has no live subscription but the one that is
-// renewed. That goes on until the gateway took the new card, when it is active; one
-// that is pending gives no access and ends here, and by job at its gateway.
+// renewed, and that this stands as it was read. It goes on until the gateway took the
+// new card, when it is active; one that is pending gives no access and ends here, and
+// by job at its gateway.
 func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+		return s.renewsStillTx(ctx, tx, w)
 	}
 	if err != nil {
 		return err
 	}
-	if w.renews == nil || live.ID != w.renews.ID || live.IntentOpen {
+	if w.renews == nil || live.ID != w.renews.ID || live.Status != w.renews.Status || live.IntentOpen {
 		return s.conflictWith(ctx, tx, live)
 	}
 	if Status(live.Status) != Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
-	}
-	if Status(w.renews.Status) != Pending {
-		return s.conflictWith(ctx, tx, live)
 	}
 	moved, err := s.moveTx(ctx, tx, &live, change{action: Replaced, source: ByCustomer, actor: &w.customer.ID})
 	if err != nil {
@@ -176,7 +174,7 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)
 	}
-	if w.renews != nil && Status(w.renews.Status) != Pending {
+	if w.renews != nil && Status(w.renews.Status) == Active {
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == payments.MethodCard {

@@ -55,7 +55,7 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 		}
 	}
 	if Status(old.Status) == Pending && old.PaymentMethod == string(payments.MethodPix) {
-		if err := s.dropForRenewal(ctx, old); err != nil {
+		if old, err = s.dropForRenewal(ctx, old); err != nil {
 			return cardOutcome{}, err
 		}
 	}
@@ -101,17 +101,17 @@ func (s *Service) asBegun(out cardOutcome) cardOutcome {
 	return out
 }
 
-// dropForRenewal makes an open PIX unpayable before its row is replaced; one that
-// has just been paid stays.
-func (s *Service) dropForRenewal(ctx context.Context, old row) error {
+// dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
+// the row as it is after; one that has just been paid stays.
+func (s *Service) dropForRenewal(ctx context.Context, old row) (row, error) {
 	if err := s.dropPix(ctx, old, Replaced, ByCustomer); err != nil {
-		return s.payments.Refused(ctx, "cancel PIX", err)
+		return row{}, s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
 	if err == nil && Status(after.Status) == Active {
-		return fault.Conflict("Your PIX has just been paid: the subscription is active.")
+		return row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
-	return err
+	return after, err
 }
 
 // empty reports whether the request holds no card data at all.

@@ -50,6 +50,9 @@ func (s *Service) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live r
 	if Status(live.Status) != Active {
 		return s.conflictWith(ctx, tx, live)
 	}
+	if live.CancelAtPeriodEnd && !w.renews.CancelAtPeriodEnd {
+		return fault.Conflict("Your subscription has just been set to end with its paid time. Renew it again if it shall go on.")
+	}
 	if _, waiting, err := s.waitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
 		return errors.Join(err, errRenewalWaits())
 	}
@@ -67,6 +70,27 @@ func (s *Service) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live r
 	w.startsAt = paid
 	if live.LastPaymentAt == nil {
 		w.trial = int(live.TrialDays)
+	}
+	return nil
+}
+
+// renewsStillTx answers, for a customer without a live subscription, whether the wish
+// stands: what it renews may have been ended by its cancel, or by a withdrawal, since it
+// was read. A PIX that the renewal itself has dropped was to end, and nobody else ended it.
+func (s *Service) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error {
+	if w.renews == nil {
+		return nil
+	}
+	if !Status(w.renews.Status).Ended() {
+		return fault.NotFound("Subscription")
+	}
+	last, err := s.db.GetLastReason(ctx, tx, w.renews.ID)
+	if err != nil {
+		return fmt.Errorf("read why the renewed subscription ended: %w", err)
+	}
+	switch Reason(last) {
+	case ReasonCustomerCancelled, ReasonAdminCancelled, ReasonWithdrawn:
+		return fault.NotFound("Subscription")
 	}
 	return nil
 }

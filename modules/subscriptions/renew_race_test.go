@@ -1,0 +1,75 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/objectid"
+)
+
+// overtaken has the request end what a renewal has just read: both wait for the lock on
+// the customer, the end of the subscription before the renewal.
+func (b *bundle) overtaken(t *testing.T, method, path string) (ended, renewal int) {
+	t.Helper()
+	tx, err := b.db.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "SELECT 1 FROM accounts.users WHERE id = $1 FOR UPDATE", b.customer.ID)
+	require.NoError(t, err)
+	wait := func(n int) {
+		b.eventually(t, "waits for the lock", func() bool {
+			return b.count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == n
+		})
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { ended, _ = b.call(t, method, path, nil) })
+	wait(1)
+	wg.Go(func() { renewal, _ = b.call(t, http.MethodPut, renewPath, goodCard()) })
+	wait(2)
+	require.NoError(t, tx.Rollback(t.Context()))
+	wg.Wait()
+	return ended, renewal
+}
+
+// TestRenewalOvertakenByAnEnd: nothing is begun, nor charged, for a customer who has
+// just cancelled or withdrawn.
+func TestRenewalOvertakenByAnEnd(t *testing.T) {
+	t.Parallel()
+	unpaid := func(gateway string) func(*bundle, *testing.T) objectid.ID {
+		return func(b *bundle, t *testing.T) objectid.ID {
+			return idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
+		}
+	}
+	for name, way := range map[string]struct {
+		begin        func(*bundle, *testing.T) objectid.ID
+		method, path string
+		status       string
+		answer       int
+	}{
+		"cancel at A":              {(*bundle).paidGWA, http.MethodDelete, ownPath, "cancelled", 404},
+		"cancel at B":              {(*bundle).paidGWB, http.MethodDelete, ownPath, "cancelled", 404},
+		"cancel at the period end": {(*bundle).paidGWB, http.MethodDelete, ownPath + atEnd, "active", 409},
+		"withdraw at A":            {(*bundle).paidGWA, http.MethodPost, withdrawPath, "cancelled", 404},
+		"withdraw at B":            {(*bundle).paidGWB, http.MethodPost, withdrawPath, "cancelled", 404},
+		"unpaid PIX at A":          {unpaid("gwa"), http.MethodDelete, ownPath, "cancelled", 404},
+		"unpaid PIX at B":          {unpaid("gwb"), http.MethodDelete, ownPath, "cancelled", 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			id := way.begin(b, t)
+			b.settle(t)
+			paid := b.count(t, "SELECT count(*) FROM payments.payments")
+			ended, renewal := b.overtaken(t, way.method, way.path)
+			require.Equal(t, 200, ended)
+			require.Equal(t, way.answer, renewal)
+			b.settle(t)
+			require.Equal(t, way.status, b.status(t, id))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
+			require.Equal(t, paid, b.count(t, "SELECT count(*) FROM payments.payments"))
+		})
+	}
+}
