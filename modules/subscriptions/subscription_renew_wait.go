@@ -154,7 +154,11 @@ func (s *Service) endWaitingTx(ctx context.Context, tx pgx.Tx, ended row, c chan
 	if err != nil {
 		return fmt.Errorf("read renewal: %w", err)
 	}
-	if _, err := s.moveTx(ctx, tx, &locked, change{action: c.action, source: c.source, actor: c.actor}); err != nil {
+	action := c.action
+	if action == CustomerWithdraws { // nothing of it has been paid: there is no withdrawing from it
+		action = CustomerCancels
+	}
+	if _, err := s.moveTx(ctx, tx, &locked, change{action: action, source: c.source, actor: c.actor}); err != nil {
 		return err
 	}
 	return s.endAtGatewayTx(ctx, tx, locked)

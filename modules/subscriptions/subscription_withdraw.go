@@ -143,10 +143,14 @@ func (s *Service) withdrawnBefore(ctx context.Context, customerID objectid.ID, n
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
 	}
-	if withdrawn, err := s.isWithdrawn(ctx, s.pool, last.ID); err != nil || !withdrawn {
+	id := last.ID
+	if last.RenewsID != nil && last.StartedAt == nil { // it waited, and ended with the one that it was to replace
+		id = *last.RenewsID
+	}
+	if withdrawn, err := s.isWithdrawn(ctx, s.pool, id); err != nil || !withdrawn {
 		return withdrawal{}, errors.Join(err, none)
 	}
-	return s.withdrawalOf(ctx, last.ID)
+	return s.withdrawalOf(ctx, id)
 }
 
 func (s *Service) isWithdrawn(ctx context.Context, db postgres.DB, id objectid.ID) (bool, error) {

@@ -183,3 +183,33 @@ func TestARefundOfAWithdrawalThatFailsLater(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open'"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "people decide")
 }
+
+// TestWithdrawWhileARenewalWaits: it ends both, and at the gateway what the call of the
+// renewal made.
+func TestWithdrawWhileARenewalWaits(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
+			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+			require.NotEmpty(t, answer["refunded_at"])
+			require.Equal(t, "cancelled", b.status(t, old))
+			require.Equal(t, "cancelled", b.status(t, id))
+			moves := b.history(t, id)
+			require.Equal(t, "pending>cancelled customer_cancelled customer", moves[len(moves)-1])
+			require.Empty(t, b.current(t))
+			require.False(t, b.access(t))
+			require.Equal(t, answer, b.expect(t, 200, http.MethodPost, withdrawPath, nil), "asked again")
+			b.recover(t, id)
+			require.NoError(t, b.service.EndAtGateway(t.Context(), id))
+			require.Equal(t, "cancelled", b.status(t, id))
+			for _, ended := range []objectid.ID{old, id} {
+				require.NotNil(t, column[*time.Time](t, b, ended, "gateway_ended_at"))
+			}
+			require.False(t, b.access(t))
+			require.Empty(t, b.gateways.Paid(t))
+		})
+	}
+}
