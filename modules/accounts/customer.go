@@ -94,6 +94,18 @@ func (s *Service) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID)
 	return oneCustomer(n, err, "lock customer")
 }
 
+// CustomerDeletedAt is when the customer was deleted; nil of one who was not.
+func (s *Service) CustomerDeletedAt(ctx context.Context, db postgres.DB, id objectid.ID) (*time.Time, error) {
+	deletion, err := s.q.DeletionGet(ctx, db, id)
+	if postgres.IsNoRows(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read deletion: %w", err)
+	}
+	return &deletion.DeletedAt, nil
+}
+
 // SetCurrentSubscriptionTx points the customer to a subscription; 404 when there
 // is no such customer.
 func (s *Service) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID) error {

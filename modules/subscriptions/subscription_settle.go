@@ -241,6 +241,9 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 	if kept, err := s.keepPausedTx(ctx, tx, *sub, p); err != nil || kept {
 		return err
 	}
+	if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
+		return err
+	}
 	if older {
 		return nil // a later debit failed, and is owed
 	}
@@ -367,6 +370,9 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 // the account, is listed and refunded.
 func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	if s.chargedBeforeEnd(*sub, p) {
+		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
+			return err
+		}
 		if !s.maybeAfterEnd(*sub, *p.SettledAt) {
 			return nil
 		}

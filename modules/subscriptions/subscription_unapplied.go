@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,6 +24,37 @@ func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p pay
 		return err
 	}
 	return s.endAtGatewayTx(ctx, tx, sub)
+}
+
+// refundDeletedTx lists money for a customer who had been deleted when it was charged:
+// the deletion has not reached the subscription yet, or ended it after the charge. What
+// was not open yet ends here, as nothing is to open it any more; what runs is ended by
+// the deletion.
+func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (refunded bool, err error) {
+	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
+	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
+		return false, err
+	}
+	if Status(sub.Status) == Pending {
+		if _, err := s.moveTx(ctx, tx, sub, change{action: CustomerCancels, source: p.source, event: p.event}); err != nil {
+			return false, err
+		}
+	}
+	return true, s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had deleted the account.", true)
+}
+
+// paidBeforeDeletion reports whether a payment that is told after the deletion had its
+// access before it. A code that was paid before it and is told after it had none. Where
+// gateway A tells the day of the deletion alone, the customer is given the benefit.
+func (s *Service) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool {
+	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
+		return false
+	}
+	if sub.Gateway == string(payments.GWA) && p.SettledAt.Equal(startOfDay(*p.SettledAt, s.cfg.Zone)) {
+		return p.SettledAt.Before(startOfDay(deleted, s.cfg.Zone))
+	}
+	return p.SettledAt.Before(deleted)
 }
 
 // ExtendTx moves the end of a living subscription by the months that an amount pays

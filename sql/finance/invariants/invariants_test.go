@@ -53,6 +53,9 @@ const withdrawn = `UPDATE subscriptions.subscriptions SET status = 'cancelled', 
 	INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
 	VALUES ('SUB', 'ANA', '2026-11-20 10:59', 'active', 'cancelled', 'withdrawn', 'customer')`
 
+// deletedAna is a deletion under way.
+const deletedAna = `INSERT INTO accounts.deletions (customer_id, deleted_at) VALUES ('ANA', '2026-11-20 11:00')`
+
 // plants break one invariant each, in more than one way where it has more than
 // one condition. Constraints that stand in the way are dropped.
 var plants = map[string][]string{
@@ -185,6 +188,10 @@ var plants = map[string][]string{
 	"late_money_listed": {
 		anotherSubscription("BIA", "expired") + "; " + paid("pi_late", "OTHER", "BIA", "2026-12-01"),
 		anotherSubscription("BIA", "cancelled") + "; " + paid("pi_late", "OTHER", "BIA", "2026-11-01") + "; " + refund("gwb", "pi_late", "subscription", "OTHER", 4989, "done"),
+		deletedAna + `; UPDATE subscriptions.subscriptions SET started_at = '2026-11-10', payment_method = 'credit_card'; ` + paid("pi_late", "SUB", "ANA", "2026-11-20 11:30"), // on a live row
+		deletedAna + `; UPDATE subscriptions.subscriptions SET status = 'cancelled', started_at = '2026-11-10', payment_method = 'credit_card', ended_at = '2027-02-01'; ` +
+			paid("pi_late", "SUB", "ANA", "2026-11-20 11:30"), // before the deletion ended it
+		deletedAna + "; " + paid("pi_late", "SUB", "ANA", "2026-11-20 10:30"), // a code, told after
 	},
 	"unapplied_match_ledger": {
 		unapplied("pay_1", "open", "open") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "done"),
