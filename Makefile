@@ -33,7 +33,7 @@ flaky:
 		echo "green after $$(($$(date +%s) - from)) s"; rm $$log; \
 	done
 
-## soak: the races, random histories and faults at full length, an hour or so
+## soak: the races, random histories and faults at full length: hours
 soak:
 	SOAK=1 $(GO) test -count=1 -v -run Soak -timeout 4h $(SOAKED)
 
