@@ -31,7 +31,7 @@ type subscriptionDoc struct {
 	ExpiresAt         *httpapi.Time `json:"expires_at" nullable:"true"`
 	CreatedAt         httpapi.Time  `json:"created_at"`
 	GatewayDeletedAt  *httpapi.Time `json:"gateway_deleted_at,omitempty"`
-	WithdrawalUntil   *httpapi.Time `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; absent where nothing was paid, and of renewals"`
+	WithdrawalUntil   *httpapi.Time `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; counted from the first payment, also of what it renews; absent where nothing was paid"`
 	PaymentFailures   int32         `json:"payment_failures" doc:"Failures in a row"`
 	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
 	HasChargeback     bool          `json:"has_chargeback"`

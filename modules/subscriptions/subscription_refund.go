@@ -64,12 +64,12 @@ func (s *Service) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error
 		return err
 	}
 	if int64(total) < sub.TotalRefundedCents { // a refund failed after it had been counted
-		withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID)
+		withdrawn, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
 		if err != nil {
-			return err
+			return fmt.Errorf("read withdrawals: %w", err)
 		}
-		if withdrawn {
-			if err := s.giveBackLaterTx(ctx, tx, sub.ID); err != nil {
+		for _, id := range withdrawn {
+			if err := s.giveBackLaterTx(ctx, tx, id); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,16 +26,17 @@ type withdrawal struct {
 	sub        row
 	amount     money.Cents // given back, or on its way
 	refundedAt *time.Time  // nil until all of it is given back
+	underWay   bool        // a refund is not answered, or not done
 }
 
 const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 
 // withdraw ends the customer's subscription at once and gives all of its money back
-// (CDC, art. 49; Decreto 7.962/2013). What follows the commit is done by job should
-// it not succeed at once: the recurrence ended, the money refunded. Asking again
-// answers the same. Errors: 404 without a subscription; 422 WITHDRAWAL_NOT_ALLOWED
-// with the date on which the right ended, without a payment, of a renewal, under
-// dispute.
+// (CDC, art. 49; Decreto 7.962/2013), also what was paid for those that it renewed.
+// What follows the commit is done by job should it not succeed at once: the
+// recurrence ended, the money refunded. Asking again answers the same. Errors: 404
+// without a subscription; 422 WITHDRAWAL_NOT_ALLOWED without a payment, after the
+// right has ended or under dispute, with the date of its end where there is one.
 func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
 	sub, err := s.current(ctx, customerID)
 	if isMissing(err) {
@@ -43,11 +45,7 @@ func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdra
 	if err != nil {
 		return withdrawal{}, err
 	}
-	until, err := s.withdrawalUntil(ctx, sub)
-	if err != nil {
-		return withdrawal{}, err
-	}
-	if err := s.mayWithdraw(sub, until); err != nil {
+	if err := s.mayWithdraw(ctx, sub); err != nil {
 		return withdrawal{}, err
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
@@ -76,41 +74,73 @@ func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdra
 }
 
 // mayWithdraw answers why not.
-func (s *Service) mayWithdraw(sub row, until *time.Time) error {
+func (s *Service) mayWithdraw(ctx context.Context, sub row) error {
+	chain, err := s.renewalChain(ctx, sub)
+	if err != nil {
+		return err
+	}
+	until, err := s.withdrawalEnd(ctx, chain)
+	if err != nil {
+		return err
+	}
 	refuse := func(message string) error {
 		return &fault.Error{Kind: fault.Invalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
 	}
 	switch {
 	case s.cfg.WithdrawalDays == 0:
 		return refuse("Withdrawal is not offered. Cancel the subscription instead.")
-	case sub.HasChargeback:
-		return refuse("A payment of the subscription is disputed: the bank decides about the money.")
-	case sub.RenewsID != nil:
-		return refuse("A renewal cannot be withdrawn from: the right was that of the subscription's first payment.")
 	case until == nil:
 		return refuse("Nothing has been paid for the subscription. Cancel it instead.")
 	case !s.clock.Now().Before(*until):
 		return refuse("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
+	case slices.ContainsFunc(chain, func(r row) bool { return r.HasChargeback }):
+		return refuse("A payment of the subscription is disputed: the bank decides about the money. The right of withdrawal ends at " +
+			until.UTC().Format(time.RFC3339) + ".")
 	}
 	return nil
 }
 
-// withdrawalUntil is the end of the right: of the day, in REPORT_TZ, that lies
-// WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. Nil
-// where there is none: nothing paid, a renewal, the setting off.
-func (s *Service) withdrawalUntil(ctx context.Context, sub row) (*time.Time, error) {
-	if s.cfg.WithdrawalDays == 0 || sub.RenewsID != nil {
-		return nil, nil //nolint:nilnil // nil is the answer: none
+// renewalChain is the subscription and all that it followed by renewals, newest first:
+// to their customer they are one.
+func (s *Service) renewalChain(ctx context.Context, sub row) ([]row, error) {
+	if sub.RenewsID == nil {
+		return []row{sub}, nil
 	}
-	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
-	if err != nil || len(paid) == 0 {
+	chain, err := s.db.ListRenewalChain(ctx, s.pool, sub.ID)
+	if err != nil {
+		return nil, fmt.Errorf("list what subscription %s renews: %w", sub.ID, err)
+	}
+	return chain, nil
+}
+
+// withdrawalUntil is the end of the right to withdraw; nil where there is none:
+// nothing paid, the setting off.
+func (s *Service) withdrawalUntil(ctx context.Context, sub row) (*time.Time, error) {
+	chain, err := s.renewalChain(ctx, sub)
+	if err != nil {
 		return nil, err
 	}
-	first := paid[len(paid)-1].Payment.SettledAt
-	if first == nil {
-		return nil, nil //nolint:nilnil // as above
+	return s.withdrawalEnd(ctx, chain)
+}
+
+// withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
+// WITHDRAWAL_DAYS after that of the first payment, which is itself not counted.
+func (s *Service) withdrawalEnd(ctx context.Context, chain []row) (*time.Time, error) {
+	if s.cfg.WithdrawalDays == 0 {
+		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
-	return new(startOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
+	for _, sub := range slices.Backward(chain) {
+		paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(paid) == 0 { // a trial that was renewed
+			continue
+		}
+		first := paid[len(paid)-1].Payment.SettledAt
+		return new(startOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
+	}
+	return nil, nil //nolint:nilnil // as above
 }
 
 // withdrawTx ends the row, and has the rest done by job.
@@ -167,32 +197,47 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
 	}
-	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, id)
-	if err != nil {
-		return withdrawal{}, err
-	}
-	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
+	chain, err := s.renewalChain(ctx, sub)
 	if err != nil {
 		return withdrawal{}, err
 	}
 	w := withdrawal{sub: sub}
 	done := money.Cents(0)
-	for _, p := range paid {
-		w.amount += p.Payment.Amount
-	}
-	for _, r := range given {
-		if r.Status != payments.RefundDone {
-			continue
+	for _, r := range chain {
+		paid, given, err := s.paidAndGiven(ctx, r.ID)
+		if err != nil {
+			return withdrawal{}, err
 		}
-		done += r.Amount
-		if w.refundedAt == nil || r.RefundedAt.After(*w.refundedAt) {
-			w.refundedAt = r.RefundedAt
+		for _, p := range paid {
+			w.amount += p.Payment.Amount
+		}
+		for _, r := range given {
+			if r.Status == payments.RefundRequested || r.Status == payments.RefundPending {
+				w.underWay = true
+			}
+			if r.Status != payments.RefundDone {
+				continue
+			}
+			done += r.Amount
+			if w.refundedAt == nil || r.RefundedAt.After(*w.refundedAt) {
+				w.refundedAt = r.RefundedAt
+			}
 		}
 	}
 	if done < w.amount {
 		w.refundedAt = nil
 	}
 	return w, nil
+}
+
+// paidAndGiven are the payments of a subscription and the refunds of them.
+func (s *Service) paidAndGiven(ctx context.Context, id objectid.ID) ([]payments.LedgerPayment, []payments.Refund, error) {
+	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
+	return paid, given, err
 }
 
 // giveBackArgs gives the money of a withdrawn subscription back.
@@ -223,19 +268,10 @@ func (s *Service) GiveBack(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	w, err := s.withdrawalOf(ctx, id)
-	if err != nil || w.refundedAt != nil {
-		return err
+	if err == nil && w.refundedAt == nil && w.underWay {
+		return river.JobSnooze(givenBackSoon)
 	}
-	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
-	if err != nil {
-		return err
-	}
-	for _, r := range given {
-		if r.Status == payments.RefundRequested || r.Status == payments.RefundPending {
-			return river.JobSnooze(givenBackSoon)
-		}
-	}
-	return nil
+	return err
 }
 
 func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
@@ -246,11 +282,20 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read subscription: %w", err)
 	}
-	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, id)
+	chain, err := s.renewalChain(ctx, sub)
 	if err != nil {
 		return err
 	}
-	given, err := s.payments.RefundsOf(ctx, s.pool, payments.ForSubscription, id)
+	var failed error
+	for _, sub := range chain {
+		failed = errors.Join(failed, s.giveBackAll(ctx, sub))
+	}
+	return failed
+}
+
+// giveBackAll refunds what is left of the payments of one subscription.
+func (s *Service) giveBackAll(ctx context.Context, sub row) error {
+	paid, given, err := s.paidAndGiven(ctx, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -260,7 +305,7 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 			failed = errors.Join(failed, s.giveBackPayment(ctx, sub, p, given, left))
 		}
 	}
-	_, err = s.totalRefunds(ctx, sub.CustomerID, id)
+	_, err = s.totalRefunds(ctx, sub.CustomerID, sub.ID)
 	return errors.Join(failed, err)
 }
 

@@ -213,3 +213,102 @@ func TestWithdrawWhileARenewalWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestWithdrawAfterRenewals: the right is that of the first payment, and all that was
+// paid for the subscription and for those that it renewed goes back.
+func TestWithdrawAfterRenewals(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]struct {
+		paid   func(*bundle, *testing.T) objectid.ID
+		amount float64
+	}{
+		"card at A": {(*bundle).paidGWA, 49.90}, "PIX at A": {(*bundle).paidPixGWA, 49.90}, "card at B": {(*bundle).paidGWB, 4990},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			first := way.paid(b, t)
+			b.settle(t)
+			until := doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"]
+			var last objectid.ID
+			for range 2 {
+				last = renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
+				b.settle(t)
+			}
+			require.Equal(t, until, doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"])
+			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+			require.Equal(t, way.amount, answer["refund_amount"])
+			require.NotEmpty(t, answer["refunded_at"])
+			b.settle(t)
+			require.Equal(t, int64(4990), column[int64](t, b, first, "total_refunded_cents"))
+			require.Empty(t, b.gateways.Paid(t))
+			require.Empty(t, b.current(t))
+			require.False(t, b.access(t))
+			moves := b.history(t, last)
+			require.Equal(t, "active>cancelled withdrawn customer", moves[len(moves)-1])
+			require.Equal(t, 3, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled' AND gateway_ended_at IS NOT NULL"))
+			require.Equal(t, answer, b.expect(t, 200, http.MethodPost, withdrawPath, nil), "asked again")
+			require.NoError(t, b.service.GiveBack(t.Context(), last))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
+		})
+	}
+}
+
+// TestARefundOfWhatWasRenewedThatFailsLater: the withdrawal that asked for it has people decide.
+func TestARefundOfWhatWasRenewedThatFailsLater(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	first := b.paidGWB(t)
+	b.settle(t)
+	last := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
+	b.settle(t)
+	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+	b.settle(t)
+	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(b.text(t, "SELECT gateway_refund_id FROM payments.refunds"), false))
+	b.settle(t)
+	require.Zero(t, column[int64](t, b, first, "total_refunded_cents"))
+	require.NotZero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_give_back' AND args ->> 'subscription_id' = $1", last))
+	require.NoError(t, b.service.GiveBack(t.Context(), last))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND subscription_id = $1", first))
+}
+
+// TestNoWithdrawalNamesTheDate: also of a renewal, and under dispute.
+func TestNoWithdrawalNamesTheDate(t *testing.T) {
+	t.Parallel()
+	refusedUntil := func(b *bundle, t *testing.T, until time.Time) {
+		a := b.expect(t, 422, http.MethodPost, withdrawPath, nil)
+		refused(t, a, "WITHDRAWAL_NOT_ALLOWED", "")
+		require.Contains(t, a["detail"], until.UTC().Format(time.RFC3339))
+	}
+	for name, happens := range map[string]func(b *bundle, t *testing.T, until time.Time){
+		"disputed before the renewal": func(b *bundle, t *testing.T, _ time.Time) {
+			intent := b.intentOf(t)
+			b.expect(t, 200, http.MethodPut, renewPath, goodCard())
+			b.settle(t)
+			_, err := b.gateways.Sandbox.GWB.OpenDispute(intent, "fraudulent", false)
+			require.NoError(t, err)
+			b.settle(t)
+		},
+		"disputed": func(b *bundle, t *testing.T, _ time.Time) {
+			_, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", false)
+			require.NoError(t, err)
+			b.settle(t)
+		},
+		"a renewal, too late": func(b *bundle, t *testing.T, until time.Time) {
+			b.expect(t, 200, http.MethodPut, renewPath, goodCard())
+			b.settle(t)
+			b.clock.Advance(until.Sub(b.clock.Now()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			b.paidGWB(t)
+			b.settle(t)
+			until, err := time.Parse(time.RFC3339, doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
+			require.NoError(t, err)
+			happens(b, t, until)
+			refusedUntil(b, t, until)
+		})
+	}
+}

@@ -103,6 +103,15 @@ WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN @since AND
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT @most;
 
+-- name: ListRenewalChain :many
+-- The subscription and all that it followed by renewals, newest first.
+WITH RECURSIVE chain AS (
+    SELECT s.id, s.renews_id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = @id
+    UNION ALL
+    SELECT s.id, s.renews_id, c.steps + 1 FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.renews_id
+)
+SELECT s.* FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps;
+
 -- name: ListStats :many
 -- Subscriptions by gateway and status, and what the active ones pay a month.
 SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents

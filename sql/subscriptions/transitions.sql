@@ -8,3 +8,15 @@ VALUES (@subscription_id, @customer_id, @at, @from_status, @to_status, @reason, 
 
 -- name: ListTransitions :many
 SELECT * FROM subscriptions.transitions WHERE subscription_id = @subscription_id ORDER BY id;
+
+-- name: ListWithdrawals :many
+-- The subscription, or one that followed it by renewals, that its customer withdrew
+-- from: one at most.
+WITH RECURSIVE followers AS (
+    SELECT s.id FROM subscriptions.subscriptions s WHERE s.id = @subscription_id
+    UNION
+    SELECT s.id FROM followers f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
+)
+SELECT t.subscription_id FROM followers f
+CROSS JOIN LATERAL (SELECT * FROM subscriptions.transitions t WHERE t.subscription_id = f.id ORDER BY t.id DESC LIMIT 1) t
+WHERE t.reason = 'withdrawn';

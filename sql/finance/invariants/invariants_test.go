@@ -140,6 +140,7 @@ var plants = map[string][]string{
 		withdrawn,
 		withdrawn + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
 		withdrawn + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "failed"),
+		renewalOf("SUB", "cancelled") + "; " + strings.ReplaceAll(withdrawn, "'SUB'", "'OTHER'"),
 	},
 	"refunds_answered": {
 		refund("gwa", "pay_1", "subscription", "SUB", 1, "requested"),

@@ -1014,6 +1014,83 @@ func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListO
 	return items, nil
 }
 
+const listRenewalChain = `-- name: ListRenewalChain :many
+WITH RECURSIVE chain AS (
+    SELECT s.id, s.renews_id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = $1
+    UNION ALL
+    SELECT s.id, s.renews_id, c.steps + 1 FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.renews_id
+)
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps
+`
+
+// The subscription and all that it followed by renewals, newest first.
+func (q *Queries) ListRenewalChain(ctx context.Context, db DBTX, id objectid.ID) ([]Subscription, error) {
+	rows, err := db.Query(ctx, listRenewalChain, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.CustomerID,
+			&i.PlanID,
+			&i.Gateway,
+			&i.PaymentMethod,
+			&i.Status,
+			&i.PriceCents,
+			&i.PeriodMonths,
+			&i.TrialDays,
+			&i.GwaSubscriptionID,
+			&i.GwaCustomerID,
+			&i.GwaPixAuthID,
+			&i.GwbSubscriptionID,
+			&i.GwbCustomerID,
+			&i.GwbPriceID,
+			&i.PixPaymentID,
+			&i.PixPayload,
+			&i.PixImage,
+			&i.PixExpiresAt,
+			&i.StartedAt,
+			&i.NextBillingDate,
+			&i.LastPaymentAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.GatewayDeletedAt,
+			&i.CancelAtPeriodEnd,
+			&i.PaymentFailures,
+			&i.TotalRefundedCents,
+			&i.HasChargeback,
+			&i.IntentOpen,
+			&i.RecoveryTries,
+			&i.RecoveryAt,
+			&i.LastEventAt,
+			&i.LastEventID,
+			&i.LastPaidInvoiceID,
+			&i.DocumentCreatedByID,
+			&i.RegisterDate,
+			&i.RegisterUpdateDate,
+			&i.PixAutomatic,
+			&i.PixConciliationID,
+			&i.PromoCode,
+			&i.FirstAmountCents,
+			&i.GatewayEndedAt,
+			&i.AnchorDay,
+			&i.RenewsID,
+			&i.StartsAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listStats = `-- name: ListStats :many
 SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents
 FROM subscriptions.subscriptions GROUP BY gateway, status

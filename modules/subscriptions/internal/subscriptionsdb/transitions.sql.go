@@ -90,3 +90,36 @@ func (q *Queries) ListTransitions(ctx context.Context, db DBTX, subscriptionID o
 	}
 	return items, nil
 }
+
+const listWithdrawals = `-- name: ListWithdrawals :many
+WITH RECURSIVE followers AS (
+    SELECT s.id FROM subscriptions.subscriptions s WHERE s.id = $1
+    UNION
+    SELECT s.id FROM followers f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
+)
+SELECT t.subscription_id FROM followers f
+CROSS JOIN LATERAL (SELECT id, subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id FROM subscriptions.transitions t WHERE t.subscription_id = f.id ORDER BY t.id DESC LIMIT 1) t
+WHERE t.reason = 'withdrawn'
+`
+
+// The subscription, or one that followed it by renewals, that its customer withdrew
+// from: one at most.
+func (q *Queries) ListWithdrawals(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, listWithdrawals, subscriptionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var subscription_id objectid.ID
+		if err := rows.Scan(&subscription_id); err != nil {
+			return nil, err
+		}
+		items = append(items, subscription_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
