@@ -41,15 +41,27 @@ func TestAPixThatIsBeingClarified(t *testing.T) {
 	for name, tc := range map[string]struct{ route, path string }{
 		"manual":    {"/gwa/subscribe/pix", "/v3/payments"},
 		"automatic": {"/gwa/subscribe/pix-automatico", "/v3/pix/automatic/authorizations"},
+		"gateway B": {"/gwb/subscribe/pix", "/v1/payment_intents"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			gateway := b.gateways.Sandbox.GWA.Stage()
-			require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: tc.path, Kind: stage.FaultResetAfter, Times: 1}))
-			b.expect(t, 503, http.MethodPost, tc.route, object{"plan_id": plan})
+			if name == "gateway B" {
+				gateway = b.gateways.Sandbox.GWB.Stage()
+			}
+			lose(t, gateway, stage.FaultResetAfter, tc.path)
+			first := b.expect(t, 201, http.MethodPost, tc.route, object{"plan_id": plan})
+			gateway.Faults.Clear()
 			require.NoError(t, gateway.Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: 1000}))
 			id := b.current(t)
+			require.Equal(t, id, idOf(first))
+			require.Equal(t, "pending", doc(first)["status"])
+			told := info(first)
+			require.Equal(t, "unknown", told["payment_status"])
+			require.Nil(t, told["pix"].(object)["payload"])
+			require.Contains(t, told["message"], told["clarifying"].(object)["next_look_at"].(string)[:len("2006-01-02T15:04:05")])
+			require.Contains(t, told["message"], "GET /customers/me/pix-qr")
 
 			b.looks(t, 5*time.Second)
 			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
@@ -96,8 +108,7 @@ func TestRecoveryWithinAMinuteOfTheGateways(t *testing.T) {
 			b.newcomer(t)
 			ids = append(ids, idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved))))
 			b.newcomer(t)
-			b.expect(t, 503, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
-			ids = append(ids, b.current(t))
+			ids = append(ids, idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})))
 			b.newcomer(t)
 			a := b.plannedLoss(t)
 			ids = append(ids, a)

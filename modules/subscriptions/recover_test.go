@@ -152,7 +152,7 @@ func TestGatewayAPixAnswerLost(t *testing.T) {
 			b := setup(t)
 			gateway := b.gateways.Sandbox.GWA
 			lose(t, gateway.Stage(), stage.FaultResetAfter, "/v3/payments")
-			b.expect(t, 503, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+			b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 			gateway.Stage().Faults.Clear()
 			id := b.current(t)
 			find(t, b, id)

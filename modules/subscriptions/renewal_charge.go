@@ -84,7 +84,8 @@ func (s *Service) mayRenewByPix(sub row) error {
 
 // chargeByPix answers the open code of a period, or orders one. The row that stands
 // for the order is committed before the gateway is asked. May is asked again with the
-// locked subscription. 503 while it is not known what the gateway made.
+// locked subscription. While it is not known what the gateway made, the charge comes
+// without a code and its intent is open.
 func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
 	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
@@ -119,7 +120,9 @@ func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may f
 		return s.keepCode(ctx, charge, made)
 	}
 	if !certain(err) {
-		return charge, s.codeUnknown(err)
+		s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("charge_id", charge.ID.String()),
+			slog.String("gateway", charge.Gateway), slog.Any("error", err))
+		return charge, nil
 	}
 	if dropped := s.dropCharge(ctx, charge.ID); dropped != nil {
 		return charge, errors.Join(payments.FaultOf(err), dropped)
@@ -187,23 +190,15 @@ func (s *Service) intendCharge(ctx context.Context, sub row, o chargeOrder, may 
 	return charge, err
 }
 
-func (s *Service) codeUnknown(err error) error {
-	return (&fault.Error{
-		Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
-		Message: "The payment gateway did not answer in time. Your PIX code may be there soon: ask again, or see GET /customers/me/pix-qr.",
-	}).WithCause(err)
-}
-
 // openCode answers an open charge with its code: the same as before while it can be
-// paid. One that has run out is made unpayable first, and comes back as gone; one that
+// paid. While it is not known whether there is a code, its intent is open. One that has run out is made unpayable first, and comes back as gone; one that
 // has just been paid is settled, which is 409.
 func (s *Service) openCode(ctx context.Context, charge renewalCharge) (renewalCharge, error) {
 	if charge.IntentOpen {
-		found, err := s.lookForCharge(ctx, charge, false)
-		if err != nil || found.IntentOpen {
-			return charge, s.codeUnknown(err)
-		}
-		charge = found
+		charge = s.lookNowForCharge(ctx, charge)
+	}
+	if charge.IntentOpen {
+		return charge, nil
 	}
 	if charge.State == chargeOpen && s.runsOut(charge) {
 		if err := s.withdrawCode(ctx, charge); err != nil {
@@ -394,8 +389,8 @@ func paidEnd(sub row) *time.Time {
 	return sub.NextBillingDate
 }
 
-// shownCharge is the open code of a subscription that is paid; ok is false when there
-// is none that can be shown.
+// shownCharge is the open code of a subscription that is paid, without one while it is
+// not known; ok is false when there is none that can be shown.
 func (s *Service) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok bool, err error) {
 	c, err = s.db.GetOpenRenewalCharge(ctx, s.pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -405,11 +400,23 @@ func (s *Service) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok
 		return c, false, fmt.Errorf("read renewal charge: %w", err)
 	}
 	if c.IntentOpen {
-		if c, err = s.lookForCharge(ctx, c, false); err != nil || c.IntentOpen {
-			return c, false, s.codeUnknown(err)
-		}
+		c = s.lookNowForCharge(ctx, c)
+	}
+	if c.IntentOpen {
+		return c, true, nil
 	}
 	return c, c.State == chargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
+}
+
+// lookNowForCharge asks the gateway what became of an order whose answer was lost,
+// without waiting for its time. Whatever it does not tell, the job finds out.
+func (s *Service) lookNowForCharge(ctx context.Context, charge renewalCharge) renewalCharge {
+	found, err := s.lookForCharge(ctx, charge, false)
+	if err != nil {
+		s.log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))
+		return charge
+	}
+	return found
 }
 
 // lookForCharge asks the gateway what became of an order whose answer was lost. Counts

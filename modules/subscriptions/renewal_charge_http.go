@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"marquee/modules/payments/intent"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
@@ -13,6 +14,13 @@ type renewPixBody struct {
 	Subscription subscriptionDoc `json:"subscription"`
 	Payment      renewPixPayment `json:"payment"`
 	Pix          pixCodeInfo     `json:"pix"`
+	// Info is there while nobody knows whether the gateway made the payment.
+	Info *renewPixInfo `json:"info,omitempty"`
+}
+
+type renewPixInfo struct {
+	Message string `json:"message"`
+	PixNotKnown
 }
 
 type renewPixPayment struct {
@@ -34,10 +42,32 @@ func renewPixOutput(sub row, c renewalCharge) (*httpapi.Output[renewPixBody], er
 	if c.State == chargePaid || c.State == chargeUnapplied {
 		status = "CONFIRMED"
 	}
-	return httpapi.OK(renewPixBody{
+	body := renewPixBody{
 		Subscription: shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
 		Pix: pixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
-	})
+	}
+	if i, open := openIntentOf(c); open {
+		body.Info = &renewPixInfo{Message: chargeClarified(i), PixNotKnown: notKnownOf(&i)}
+	}
+	return httpapi.OK(body)
+}
+
+// openIntentOf tells since when it is not known what became of a charge, and when the
+// gateway is asked next.
+func openIntentOf(c renewalCharge) (i intent.Intent, open bool) {
+	if !c.IntentOpen {
+		return i, false
+	}
+	i.CreatedAt = c.RegisterDate
+	if c.LookAt != nil {
+		i.NextLook = *c.LookAt
+	}
+	return i, true
+}
+
+// chargeClarified tells a customer that the code of their renewal is being found out.
+func chargeClarified(i intent.Intent) string {
+	return "Your PIX is being clarified. " + askedAgain(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
 }
 
 // recallRenewPix tells what became of the order of a request that was cut off.

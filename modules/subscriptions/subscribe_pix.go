@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -33,41 +34,47 @@ type pixOrder struct {
 	automatic  bool // a must; else the setting decides at gateway A
 }
 
+// pixOutcome is what the PIX routes answer.
+type pixOutcome struct {
+	sub          row
+	clientSecret secret.Text    // of gateway B
+	clarifying   *intent.Intent // while it is not known what the gateway made: there is no code yet
+}
+
 // subscribePix makes one PIX payment for the configured months or, at gateway A,
 // the authorization of an automatic PIX.
-func (s *Service) subscribePix(ctx context.Context, name payments.GatewayName, o pixOrder) (row, secret.Text, error) {
+func (s *Service) subscribePix(ctx context.Context, name payments.GatewayName, o pixOrder) (pixOutcome, error) {
 	months, err := s.settings.PixBillingMonths(ctx)
 	if err != nil {
-		return row{}, secret.Text{}, err
+		return pixOutcome{}, err
 	}
 	if name == payments.GWA && !o.automatic {
 		mode, err := s.settings.PixSubscriptionMode(ctx)
 		if err != nil {
-			return row{}, secret.Text{}, err
+			return pixOutcome{}, err
 		}
 		o.automatic = mode == pixRecurring
 	}
 	w, err := s.prepare(ctx, o.customerID, name, o.planID)
 	if err != nil {
-		return row{}, secret.Text{}, err
+		return pixOutcome{}, err
 	}
 	w.method, w.months, w.automatic = payments.MethodPix, months, o.automatic
 	if err := s.discount(ctx, &w, o.promoCode); err != nil {
-		return row{}, secret.Text{}, err
+		return pixOutcome{}, err
 	}
 	if err := checkPixAmount(w); err != nil {
-		return row{}, secret.Text{}, err
+		return pixOutcome{}, err
 	}
 	if err := s.admit(ctx, &w); err != nil {
-		return row{}, secret.Text{}, err
+		return pixOutcome{}, err
 	}
 	sub, err := s.intend(ctx, w)
 	if err != nil {
-		return row{}, secret.Text{}, err
+		return pixOutcome{}, err
 	}
 	if w.automatic {
-		sub, err = s.startAutomatic(ctx, w, sub)
-		return sub, secret.Text{}, err
+		return s.startAutomatic(ctx, w, sub)
 	}
 	return s.startPix(ctx, w, sub)
 }
@@ -96,41 +103,46 @@ func checkPixAmount(w wish) error {
 	return fault.Bad("This costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
-func (s *Service) startPix(ctx context.Context, w wish, sub row) (row, secret.Text, error) {
+func (s *Service) startPix(ctx context.Context, w wish, sub row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	charge, err := w.gateway.CreatePix(call, s.pixTermsOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
-		return row{}, secret.Text{}, s.noCode(ctx, sub, err)
+		return s.noCode(ctx, sub, err)
 	}
 	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, pix: &charge})
-	return sub, charge.ClientSecret, err
+	return pixOutcome{sub: sub, clientSecret: charge.ClientSecret}, err
 }
 
-// noCode words why there is no code; the intent ends when there will be none.
-func (s *Service) noCode(ctx context.Context, sub row, err error) error {
-	if !certain(err) {
-		s.notKnown(ctx, sub, err)
-		return (&fault.Error{
-			Kind: fault.Unavailable, RetryAfter: s.cfg.RecoveryDelay,
-			Message: "The payment gateway did not answer in time. Your PIX code may be there soon: see GET /customers/me/pix-qr.",
-		}).WithCause(err)
+// noCode is what the PIX routes answer without a code: the intent ends when there will
+// be none; else it is not known whether there is one, and the looks find out.
+func (s *Service) noCode(ctx context.Context, sub row, cause error) (pixOutcome, error) {
+	if certain(cause) {
+		return pixOutcome{}, s.giveUp(ctx, sub, cause)
 	}
-	return s.giveUp(ctx, sub, err)
+	s.notKnown(ctx, sub, cause)
+	ctx = context.WithoutCancel(ctx)
+	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
+	if err != nil || open {
+		return pixOutcome{sub: sub, clarifying: &i}, err
+	}
+	sub, err = s.db.GetSubscription(ctx, s.pool, sub.ID) // somebody has looked meanwhile
+	return pixOutcome{sub: sub}, err
 }
 
 // startAutomatic makes the authorization with the code of the first payment,
 // which also carries the payer's consent.
-func (s *Service) startAutomatic(ctx context.Context, w wish, sub row) (row, error) {
+func (s *Service) startAutomatic(ctx context.Context, w wish, sub row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	auth, err := w.gateway.AuthorizePix(call, s.authorizationOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
-		return row{}, s.noCode(ctx, sub, err)
+		return s.noCode(ctx, sub, err)
 	}
-	return s.settle(ctx, sub, answer{source: BySubscribe, auth: &auth})
+	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, auth: &auth})
+	return pixOutcome{sub: sub}, err
 }
 
 func (s *Service) authorizationOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	"marquee/platform/secret"
 )
 
 type subscribePixInput struct {
@@ -25,6 +25,32 @@ type pixInfo struct {
 	Pix       pixCodeInfo `json:"pix"`
 	// AuthorizationID is there for automatic PIX alone.
 	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
+	PixNotKnown
+}
+
+// PixNotKnown is there while it is not known whether the gateway made the payment
+// (open-shapes, section 5): there is no code yet.
+type PixNotKnown struct {
+	PaymentStatus string          `json:"payment_status,omitempty" enum:"unknown" doc:"Only while it is not known whether the gateway made the payment"`
+	Clarifying    *clarifyingInfo `json:"clarifying,omitempty"`
+}
+
+func notKnownOf(i *intent.Intent) PixNotKnown {
+	if i == nil {
+		return PixNotKnown{}
+	}
+	return PixNotKnown{
+		PaymentStatus: string(payments.OutcomeUnknown),
+		Clarifying:    &clarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)},
+	}
+}
+
+// message tells what the payer does next.
+func (o pixOutcome) message() string {
+	if o.clarifying != nil {
+		return clarified(o.sub, *o.clarifying)
+	}
+	return payPix
 }
 
 type pixCodeInfo struct {
@@ -42,19 +68,20 @@ func (h handlers) subscribePixAutomatic(ctx context.Context, in *subscribePixInp
 }
 
 func (h handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*envelope, error) {
-	sub, _, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
+	out, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
 		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: in.Body.PromoCode, automatic: automatic,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return pixGWAEnvelope(ctx, sub), nil
+	return pixGWAEnvelope(ctx, out), nil
 }
 
-func pixGWAEnvelope(ctx context.Context, sub row) *envelope {
+func pixGWAEnvelope(ctx context.Context, out pixOutcome) *envelope {
+	sub := out.sub
 	return httpapi.One(ctx, shown(sub), pixInfo{
-		Message: payPix, Amount: pixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
-		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID,
+		Message: out.message(), Amount: pixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
+		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: notKnownOf(out.clarifying),
 	})
 }
 
@@ -77,20 +104,22 @@ type pixGWBInfo struct {
 	PaymentIntentID *string     `json:"payment_intent_id" nullable:"true"`
 	ClientSecret    *string     `json:"client_secret" nullable:"true"`
 	Pix             pixCodeInfo `json:"pix"`
+	PixNotKnown
 }
 
 func (h handlers) subscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*envelope, error) {
-	sub, clientSecret, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
+	out, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
 	if err != nil {
 		return nil, err
 	}
-	return pixGWBEnvelope(ctx, sub, clientSecret), nil
+	return pixGWBEnvelope(ctx, out), nil
 }
 
-func pixGWBEnvelope(ctx context.Context, sub row, clientSecret secret.Text) *envelope {
+func pixGWBEnvelope(ctx context.Context, out pixOutcome) *envelope {
+	sub := out.sub
 	return httpapi.One(ctx, shown(sub), pixGWBInfo{
-		Message: payPix, Amount: int64(pixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
-		ClientSecret: filled(clientSecret.Reveal()), Pix: codeOf(sub),
+		Message: out.message(), Amount: int64(pixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
+		ClientSecret: filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: notKnownOf(out.clarifying),
 	})
 }
 
@@ -120,27 +149,18 @@ type pixQR struct {
 // pixQR shows the code of the customer's pending PIX at either gateway; an
 // automatic one has no payment yet, and shows its authorization.
 func (h handlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
-	sub, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
+	out, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
-	body := pixQRBody{
-		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: payPix,
+	sub := out.sub
+	return httpapi.OK(pixQRBody{
+		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message, Clarifying: notKnownOf(out.clarifying).Clarifying,
 		Pix: pixQR{
 			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
 			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
 		},
-	}
-	if sub.PixPayload == nil {
-		i, open, err := h.service.intents.OpenOf(ctx, h.service.pool, sub.ID)
-		if err != nil {
-			return nil, err
-		}
-		if open {
-			body.Message, body.Clarifying = clarified(sub, i), &clarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)}
-		}
-	}
-	return httpapi.OK(body)
+	})
 }
 
 func firstOf(ids ...*string) *string {

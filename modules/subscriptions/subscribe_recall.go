@@ -68,7 +68,7 @@ func (h handlers) recallPixGWA(ctx context.Context, id objectid.ID) (*envelope, 
 	if err != nil {
 		return nil, err
 	}
-	return pixGWAEnvelope(ctx, sub), nil
+	return pixGWAEnvelope(ctx, pixOutcome{sub: sub}), nil
 }
 
 // recallPixGWB reads the client secret at the gateway, since it is kept nowhere.
@@ -87,7 +87,7 @@ func (h handlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, 
 			return nil, h.service.payments.Refused(ctx, "read PIX", err)
 		}
 	}
-	return pixGWBEnvelope(ctx, sub, charge.ClientSecret), nil
+	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}), nil
 }
 
 func (h handlers) recallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {

@@ -313,11 +313,14 @@ func (s *Service) conflictWith(ctx context.Context, db postgres.DB, live row) er
 
 // clarified tells a customer what is being found out, and when it may be known.
 func clarified(sub row, i intent.Intent) string {
-	next := fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
 	if sub.PaymentMethod == string(payments.MethodPix) {
-		return "Your PIX is being clarified. " + next + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
+		return "Your PIX is being clarified. " + askedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
 	}
-	return "A payment of yours is still being confirmed. " + next
+	return "A payment of yours is still being confirmed. " + askedAgain(i)
+}
+
+func askedAgain(i intent.Intent) string {
+	return fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -116,42 +117,67 @@ func (s *Service) endDead(ctx context.Context, sub row, remote payments.RemoteSu
 	return gateway.CancelSubscription(ctx, remote.GatewayID, sub.ID)
 }
 
+// pixShown is what the route of the code answers.
+type pixShown struct {
+	sub        row // with the code, also of a renewal
+	message    string
+	clarifying *intent.Intent // while it is not known whether there is a code
+}
+
 // pixCode returns the customer's pending PIX with its code, or their subscription with
 // the open code that renews it: 404 without a
 // pending subscription, 400 when that is no PIX, 410 when the code has run out
 // (specification, PIX QR recovery errors). While it is being clarified whether there
-// is a code, it comes without, and its intent is open.
-func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (row, error) {
+// is a code, it comes without.
+func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
 	sub, err := s.current(ctx, customerID)
 	if err == nil && Status(sub.Status) != Pending {
-		c, ok, err := s.shownCharge(ctx, sub)
-		if err != nil {
-			return row{}, err
-		}
-		if ok {
-			sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
-			return sub, nil
-		}
-		return row{}, fault.NotFound("Pending subscription")
+		return s.chargeShown(ctx, sub)
 	}
 	if fault.Is(err, fault.Missing) {
-		return row{}, fault.NotFound("Pending subscription")
+		return pixShown{}, fault.NotFound("Pending subscription")
 	}
 	if err != nil {
-		return row{}, err
+		return pixShown{}, err
 	}
 	if sub.PaymentMethod != string(payments.MethodPix) {
-		return row{}, fault.Bad("Your pending subscription is not paid by PIX.")
+		return pixShown{}, fault.Bad("Your pending subscription is not paid by PIX.")
 	}
 	if sub.PixPayload == nil {
 		if sub, err = s.fetchPix(ctx, sub); err != nil {
-			return row{}, err
+			return pixShown{}, err
 		}
 	}
 	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.clock.Now()) {
-		return row{}, errCodeGone()
+		return pixShown{}, errCodeGone()
 	}
-	return sub, nil
+	shown := pixShown{sub: sub, message: payPix}
+	if sub.PixPayload == nil {
+		i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
+		if err != nil {
+			return pixShown{}, err
+		}
+		if open {
+			shown.message, shown.clarifying = clarified(sub, i), &i
+		}
+	}
+	return shown, nil
+}
+
+// chargeShown shows the code of a further period of a subscription that is paid.
+func (s *Service) chargeShown(ctx context.Context, sub row) (pixShown, error) {
+	c, ok, err := s.shownCharge(ctx, sub)
+	if err != nil {
+		return pixShown{}, err
+	}
+	if !ok {
+		return pixShown{}, fault.NotFound("Pending subscription")
+	}
+	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
+	if i, open := openIntentOf(c); open {
+		return pixShown{sub: sub, message: chargeClarified(i), clarifying: &i}, nil
+	}
+	return pixShown{sub: sub, message: payPix}, nil
 }
 
 func errCodeGone() error {
