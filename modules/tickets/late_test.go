@@ -260,24 +260,6 @@ func TestNothingWasMade(t *testing.T) {
 	require.Empty(t, b.me.Get("/me/ticket-orders").Expect(200).Map()["orders"])
 }
 
-func TestPixAnswerLost(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	event := b.event(nil)
-	st := b.gateways.Sandbox.GWA.Stage()
-	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes}))
-	m := b.me.Post("/store/purchase/gwa/pix", pix(event, 2)).Expect(200).Map()
-	require.Equal(t, "PENDING", payment(m)["status"])
-	require.Nil(t, m["pix"])
-	st.Faults.Clear()
-	require.Equal(t, 2, b.issued(event))
-	b.clock.Advance(2 * time.Minute)
-	b.sweep()
-	require.Equal(t, 0, b.issued(event), "nobody has seen the code: it is cancelled")
-	state := b.count("SELECT count(*) FROM tickets.orders WHERE state = 'released' AND gateway_payment_id IS NOT NULL")
-	require.Equal(t, 1, state)
-}
-
 func TestRefundedOrderLosesItsTickets(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

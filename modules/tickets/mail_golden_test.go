@@ -30,11 +30,14 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date, Location: "Cine Ipiranga, São Paulo", Total: money.Cents(124100).In(language), Tickets: shown,
 		}
 		free := orderMail{Event: "Palestra", Date: date, Free: true, Tickets: shown[:1]}
+		open := paid
+		open.Pix = &mailCode{Payload: "00020126580014br.gov.bcb.pix<&>", CID: "pix.66f0a1b2c3d4e5f607182a01", Until: date}
 		for name, c := range map[string]struct {
 			template string
 			data     orderMail
 		}{
 			"confirmation": {mailConfirmation, paid}, "confirmation-free": {mailConfirmation, free}, "refund": {mailRefund, paid},
+			"pix": {mailPix, open}, "nothing-owed": {mailNothingOwed, paid},
 		} {
 			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)

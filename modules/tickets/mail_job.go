@@ -20,6 +20,8 @@ import (
 const (
 	mailConfirmation = "ticket-confirmation"
 	mailRefund       = "ticket-refund"
+	mailPix          = "ticket-pix"          // the code that the answer to a purchase lacked
+	mailNothingOwed  = "ticket-nothing-owed" // the purchase came to nothing after its answer
 )
 
 // mailArgs is the job that writes to the buyer of an order. It names the order;
@@ -49,6 +51,14 @@ type orderMail struct {
 	Total    string // reais
 	Free     bool   // nothing was to be paid
 	Tickets  []mailTicket
+	Pix      *mailCode
+}
+
+// mailCode is a PIX that can be paid.
+type mailCode struct {
+	Payload string
+	CID     string // of the picture
+	Until   string // in REPORT_TZ
 }
 
 type mailTicket struct {
@@ -66,6 +76,9 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 	if err != nil {
 		return fmt.Errorf("read order: %w", err)
 	}
+	if overtaken(o, args.Template, s.clock.Now()) {
+		return nil
+	}
 	buyer, err := s.accounts.CustomerByID(ctx, s.pool, o.CustomerID)
 	if fault.Is(err, fault.Missing) {
 		return nil
@@ -82,10 +95,18 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 		Total: money.Cents(o.TotalCents).In(buyer.Language), Free: o.TotalCents == 0,
 	}
 	var pictures []mail.Inline
-	if args.Template == mailConfirmation {
+	switch args.Template {
+	case mailConfirmation:
 		if data.Tickets, pictures, err = s.drawTickets(ctx, o); err != nil || len(data.Tickets) == 0 {
 			return err
 		}
+	case mailPix:
+		data.Pix = &mailCode{Payload: *o.PixPayload, CID: "pix." + o.ID.String(), Until: dateIn(buyer.Language, o.HoldUntil.In(s.cfg.Zone))}
+		png, err := qrPNG(*o.PixPayload)
+		if err != nil {
+			return fmt.Errorf("draw PIX code: %w", err)
+		}
+		pictures = []mail.Inline{{ID: data.Pix.CID, Name: "pix.png", ContentType: "image/png", Data: png}}
 	}
 	message, err := s.templates.Render(args.Template, buyer.Language, buyer.Email, data)
 	if err != nil {
@@ -93,6 +114,17 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 	}
 	message.Inline = pictures
 	return s.mail.Send(ctx, message)
+}
+
+// overtaken reports whether what a mail was to tell is no longer so.
+func overtaken(o order, template string, now time.Time) bool {
+	switch template {
+	case mailPix:
+		return !payable(o, now)
+	case mailNothingOwed:
+		return State(o.State) != Released // money has come after all, and has its own mail
+	}
+	return false
 }
 
 // drawTickets draws the codes of an order's tickets that are good.

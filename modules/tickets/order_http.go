@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -40,6 +41,9 @@ type orderInput struct {
 type orderDetail struct {
 	Order   orderBody         `json:"order"`
 	Tickets []json.RawMessage `json:"tickets"`
+	// Pix is there while the order waits for its PIX, also of a purchase whose answer
+	// came without the code.
+	Pix *orderPixBody `json:"pix,omitempty"`
 }
 
 // getOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
@@ -115,6 +119,9 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &body.Tickets); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)
 	}
+	if payable(o, s.clock.Now()) {
+		body.Pix = pixBodyOf(o, payments.PixCharge{Payload: *o.PixPayload, EncodedImage: text(o.PixImage)})
+	}
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("write answer: %w", err)
@@ -127,5 +134,14 @@ func orderDetailSchema() *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets"}, Properties: map[string]*huma.Schema{
 		"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
 		"tickets": {Type: huma.TypeArray, Items: Tickets.DocumentSchema()},
+		"pix": {
+			Type: huma.TypeObject, Required: []string{"payload", "encoded_image", "expiration_date"},
+			Description: "As in the purchase response; there while the order waits for its PIX",
+			Properties: map[string]*huma.Schema{
+				"payload":         {Type: huma.TypeString, Description: "Copy-and-paste text"},
+				"encoded_image":   {Type: huma.TypeString, Description: "PNG in base64"},
+				"expiration_date": {Type: huma.TypeString, Format: "date-time", Description: "Until then the places are held"},
+			},
+		},
 	}}
 }

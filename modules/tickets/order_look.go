@@ -2,6 +2,8 @@ package tickets
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -43,6 +45,10 @@ func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, erro
 		return intent.NotThere, nil
 	case !found:
 		a = answer{declined: true, end: intentEnd{intent.Missing, byLook}}
+	case a.pix != nil && a.pix.Payment.Status == payments.PaymentPending:
+		if a, err = s.offerable(ctx, o, a); err != nil {
+			return 0, err
+		}
 	}
 	if _, err = s.settle(ctx, o.ID, a); err != nil {
 		return 0, err
@@ -56,11 +62,45 @@ func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, erro
 	case a.open:
 		return intent.Waiting, nil
 	}
-	if a.pix != nil && a.pix.Payment.Status == payments.PaymentPending {
-		// The buyer never saw this code: the request that asked for it has failed.
-		return intent.Settled, s.giveBack(ctx, o.ID)
-	}
 	return intent.Settled, nil
+}
+
+// offerable judges a code that a look has found, of which the buyer, who was answered
+// without one, is written. One that cannot be shown any more, since the places are held
+// no longer, is made unpayable first.
+func (s *Service) offerable(ctx context.Context, o order, a answer) (answer, error) {
+	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	if err != nil {
+		return a, fmt.Errorf("read event: %w", err)
+	}
+	after, now := o, s.clock.Now()
+	learnPix(&after, a.pix)
+	if payable(after, now) && !a.pix.Expired && e.EndsAt.After(now) {
+		return a, nil
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
+	if err != nil {
+		return a, err
+	}
+	err = gateway.CancelPix(ctx, a.pix.Payment.ID, o.ID)
+	switch {
+	case errors.Is(err, payments.ErrAlreadyPaid):
+		charge, err := gateway.ReadPix(ctx, a.pix.Payment.ID, o.ID)
+		if err != nil {
+			return a, fmt.Errorf("read paid charge: %w", err)
+		}
+		a.pix = &charge
+		return a, nil
+	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
+		return a, fmt.Errorf("cancel charge: %w", err)
+	}
+	a.ranOut = true
+	return a, nil
+}
+
+// payable reports whether an order's places are held and its code can be paid.
+func payable(o order, now time.Time) bool {
+	return State(o.State) == Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
 }
 
 // adopt opens the intent of an order that has none: the release before made it.

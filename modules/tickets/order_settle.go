@@ -130,7 +130,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 	if p == nil {
 		return nil
 	}
-	firstSight := o.GatewayPaymentID == nil
+	firstSight, open := o.GatewayPaymentID == nil, o.IntentOpen
 	err := s.saveTx(ctx, tx, o, func(o *order) {
 		if firstSight {
 			o.GatewayPaymentID = &p.ID
@@ -162,6 +162,10 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 	case payments.PaymentFailed, payments.PaymentGone:
 		a.declined = text(o.PaymentMethod) == string(payments.MethodCard)
 		return s.giveBackTx(ctx, tx, o, a)
+	case payments.PaymentPending:
+		if open && a.pix != nil && a.end.by == byLook && payable(*o, s.clock.Now()) {
+			return s.mailLaterTx(ctx, tx, o.ID, mailPix) // the answer to the buyer came without this code
+		}
 	}
 	return nil
 }
@@ -302,7 +306,9 @@ func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, 
 }
 
 // giveBackTx frees the places of an unpaid order. A purchase that never came
-// about leaves no tickets; of one that nobody paid in time they expire.
+// about leaves no tickets; of one that nobody paid in time they expire. Who was
+// answered that it is not known, and hears from a look that it came to nothing, is
+// written that nothing is owed.
 func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer) error {
 	if _, ok := Next(State(o.State), GiveBack); !ok {
 		return s.saveTx(ctx, tx, o, closeIntent, a.end)
@@ -319,9 +325,17 @@ func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer)
 	if err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
+	if a.end.by == byLook {
+		if err := s.mailLaterTx(ctx, tx, o.ID, mailNothingOwed); err != nil {
+			return err
+		}
+	}
 	return s.moveTx(ctx, tx, o, GiveBack, func(o *order) {
 		o.PaymentStatus = endStatus(payments.GatewayName(text(o.Gateway)))
 		o.PixPayload, o.PixImage = nil, nil
+		if o.GatewayPaymentID == nil && a.pix != nil {
+			o.GatewayPaymentID = &a.pix.Payment.ID
+		}
 		closeIntent(o)
 	}, a.end)
 }

@@ -93,9 +93,13 @@ func purchaseBodyOf(r receipt) purchaseBody {
 		body.Payment.BillingType = "PIX"
 	}
 	if r.pix != nil {
-		body.Pix = &orderPixBody{Payload: r.pix.Payload, EncodedImage: r.pix.EncodedImage, ExpirationDate: httpapi.TimePtr(r.order.HoldUntil)}
+		body.Pix = pixBodyOf(r.order, *r.pix)
 	}
 	return body
+}
+
+func pixBodyOf(o order, c payments.PixCharge) *orderPixBody {
+	return &orderPixBody{Payload: c.Payload, EncodedImage: c.EncodedImage, ExpirationDate: httpapi.TimePtr(o.HoldUntil)}
 }
 
 func (s *Service) checkoutBodyOf(r receipt) (checkoutBody, error) {

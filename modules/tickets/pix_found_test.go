@@ -1,0 +1,157 @@
+package tickets_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// TestTheCodeThatALookFinds: the answer to a purchase came without it. The buyer, also a
+// guest, is mailed the code, and sees it in the order, as long as the places are held.
+func TestTheCodeThatALookFinds(t *testing.T) {
+	t.Parallel()
+	for _, w := range []way{ways["gwa pix"], ways["gwb pix"]} {
+		for _, asGuest := range []bool{false, true} {
+			name := w.path
+			if asGuest {
+				name += ", guest"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				b.listen()
+				b.work()
+				p := b.unanswered(t, w, asGuest)
+
+				b.clock.Advance(6 * time.Second)
+				b.sweep()
+				b.eventually("the code is mailed", func() bool { return len(b.mails.to(p.email, "Seu código PIX")) == 1 })
+				mail := b.mails.to(p.email, "Seu código PIX")[0]
+				require.Len(t, mail.Inline, 1)
+				b.clock.Advance(time.Minute)
+				b.sweep()
+				if !asGuest {
+					m := b.me.Get("/me/ticket-orders/" + p.id).Expect(http.StatusOK).Map()
+					require.Contains(t, mail.Text, m["pix"].(object)["payload"])
+					require.NotEmpty(t, m["pix"].(object)["encoded_image"])
+					until, err := time.Parse(time.RFC3339, m["pix"].(object)["expiration_date"].(string))
+					require.NoError(t, err)
+					require.True(t, until.After(b.clock.Now()))
+				}
+
+				b.payFound(t, w, p.id)
+				b.settle()
+				b.eventually("the tickets are good", func() bool { return b.ticketStatus(p.ticket) == "available" })
+				if asGuest {
+					b.eventually("the tickets are mailed", func() bool { return len(b.mails.to(p.email, "Seus ingressos")) == 1 })
+				} else {
+					require.Nil(t, b.me.Get("/me/ticket-orders/" + p.id).Expect(http.StatusOK).Map()["pix"])
+				}
+				require.Len(t, b.mails.to(p.email, "código PIX"), 1)
+				require.Empty(t, b.mails.to(p.email, "não foi concluída"))
+			})
+		}
+	}
+}
+
+// TestTheCodeThatIsFoundTooLate: nobody can be shown it, so that it is made unpayable,
+// the places are free, and the buyer is written that nothing is owed.
+func TestTheCodeThatIsFoundTooLate(t *testing.T) {
+	t.Parallel()
+	for _, w := range []way{ways["gwa pix"], ways["gwb pix"]} {
+		t.Run(w.path, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.listen()
+			b.work()
+			p := b.unanswered(t, w, true)
+			b.clock.Advance(31 * time.Minute)
+			b.sweep()
+			b.eventually("the buyer is told", func() bool { return len(b.mails.to(p.email, "não foi concluída")) == 1 })
+			require.Empty(t, b.mails.to(p.email, "código PIX"))
+			state, _ := b.orderRow(p.id)
+			require.Equal(t, "released", state)
+			require.Equal(t, "expired", b.ticketStatus(p.ticket))
+			require.Error(t, b.payAt(w, p.id), "it cannot be paid any more")
+			b.sweep()
+			require.Len(t, b.mails.to(p.email, "Premiere"), 1)
+		})
+	}
+}
+
+// TestAPurchaseThatCameToNothing: nothing was made, as the looks prove; the buyer, who
+// was answered PENDING, is written so, whatever they wanted to pay with.
+func TestAPurchaseThatCameToNothing(t *testing.T) {
+	t.Parallel()
+	for name, w := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.work()
+			st := b.stageOf(w)
+			require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetBefore, Times: manyTimes}))
+			m := b.me.Post(w.path, w.body(b.event(nil))).Expect(http.StatusOK).Map()
+			require.Equal(t, "PENDING", payment(m)["status"])
+			st.Faults.Clear()
+			for range 6 {
+				b.clock.Advance(20 * time.Minute)
+				b.sweep()
+			}
+			b.eventually("the buyer is told", func() bool { return len(b.mails.to(b.customer.Email, "não foi concluída")) == 1 })
+			require.Len(t, b.mails.to(b.customer.Email, ""), 1)
+		})
+	}
+}
+
+// unansweredPurchase is one whose code was made and whose answer was lost.
+type unansweredPurchase struct {
+	id, email string
+	ticket    objectid.ID
+}
+
+func (b *bundle) unanswered(t *testing.T, w way, asGuest bool) unansweredPurchase {
+	t.Helper()
+	st := b.stageOf(w)
+	require.NoError(t, st.Faults.Plan(stage.Fault{Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetAfter, Times: manyTimes}))
+	body, path, email, client := w.body(b.event(nil)), w.path, b.customer.Email, b.me
+	if asGuest {
+		email, client = "visita@example.com", b.nobody
+		body = guest(body, email, guestCPF)
+		path = "/store/purchase/checkout" + path[len("/store/purchase"):]
+	}
+	m := client.Post(path, body).Expect(http.StatusOK).Map()
+	st.Faults.Clear()
+	require.Equal(t, "PENDING", payment(m)["status"])
+	require.Nil(t, m["pix"])
+	return unansweredPurchase{id: order(m)["_id"].(string), ticket: ticketsOf(m)[0], email: email}
+}
+
+func (b *bundle) stageOf(w way) *stage.Stage {
+	if w.call == "/v1/payment_intents" {
+		return b.gateways.Sandbox.GWB.Stage()
+	}
+	return b.gateways.Sandbox.GWA.Stage()
+}
+
+func (b *bundle) payFound(t *testing.T, w way, id string) {
+	t.Helper()
+	require.NoError(t, b.payAt(w, id))
+}
+
+// payAt pays the payment of an order at its gateway.
+func (b *bundle) payAt(w way, id string) error {
+	var paymentID string
+	if err := b.db.QueryRow(b.t.Context(), "SELECT gateway_payment_id FROM tickets.orders WHERE id = $1", id).Scan(&paymentID); err != nil {
+		return err
+	}
+	if w.call == "/v1/payment_intents" {
+		return b.gateways.Sandbox.GWB.PayPIX(paymentID)
+	}
+	_, err := b.gateways.Sandbox.GWA.Pay(paymentID)
+	return err
+}
