@@ -18,7 +18,7 @@ import (
 
 // texts are the members of an object of texts, hidden from printing.
 type texts struct {
-	given     bool
+	given     bool // null is given, and malformed
 	malformed bool
 	members   map[string]secret.Text
 	wrong     string // a member that is no text
@@ -26,9 +26,9 @@ type texts struct {
 
 // UnmarshalJSON reads the object and never fails: read tells what is wrong.
 func (t *texts) UnmarshalJSON(b []byte) error {
-	t.given = !bytes.Equal(b, []byte("null"))
+	t.given = true
 	var raw map[string]json.RawMessage
-	if json.Unmarshal(b, &raw) != nil {
+	if json.Unmarshal(b, &raw) != nil || raw == nil {
 		t.malformed = true
 		return nil //nolint:nilerr // check tells it, as a 400
 	}
@@ -163,9 +163,7 @@ func (PaymentMethodBody) Schema(huma.Registry) *huma.Schema {
 }
 
 // Given reports whether the request holds the token at all, well formed or not.
-func (p PaymentMethodBody) Given() bool {
-	return len(p.value) > 0 && !bytes.Equal(p.value, []byte("null"))
-}
+func (p PaymentMethodBody) Given() bool { return len(p.value) > 0 }
 
 // Read checks the token; 400 VALIDATION_ERROR naming the field.
 func (p PaymentMethodBody) Read() (string, error) {

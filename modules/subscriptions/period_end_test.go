@@ -258,3 +258,15 @@ func TestAdminTakesTheEndBack(t *testing.T) {
 	activate(id, 200)
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
 }
+
+// TestNullIsNoCardLeftOut: it resumes nothing.
+func TestNullIsNoCardLeftOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	for _, field := range []string{"credit_card", "credit_card_holder_info", "payment_method_id"} {
+		refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{field: nil}), "VALIDATION_ERROR", "payment_method_id")
+	}
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+}

@@ -111,8 +111,8 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*envelope, err
 type extendInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body struct {
-		Days      *int          `json:"days" required:"false" minimum:"1" maximum:"3650"`
-		ExpiresAt *httpapi.Time `json:"expires_at" required:"false"`
+		Days      *int          `json:"days" required:"false" nullable:"false" minimum:"1" maximum:"3650"`
+		ExpiresAt *httpapi.Time `json:"expires_at" required:"false" nullable:"false"`
 	}
 }
 
@@ -139,7 +139,7 @@ type chargebackInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body struct {
 		Reason string `json:"reason" minLength:"5" maxLength:"500"`
-		Amount *int64 `json:"amount" required:"false" minimum:"1" doc:"Cents; default: the latest payment"`
+		Amount *int64 `json:"amount" required:"false" nullable:"false" minimum:"1" doc:"Cents; default: the latest payment"`
 	}
 }
 

@@ -254,7 +254,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	}
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission})
 	op.Extensions = map[string]any{"x-auth": string(auth)}
-	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.once(op)}
+	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withoutNulls(op), a.once(op)}
 	recall := recallOf[O](op)
 	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
 		out, done, err := recalled(ctx, recall)
