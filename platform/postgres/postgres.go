@@ -70,11 +70,18 @@ func loadTypes(ctx context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
-	types, err := conn.LoadTypes(ctx, []string{"platform.object_id", "platform._object_id"})
-	if err != nil {
+	// conn.LoadTypes finds the same, by a recursive query that costs each session some
+	// milliseconds.
+	var domain, array uint32
+	const oids = "SELECT oid, typarray FROM pg_type WHERE oid = to_regtype('platform.object_id')"
+	if err := conn.QueryRow(ctx, oids).Scan(&domain, &array); err != nil {
 		return nil //nolint:nilerr // before the first migration the domain is not there yet
 	}
-	conn.TypeMap().RegisterTypes(types)
+	text, _ := conn.TypeMap().TypeForOID(pgtype.TextOID)
+	id := &pgtype.Type{Name: "platform.object_id", OID: domain, Codec: text.Codec}
+	conn.TypeMap().RegisterTypes([]*pgtype.Type{
+		id, {Name: "platform._object_id", OID: array, Codec: &pgtype.ArrayCodec{ElementType: id, Delimiter: ','}},
+	})
 	return nil
 }
 

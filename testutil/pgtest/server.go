@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,8 @@ type server struct {
 
 // shared is opened by the first test that asks and lives as long as the process.
 var shared = sync.OnceValues(func() (*server, error) {
+	// Tests make much garbage on small heaps: a fifth of their time is its collection.
+	debug.SetGCPercent(400)
 	// Long enough to fetch binaries on a slow line; a test's own time limit is shorter anyhow.
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
