@@ -130,16 +130,36 @@ func TestCancelAtPeriodEndNeedsPaidTime(t *testing.T) {
 	refused(t, b.expect(t, 409, http.MethodDelete, ownPath+atEnd, nil), "CONFLICT", "")
 }
 
-// TestCancelNamesTheDaysGivenUp: who cancels at once is told what they throw away.
+// TestCancelNamesTheDaysGivenUp: who cancels at once is told what they throw away. The
+// days lead from the date of the cancellation to the one that is named, at each time of
+// either day.
 func TestCancelNamesTheDaysGivenUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.travel(t, "2027-02-10T15:00:00Z")
-	b.paidPix(t, "gwa")
-	b.travel(t, "2027-02-28T15:00:00Z")
-	a := b.expect(t, 200, http.MethodDelete, ownPath, nil)
-	require.Equal(t, "cancelled", a["status"])
-	require.Contains(t, a["message"], "10 paid days, until 2027-03-10,")
+	for _, at := range []struct{ now, end, message string }{
+		{"2027-02-28T15:00:00Z", "2027-03-10T15:00:01Z", "10 paid days, until 2027-03-10,"},
+		{"2027-02-28T15:00:01Z", "2027-03-10T15:00:00Z", "10 paid days, until 2027-03-10,"},
+		{"2027-02-28T23:59:59Z", "2027-03-10T15:00:00Z", "10 paid days, until 2027-03-10,"},
+		{"2027-03-01T00:00:00Z", "2027-03-10T15:00:00Z", "10 paid days, until 2027-03-10,"}, // still the 28th here
+		{"2027-03-01T02:59:59Z", "2027-03-11T02:59:59Z", "10 paid days, until 2027-03-10,"},
+		{"2027-03-01T03:00:00Z", "2027-03-11T02:59:59Z", "9 paid days, until 2027-03-10,"},
+		{"2027-03-01T03:00:00Z", "2027-03-11T03:00:00Z", "10 paid days, until 2027-03-11,"},
+		{"2027-03-10T02:59:59Z", "2027-03-10T03:00:00Z", "One paid day, until 2027-03-10,"},
+		{"2027-03-10T04:00:00Z", "2027-03-10T15:00:00Z", "One paid day, until 2027-03-10,"},
+	} {
+		b.newcomer(t)
+		id := b.paidPix(t, "gwa")
+		b.set(t, id, "expires_at = $2", at.end)
+		now, err := time.Parse(time.RFC3339, at.now)
+		require.NoError(t, err)
+		back := b.clock.Now()
+		b.clock.Advance(now.Sub(back))
+		a := b.expect(t, 200, http.MethodDelete, ownPath, nil)
+		require.Equal(t, "cancelled", a["status"])
+		require.Contains(t, a["message"], " "+at.message, at.now)
+		b.clock.Advance(back.Sub(now))
+	}
 	b.newcomer(t)
 	b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.NotContains(t, b.expect(t, 200, http.MethodDelete, ownPath, nil)["message"], "paid day")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -281,13 +280,21 @@ func goOn(r *row) {
 func (s *Service) day(t time.Time) string { return t.In(s.cfg.Zone).Format(time.DateOnly) }
 
 // givenUp says what paid time a customer throws away who cancels at once; "" for none.
+// The days are those from today to the date that it names, whatever the time of day.
 func (s *Service) givenUp(end *time.Time) string {
-	if end == nil {
+	now := s.clock.Now()
+	if end == nil || !end.After(now) {
 		return ""
 	}
-	days := int(math.Ceil(end.Sub(s.clock.Now()).Hours() / 24))
+	days := max(1, daysBetween(now.In(s.cfg.Zone), end.In(s.cfg.Zone)))
 	if days == 1 {
 		return fmt.Sprintf(" One paid day, until %s, was given up.", s.day(*end))
 	}
 	return fmt.Sprintf(" %d paid days, until %s, were given up.", days, s.day(*end))
+}
+
+// daysBetween counts the days from one date to another, each as its own zone names it.
+func daysBetween(from, to time.Time) int {
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	return int(date(to).Sub(date(from)).Hours() / 24)
 }
