@@ -26,6 +26,10 @@ type CollectionPauser interface {
 	// before the day of from, nor before today; gateway B goes on with its periods, the
 	// first of which begins after today. The answer tells the next charge.
 	ResumeCollection(ctx context.Context, c Collection, due *time.Time, from time.Time) (RemoteSubscription, error)
+	// MoveNextCharge has the subscription charge next at the instant, which lies ahead,
+	// gateway A on its day; the time until then is free. Gateway A keeps the charges that
+	// it has made: drop them first. The answer tells the next charge.
+	MoveNextCharge(ctx context.Context, c Collection, to time.Time) (RemoteSubscription, error)
 }
 
 // Collection names a card subscription at its gateway.

@@ -138,39 +138,18 @@ func (s *Service) adminResume(ctx context.Context, sub row, reason string) (row,
 
 // extend moves the end of access forward, never back, by days or to an instant
 // after the present end, which is that of the paid period while a recurrence runs:
-// 409 for a subscription that has ended, 422 for an earlier instant. Automatic PIX
-// gets no end: its next debit moves, whose money may come late on its day.
+// 409 for a subscription that has ended, and as extendTx says; 422 for an earlier
+// instant.
 func (s *Service) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
 	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *row) error {
-		if Status(sub.Status).Ended() {
-			return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
-		}
-		now := s.clock.Now()
-		end := latestOf(now, sub.NextBillingDate)
-		if sub.ExpiresAt != nil {
-			end = latestOf(now, sub.ExpiresAt)
-		}
-		next := sub.NextBillingDate
-		if until != nil {
-			if !until.After(end) {
-				return fault.InvalidAt("has to lie after the present end", "body", "expires_at")
+		return s.extendTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
+			switch {
+			case until == nil:
+				return end.In(s.cfg.Zone).AddDate(0, 0, days).UTC(), nil
+			case !until.After(end):
+				return end, fault.InvalidAt("has to lie after the present end", "body", "expires_at")
 			}
-			end = *until
-			if next != nil {
-				next = new(latestOf(end, next))
-			}
-		} else {
-			end = end.In(s.cfg.Zone).AddDate(0, 0, days).UTC()
-			if next != nil {
-				next = new(next.In(s.cfg.Zone).AddDate(0, 0, days).UTC())
-			}
-		}
-		return s.editTx(ctx, tx, sub, func(r *row) {
-			r.NextBillingDate = next
-			if r.ExpiresAt != nil || next == nil || !r.PixAutomatic {
-				r.ExpiresAt = &end
-			}
-			s.anchor(r, end)
+			return *until, nil
 		})
 	})
 }

@@ -200,6 +200,13 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 		}
 		return "", s.suspendLateTx(ctx, tx, sub, e)
 	}
+	at := e.CreatedAt
+	if e.Gateway == payments.GWA && e.Payment.DueDate != nil {
+		at = *e.Payment.DueDate
+	}
+	if moved, err := s.isMovedTx(ctx, tx, *sub, at); err != nil || moved {
+		return "an extension gives the time that it would pay: nothing is owed", err
+	}
 	if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
 		return "", err
 	}

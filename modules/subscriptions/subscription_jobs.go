@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -57,7 +58,8 @@ func (sweepArgs) Kind() string { return "subscriptions_sweep" }
 const stopSilence = 15 * time.Minute
 
 // Expire ends a subscription whose expires_at is reached; one that was extended
-// meanwhile, or has ended, is left alone.
+// meanwhile, or has ended, is left alone. Where a recurrence goes on after an
+// extension, that is no end, and is taken away shortly before.
 func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil {
@@ -65,8 +67,15 @@ func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
-		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(s.clock.Now()) {
+		now := s.clock.Now()
+		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(handOver)) {
 			return err
+		}
+		if goesOn, err := s.goesOnTx(ctx, tx, locked); err != nil || goesOn {
+			return errors.Join(err, s.editTx(ctx, tx, &locked, func(r *row) { r.ExpiresAt = nil }))
+		}
+		if locked.ExpiresAt.After(now) {
+			return nil
 		}
 		action := PeriodEnds
 		if locked.CancelAtPeriodEnd && remoteID(locked) != "" {
@@ -147,7 +156,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			failed = errors.Join(failed, step(ctx, id))
 		}
 	}
-	expirations, err := s.db.ListDueExpirations(ctx, s.pool, &now)
+	expirations, err := s.db.ListDueExpirations(ctx, s.pool, subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(handOver))})
 	each(expirations, err, s.Expire)
 	open, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
 	each(open, err, s.adopt)
@@ -164,6 +173,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
 	each(pauses, err, s.CarryOutPause)
+	extended, err := s.db.ListDueChargeMoves(ctx, s.pool, now)
+	each(extended, err, s.MoveCharge)
 	charges, err := s.db.ListDueRenewalCharges(ctx, s.pool, &now)
 	each(charges, err, s.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)

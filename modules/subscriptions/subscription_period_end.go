@@ -48,9 +48,21 @@ func (s *Service) paidUntil(ctx context.Context, db postgres.DB, sub row) (*time
 }
 
 // firstUnpaid is the due date after that of the newest payment of a card at gateway
-// A. Its next_billing_date is no measure: the gateway makes charges up to 40 days
+// A, or the one to which an extension has moved it. Its next_billing_date is no measure: the gateway makes charges up to 40 days
 // ahead, and tells the date after the one that it has made.
 func (s *Service) firstUnpaid(ctx context.Context, db postgres.DB, sub row) (time.Time, error) {
+	due, err := s.afterLastPayment(ctx, db, sub)
+	if err != nil {
+		return due, err
+	}
+	extended, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return due, nil
+	}
+	return latestOf(due, &extended.ToAt), err
+}
+
+func (s *Service) afterLastPayment(ctx context.Context, db postgres.DB, sub row) (time.Time, error) {
 	first := s.firstDue(sub).UTC()
 	paid, err := s.payments.PaymentsOf(ctx, db, payments.ForSubscription, sub.ID)
 	if err != nil {

@@ -244,6 +244,9 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 	if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
 		return err
 	}
+	if kept, err := s.keepMovedTx(ctx, tx, *sub, p); err != nil || kept {
+		return err
+	}
 	if older {
 		return nil // a later debit failed, and is owed
 	}

@@ -58,9 +58,8 @@ func (s *Service) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool
 }
 
 // ExtendTx moves the end of a living subscription by the months that an amount pays
-// for (payments.Extender). It changes the dates as an admin's extension does: of
-// automatic PIX the next debit moves, of any other the end of access. The audit trail
-// has it with the decision about the payment.
+// for (payments.Extender). It changes what an admin's extension does. The audit trail has
+// it with the decision about the payment.
 func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
 	if err := s.lockCustomerTx(ctx, tx, e.CustomerID); err != nil {
 		return "", err
@@ -83,20 +82,10 @@ func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension)
 	case months == 0:
 		return "", fault.Conflict("The payment of R$ %s pays for no period of the subscription.", e.Amount)
 	}
-	now := s.clock.Now()
-	end := latestOf(now, sub.NextBillingDate)
-	if sub.ExpiresAt != nil {
-		end = latestOf(now, sub.ExpiresAt)
-	}
-	err = s.editTx(ctx, tx, &sub, func(r *row) {
-		s.anchor(r, end)
-		end = s.monthsOn(end, months, *r)
-		if r.NextBillingDate != nil {
-			r.NextBillingDate = new(s.monthsOn(*r.NextBillingDate, months, *r))
-		}
-		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
-			r.ExpiresAt = &end
-		}
+	err = s.extendTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
+		of := sub
+		s.anchor(&of, end)
+		return s.monthsOn(end, months, of), nil
 	})
 	return sub.ID, err
 }

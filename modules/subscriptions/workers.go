@@ -63,6 +63,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[pauseArgs]) error {
 		return s.CarryOutPause(ctx, job.Args.PauseID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[chargeMoveArgs]) error {
+		return s.MoveCharge(ctx, job.Args.MoveID)
+	}))
 	river.AddWorker(w, &reconcileWorker{service: s})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
 		return s.Sweep(ctx)

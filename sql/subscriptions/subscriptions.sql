@@ -64,9 +64,13 @@ WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL 
 ORDER BY s.next_billing_date LIMIT 500;
 
 -- name: ListDueExpirations :many
-SELECT id FROM subscriptions.subscriptions
-WHERE expires_at <= @now AND status IN ('active', 'suspended')
-ORDER BY expires_at LIMIT 500;
+-- An extension whose recurrence goes on after it is over sooner: its end is taken away.
+SELECT s.id FROM subscriptions.subscriptions s
+WHERE s.status IN ('active', 'suspended') AND s.expires_at <= @handed_over AND (s.expires_at <= @now
+  OR NOT s.cancel_at_period_end AND s.gateway_deleted_at IS NULL AND EXISTS (
+    SELECT 1 FROM subscriptions.charge_moves m
+    WHERE m.subscription_id = s.id AND m.to_at >= s.expires_at - interval '1 second' AND m.state IN ('open', 'done')))
+ORDER BY s.expires_at LIMIT 500;
 
 -- name: ListDuePix :many
 -- PIX payments nobody made: the code has run out, or the row waits too long.

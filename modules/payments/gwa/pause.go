@@ -74,6 +74,28 @@ func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, d
 	return s.neutral(g.cfg.Zone), nil
 }
 
+// MoveNextCharge sets the next due date. What does not run is left as it is.
+func (g *Gateway) MoveNextCharge(ctx context.Context, c payments.Collection, to time.Time) (payments.RemoteSubscription, error) {
+	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	due := day(to, g.cfg.Zone)
+	next := found.NextDueDate.in(g.cfg.Zone)
+	if found.Deleted || found.Status != statusActive || next != nil && day(*next, g.cfg.Zone) == due {
+		return found.neutral(g.cfg.Zone), nil
+	}
+	s, err := g.putStatus(ctx, c, statusBody{Status: statusActive, NextDueDate: due})
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	told := s.neutral(g.cfg.Zone)
+	if told.NextBilling == nil || day(*told.NextBilling, g.cfg.Zone) < due {
+		return told, answer.Odd("it does not tell the day that was set")
+	}
+	return told, nil
+}
+
 func (g *Gateway) putStatus(ctx context.Context, c payments.Collection, body statusBody) (*subscription, error) {
 	return repeated(ctx, g, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.GatewayID), timeout: g.cfg.Timeout, body: body,

@@ -74,6 +74,35 @@ func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, _
 	return g.setPause(ctx, c, params)
 }
 
+// MoveNextCharge gives the time until the instant away as a trial, which moves the
+// period's end to it. What has ended, or ends its period there already, is left as it is.
+func (g *Gateway) MoveNextCharge(ctx context.Context, c payments.Collection, to time.Time) (payments.RemoteSubscription, error) {
+	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
+	over := found.Status == payments.RemoteCanceled || found.Status == payments.RemoteIncompleteExpired
+	if err != nil || over || found.NextBilling != nil && found.NextBilling.Unix() == to.Unix() {
+		return found, err
+	}
+	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
+		sub, err := g.api.V1Subscriptions.Update(ctx, c.GatewayID, &stripe.SubscriptionUpdateParams{
+			TrialEnd: stripe.Int64(to.Unix()), ProrationBehavior: stripe.String("none"),
+		})
+		if err != nil {
+			return nil, err
+		}
+		o, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
+		if err == nil {
+			if next := o.neutral().NextBilling; next == nil || next.Unix() != to.Unix() {
+				err = answer.Odd("it does not tell the end that was set")
+			}
+		}
+		return o, err
+	})
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	return settled(o).RemoteSubscription, nil
+}
+
 // setPause sets it; setting it twice is harmless, so that it takes no key of ours.
 func (g *Gateway) setPause(ctx context.Context, c payments.Collection, params *stripe.SubscriptionUpdateParams) (payments.RemoteSubscription, error) {
 	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)

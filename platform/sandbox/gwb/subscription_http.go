@@ -10,7 +10,7 @@ var subscriptionRoutes = []route{
 	{"POST /v1/subscriptions", "customer items.price items.quantity items.metadata.* trial_period_days trial_end trial_settings.end_behavior.missing_payment_method billing_cycle_anchor currency discounts.coupon" + subscriptionParams, createSubscription},
 	{"GET /v1/subscriptions", "customer status price" + pageParams, listSubscriptions},
 	{"GET /v1/subscriptions/{id}", "", retrieveSubscription},
-	{"POST /v1/subscriptions/{id}", "items.id items.price items.quantity cancellation_details.comment cancellation_details.feedback pause_collection pause_collection.behavior" + subscriptionParams, updateSubscription},
+	{"POST /v1/subscriptions/{id}", "items.id items.price items.quantity cancellation_details.comment cancellation_details.feedback pause_collection pause_collection.behavior trial_end" + subscriptionParams, updateSubscription},
 	{"DELETE /v1/subscriptions/{id}", "invoice_now prorate cancellation_details.comment cancellation_details.feedback", cancelSubscription},
 }
 
@@ -150,8 +150,39 @@ func updateSubscription(q *request) (object, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
+	free := next.TrialEnd != s.TrialEnd
 	q.update(s, func() { *s = next })
+	if free {
+		q.beginFreeTime(s)
+	}
 	return q.g.renderSubscription(s, Dahlia), nil
+}
+
+// readTrialEnd gives the time until an instant ahead away: the next charge, and the periods from then on, begin there.
+func (q *request) readTrialEnd(next *subscription) {
+	if !q.params.has("trial_end") {
+		return
+	}
+	now, end := q.g.now(), q.integer("trial_end", 0)
+	switch {
+	case q.err != nil:
+	case end <= now:
+		q.fail(invalid("trial_end", "", "Invalid timestamp: must be an integer Unix timestamp in the future."))
+	case end > time.Unix(now, 0).AddDate(2, 0, 0).Unix():
+		q.fail(invalid("trial_end", "", "Invalid timestamp: can be no more than two years in the future."))
+	default:
+		next.Status, next.TrialStart, next.TrialEnd = subTrialing, now, end
+		next.PeriodStart, next.PeriodEnd, next.Anchor = now, end, end
+	}
+}
+
+// beginFreeTime moves the period's end, and settles the invoice of nothing that goes with it.
+func (q *request) beginFreeTime(s *subscription) {
+	q.g.stage.Clock.Cancel(jobPeriodEnd, s.ID)
+	q.schedulePeriodEnd(s)
+	inv := q.newInvoice(s, "subscription_update")
+	q.announce(inv)
+	q.settle(inv)
 }
 
 // readUpdate applies the parameters to a copy. A new price counts from the next period on; there are no prorations.
@@ -178,6 +209,7 @@ func (q *request) readUpdate(next *subscription) {
 		next.CancelComment = v
 	}
 	q.readPause(next)
+	q.readTrialEnd(next)
 	for i := 0; q.params.has("items." + strconv.Itoa(i)); i++ {
 		q.updateItem(next, "items."+strconv.Itoa(i))
 	}

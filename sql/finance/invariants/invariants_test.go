@@ -111,6 +111,12 @@ var plants = map[string][]string{
 		paidWhilePaused + pause("resumed", "'2026-11-17'", "NULL"),
 		paidWhilePaused + pause("void", "NULL", "NULL") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
 	},
+	"extended_time_is_free": {
+		paidByCard + chargeMove("open", "'2026-11-20 11:45'"),
+		paidByCard + chargeMove("done", "NULL"),
+		paidByCard + chargeMove("done", "NULL") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
+		chargeMove("open", "'2026-11-20 11:29'"),
+	},
 	"paid_subscription_in_ledger": {
 		`DELETE FROM payments.payments WHERE purpose = 'subscription'`,
 		`UPDATE payments.payments SET purpose = 'order' WHERE gateway_payment_id = 'pay_1'`,
@@ -276,6 +282,15 @@ const disputed = `UPDATE subscriptions.subscriptions SET status = 'suspended', h
 // paidWhilePaused is money that settled within the pauses of the plants.
 const paidWhilePaused = `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
 	VALUES ('gwa', 'pay_9', 'subscription', 'SUB', 'ANA', 4990, 'pix', 'RECEIVED', '2026-11-16', now(), now()); `
+
+// paidByCard is money of a card that settled within the extensions of the plants.
+const paidByCard = `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+	VALUES ('gwa', 'pay_9', 'subscription', 'SUB', 'ANA', 4990, 'credit_card', 'CONFIRMED', '2026-11-16', now(), now()); `
+
+func chargeMove(state, nextTry string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.charge_moves (id, subscription_id, state, from_at, to_at, next_try_at, ended_at, register_date)
+		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-16', '2026-12-16', %s, CASE WHEN '%s' = 'done' THEN timestamptz '2026-11-15' END, '2026-11-15')`, state, nextTry, state)
+}
 
 func pause(state, until, nextTry string) string {
 	return fmt.Sprintf(`INSERT INTO subscriptions.pauses (id, subscription_id, state, since, until, next_try_at, ended_at, register_date)

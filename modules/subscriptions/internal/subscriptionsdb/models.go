@@ -107,6 +107,23 @@ type Subscription struct {
 	StartsAt *time.Time
 }
 
+// Orders to charge a card subscription that was extended first at the end of its extension, written with the extension and before its gateway is asked.
+type SubscriptionsChargeMove struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	// When the next charge would have been due: what settles for the time from here to to_at is given back.
+	FromAt time.Time
+	// When the next charge is to be due.
+	ToAt time.Time
+	// open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.
+	State        string
+	Tries        int32
+	NextTryAt    *time.Time
+	EndedAt      *time.Time
+	CreatedByID  *objectid.ID
+	RegisterDate time.Time
+}
+
 // Debits of automatic PIX, one a cycle, written before the gateway is asked for it.
 type SubscriptionsDebit struct {
 	SubscriptionID objectid.ID

@@ -819,13 +819,22 @@ func (q *Queries) ListDueEnds(ctx context.Context, db DBTX, arg ListDueEndsParam
 }
 
 const listDueExpirations = `-- name: ListDueExpirations :many
-SELECT id FROM subscriptions.subscriptions
-WHERE expires_at <= $1 AND status IN ('active', 'suspended')
-ORDER BY expires_at LIMIT 500
+SELECT s.id FROM subscriptions.subscriptions s
+WHERE s.status IN ('active', 'suspended') AND s.expires_at <= $1 AND (s.expires_at <= $2
+  OR NOT s.cancel_at_period_end AND s.gateway_deleted_at IS NULL AND EXISTS (
+    SELECT 1 FROM subscriptions.charge_moves m
+    WHERE m.subscription_id = s.id AND m.to_at >= s.expires_at - interval '1 second' AND m.state IN ('open', 'done')))
+ORDER BY s.expires_at LIMIT 500
 `
 
-func (q *Queries) ListDueExpirations(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueExpirations, now)
+type ListDueExpirationsParams struct {
+	HandedOver *time.Time
+	Now        *time.Time
+}
+
+// An extension whose recurrence goes on after it is over sooner: its end is taken away.
+func (q *Queries) ListDueExpirations(ctx context.Context, db DBTX, arg ListDueExpirationsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, listDueExpirations, arg.HandedOver, arg.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,215 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// handOver is how long before its end an extension gives way to the recurrence, which
+// charges then: its money may be told late, and expires nobody.
+const handOver = 24 * time.Hour
+
+// maxFreeYears is how far ahead gateway B takes the next charge.
+const maxFreeYears = 2
+
+// recurs reports whether a recurrence at the gateway charges the card of the row by
+// itself, and goes on to.
+func recurs(sub row) bool {
+	return sub.PaymentMethod == string(payments.MethodCard) && remoteID(sub) != "" && sub.GatewayDeletedAt == nil && !stopped(sub)
+}
+
+// extendTx moves the end of a locked subscription forward, and with it what charges it
+// next. To gives the new end for the present one. Of a card the end of access moves and
+// the gateway's next charge, by an order in the same transaction that a job carries
+// out; of an automatic PIX the next debit, whose money may come late on its day; of
+// what is paid once the end of access. 409 for what has ended, and where the next
+// charge cannot be moved now.
+func (s *Service) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end time.Time) (time.Time, error)) error {
+	if Status(sub.Status).Ended() {
+		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
+	}
+	if recurs(*sub) {
+		if err := s.checkChargeMovesTx(ctx, tx, *sub); err != nil {
+			return err
+		}
+	}
+	from, err := s.presentEndTx(ctx, tx, *sub)
+	if err != nil {
+		return err
+	}
+	end, err := to(from)
+	if err != nil {
+		return err
+	}
+	if recurs(*sub) {
+		if err := s.intendChargeMoveTx(ctx, tx, *sub, from, end); err != nil {
+			return err
+		}
+	}
+	return s.editTx(ctx, tx, sub, func(r *row) {
+		switch {
+		case recurs(*r):
+			r.NextBillingDate = &end
+		case r.NextBillingDate != nil:
+			r.NextBillingDate = new(latestOf(end, r.NextBillingDate))
+		}
+		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
+			r.ExpiresAt = &end
+		}
+		s.anchor(r, end)
+	})
+}
+
+// checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
+func (s *Service) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	switch {
+	case Status(sub.Status) != Active:
+		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
+	case sub.HasChargeback:
+		return fault.Conflict("A payment of the subscription is disputed.")
+	case sub.PaymentFailures > 0:
+		return fault.Conflict("A payment of the subscription has failed and is still tried: extend it when that is paid.")
+	case sub.IntentOpen:
+		return fault.Conflict("A payment of the subscription is being confirmed. Try again when that is over.")
+	}
+	if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+		return errors.Join(err, fault.Conflict("The gateway has not confirmed yet that it collects again after a dispute. Try again in a few minutes."))
+	}
+	if _, waiting, err := s.waitingRenewal(ctx, tx, sub.CustomerID); err != nil || waiting {
+		return errors.Join(err, fault.Conflict("A renewal of the subscription is being confirmed. Try again when that is over."))
+	}
+	return nil
+}
+
+// presentEndTx is from when on an extension counts: the end of what is paid, or free.
+func (s *Service) presentEndTx(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
+	now := s.clock.Now()
+	switch {
+	case sub.ExpiresAt != nil:
+		return latestOf(now, sub.ExpiresAt), nil
+	case sub.PixAutomatic && sub.NextBillingDate != nil:
+		return s.afterOrderedDebit(ctx, tx, sub)
+	case recurs(sub) && sub.Gateway == string(payments.GWA):
+		due, err := s.firstUnpaid(ctx, tx, sub)
+		if err != nil {
+			return due, err
+		}
+		if due.Before(startOfDay(now, s.cfg.Zone)) {
+			due = s.monthsOn(s.cycleStart(now, sub), 1, sub)
+		}
+		return latestOf(now, &due), nil
+	}
+	return latestOf(now, sub.NextBillingDate), nil
+}
+
+// afterOrderedDebit is the beginning of the next period of an automatic PIX whose debit
+// the bank has not been told of: the one that it knows pays its own period, and what is
+// given comes after that.
+func (s *Service) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
+	next := *sub.NextBillingDate
+	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.dateOf(next)})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
+		return latestOf(s.clock.Now(), &next), nil
+	case err != nil:
+		return next, fmt.Errorf("read debit: %w", err)
+	case d.GatewayPaymentID == nil:
+		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.day(next))
+	}
+	return s.monthsOn(next, int(sub.PeriodMonths), sub), nil
+}
+
+// intendChargeMoveTx writes the order to charge next at an instant. One that is open is
+// moved further on.
+func (s *Service) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row, from, to time.Time) error {
+	now := s.clock.Now()
+	if sub.Gateway == string(payments.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
+		return fault.Conflict("Gateway B takes no charge that lies more than %d years ahead.", maxFreeYears)
+	}
+	n, err := s.db.LengthenChargeMove(ctx, tx, subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
+	if err != nil {
+		return fmt.Errorf("lengthen charge move: %w", err)
+	}
+	if n > 0 {
+		return nil // its job, or the sweep, takes it up
+	}
+	id := objectid.At(now)
+	err = s.db.InsertChargeMove(ctx, tx, subscriptionsdb.InsertChargeMoveParams{
+		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: callerID(ctx), Now: now,
+	})
+	if err != nil {
+		return fmt.Errorf("write charge move: %w", err)
+	}
+	return s.scheduleChargeMoveTx(ctx, tx, id, now)
+}
+
+func (s *Service) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+	_, err := s.jobs.InsertTx(ctx, tx, chargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
+		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
+	})
+	if err != nil {
+		return fmt.Errorf("schedule charge move: %w", err)
+	}
+	return nil
+}
+
+// isMovedTx reports whether the charge of an instant was moved away by an extension.
+func (s *Service) isMovedTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time) (bool, error) {
+	if !recurs(sub) {
+		return false, nil
+	}
+	_, err := s.db.GetChargeMoveOver(ctx, tx, subscriptionsdb.GetChargeMoveOverParams{SubscriptionID: sub.ID, At: at})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// keepMovedTx lists a charge that slipped through for time that an extension gives: it
+// moves no date, and is given back by itself.
+func (s *Service) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	if !p.recurs || p.first {
+		return false, nil
+	}
+	moved, err := s.isMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
+	if err != nil || !moved {
+		return false, err
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged for time by which the subscription was extended.",
+	})
+	return true, err
+}
+
+// dueOf is the instant for which a card was charged: gateway A's due date; gateway B
+// charges when the period begins.
+func (s *Service) dueOf(sub row, p payments.Payment) time.Time {
+	switch {
+	case sub.Gateway == string(payments.GWA) && p.DueDate != nil:
+		return *p.DueDate
+	case p.SettledAt != nil:
+		return *p.SettledAt
+	}
+	return s.clock.Now()
+}
+
+// goesOnTx reports whether the recurrence goes on at the end of the locked row's
+// extension, which is no end then.
+func (s *Service) goesOnTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+	if !recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
+		return false, nil
+	}
+	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second)})
+}

@@ -1,0 +1,165 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// chargeMove is the order to charge an extended card subscription first at the end of
+// its extension.
+type chargeMove = subscriptionsdb.SubscriptionsChargeMove
+
+// States of a chargeMove besides open.
+const (
+	chargeMoveDone    = "done"
+	chargeMoveRefused = "refused" // the gateway certainly did not; or nothing charges there any more
+	chargeMoveVoid    = "void"    // the subscription ended first, or the day has come
+)
+
+// chargeMoveArgs has the gateway charge next when an extension ends.
+type chargeMoveArgs struct {
+	MoveID objectid.ID `json:"move_id"`
+	At     time.Time   `json:"at"` // tells the tries of one move apart
+}
+
+// Kind names the job.
+func (chargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
+
+// MoveCharge has the gateway charge next when the extension ends. Repeating it is
+// harmless: it looks first. What is not known is tried again, with waits that double.
+func (s *Service) MoveCharge(ctx context.Context, id objectid.ID) error {
+	move, err := s.db.BeginChargeMove(ctx, s.pool, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // it is over
+	}
+	if err != nil {
+		return fmt.Errorf("begin charge move: %w", err)
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	if Status(sub.Status).Ended() || !move.ToAt.After(s.clock.Now()) {
+		return s.endChargeMove(ctx, sub, move, chargeMoveVoid, nil)
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	defer cancel()
+	remote, err := s.moveRemote(call, sub, move)
+	faultpoint.Hit("charge_move.after_call")
+	switch {
+	case err == nil && running(remote.Status):
+		return s.endChargeMove(ctx, sub, move, chargeMoveDone, &remote)
+	case err == nil: // it has ended there, and charges nobody
+		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, &remote)
+	case certain(err) && !errors.Is(err, payments.ErrGatewayMissing) && move.Tries == 1:
+		s.log.ErrorContext(ctx, "the next charge of an extended subscription was not moved", slog.String("subscription_id", sub.ID.String()),
+			slog.String("gateway", sub.Gateway), slog.Any("error", err))
+		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, nil)
+	}
+	return s.postponeChargeMove(context.WithoutCancel(ctx), sub, move, err)
+}
+
+// moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
+// go first, and it is looked again until none is left that is due at another time.
+func (s *Service) moveRemote(ctx context.Context, sub row, move chargeMove) (payments.RemoteSubscription, error) {
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return payments.RemoteSubscription{}, err
+	}
+	c := collectionOf(sub)
+	if gateway.Name() == payments.GWB {
+		return gateway.MoveNextCharge(ctx, c, move.ToAt)
+	}
+	for range maxDropRounds {
+		remote, err := gateway.ReadSubscription(ctx, c.GatewayID, sub.ID)
+		if err != nil || !running(remote.Status) {
+			return remote, err
+		}
+		open, err := gateway.OpenCharges(ctx, c)
+		if err != nil {
+			return remote, fmt.Errorf("list open charges: %w", err)
+		}
+		if s.chargesFrom(move.ToAt, remote, open) {
+			return remote, nil
+		}
+		for _, charge := range open {
+			if err := gateway.DropCharge(ctx, charge.ID, sub.ID); err != nil && !errors.Is(err, payments.ErrAlreadyPaid) {
+				return remote, fmt.Errorf("drop charge %s: %w", charge.ID, err)
+			}
+		}
+		faultpoint.Hit("charge_move.after_drop")
+		if _, err := gateway.MoveNextCharge(ctx, c, move.ToAt); err != nil {
+			return remote, err
+		}
+	}
+	return payments.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, maxDropRounds)
+}
+
+// chargesFrom reports whether gateway A charges first on the day: by the charge that it
+// will make, or by one that it has made for it.
+func (s *Service) chargesFrom(at time.Time, remote payments.RemoteSubscription, open []payments.Payment) bool {
+	day, first := s.dateOf(at).Time, false
+	for _, charge := range open {
+		if charge.DueDate == nil || s.dateOf(*charge.DueDate).Time.Before(day) {
+			return false
+		}
+		first = first || s.dateOf(*charge.DueDate).Time.Equal(day)
+	}
+	if remote.NextBilling == nil {
+		return false
+	}
+	next := s.dateOf(*remote.NextBilling).Time
+	return len(open) == 0 && next.Equal(day) || first && next.After(day)
+}
+
+// endChargeMove writes what came of it. One that was moved further on meanwhile stays
+// open, for the sweep.
+func (s *Service) endChargeMove(ctx context.Context, found row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		sub, err := s.lockTx(ctx, tx, found.CustomerID, found.ID)
+		if err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: state, ToAt: move.ToAt, Now: &now})
+		if err != nil || n == 0 || remote == nil || Status(sub.Status).Ended() {
+			return err
+		}
+		return s.editTx(ctx, tx, &sub, func(r *row) {
+			switch {
+			case state == chargeMoveRefused && r.ExpiresAt != nil:
+				r.GatewayDeletedAt = &now // nothing charges it: what was given ends with expires_at
+			case state == chargeMoveDone:
+				s.learnRemote(r, remote)
+				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
+			}
+		})
+	})
+}
+
+func (s *Service) postponeChargeMove(ctx context.Context, sub row, move chargeMove, why error) error {
+	s.log.WarnContext(ctx, "the next charge of an extended subscription is not moved yet", slog.String("subscription_id", sub.ID.String()),
+		slog.String("gateway", sub.Gateway), slog.Any("error", why))
+	delay := min(s.cfg.RecoveryDelay<<min(move.Tries-1, 16), maxPauseDelay)
+	if errors.Is(why, payments.ErrGatewayMissing) {
+		delay = pauseMissing
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		at := s.clock.Now().Add(delay)
+		if err := s.db.PostponeChargeMove(ctx, tx, subscriptionsdb.PostponeChargeMoveParams{ID: move.ID, NextTryAt: at}); err != nil {
+			return fmt.Errorf("postpone charge move: %w", err)
+		}
+		return s.scheduleChargeMoveTx(ctx, tx, move.ID, at)
+	})
+}

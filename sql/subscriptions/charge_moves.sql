@@ -1,0 +1,42 @@
+-- name: BeginChargeMove :one
+-- Counts a try before the gateway is asked. No row means that it is over.
+UPDATE subscriptions.charge_moves SET tries = tries + 1 WHERE id = @id AND state = 'open' RETURNING *;
+
+-- name: EndChargeMove :execrows
+-- No row where it was moved further on meanwhile.
+UPDATE subscriptions.charge_moves SET state = @state, next_try_at = NULL, ended_at = @now
+WHERE id = @id AND state = 'open' AND to_at = @to_at::timestamptz;
+
+-- name: GetChargeMove :one
+SELECT * FROM subscriptions.charge_moves WHERE id = @id;
+
+-- name: GetChargeMoveOver :one
+-- The move that took the charge of an instant away.
+SELECT * FROM subscriptions.charge_moves
+WHERE subscription_id = @subscription_id AND from_at <= @at AND to_at > @at AND state IN ('open', 'done')
+ORDER BY to_at DESC LIMIT 1;
+
+-- name: GetLastChargeMove :one
+SELECT * FROM subscriptions.charge_moves
+WHERE subscription_id = @subscription_id AND state IN ('open', 'done') ORDER BY to_at DESC LIMIT 1;
+
+-- name: InsertChargeMove :exec
+INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, next_try_at, created_by_id, register_date)
+VALUES (@id, @subscription_id, @from_at, @to_at, @now::timestamptz, @created_by_id, @now::timestamptz);
+
+-- name: ListDueChargeMoves :many
+SELECT id FROM subscriptions.charge_moves WHERE state = 'open' AND next_try_at <= @now::timestamptz
+ORDER BY next_try_at LIMIT 500;
+
+-- name: PostponeChargeMove :exec
+UPDATE subscriptions.charge_moves SET next_try_at = @next_try_at::timestamptz WHERE id = @id AND state = 'open';
+
+-- name: GoesOnAfter :one
+-- Whether a recurrence charges from an instant on, to which an extension moved it.
+SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
+    WHERE subscription_id = @subscription_id AND to_at >= @since::timestamptz AND state IN ('open', 'done'));
+
+-- name: LengthenChargeMove :execrows
+-- Moves the order that is open further on.
+UPDATE subscriptions.charge_moves SET to_at = @to_at, next_try_at = @now::timestamptz
+WHERE subscription_id = @subscription_id AND state = 'open';
