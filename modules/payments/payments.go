@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,12 @@ type Adapter interface {
 	// consequence has the kind NothingForUs. It fails when the body is no event;
 	// ID and Type are filled as far as they can be read.
 	ReadEvent(body []byte) (Event, error)
+	// OnAnswer has f told, within the call, of each right answer, and with right false
+	// of each that closes the whole account.
+	OnAnswer(f func(ctx context.Context, right bool))
+	// Probe asks something that changes nothing and costs one call; nil when the
+	// answer is right.
+	Probe(ctx context.Context) error
 }
 
 // Deps is what New needs.
@@ -76,8 +83,10 @@ func New(d Deps) *Service {
 	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime})
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
 	s.intents.OnUnknown(s.listUnknownTx)
+	s.intents.OnProbe(s.probe)
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
+		a.OnAnswer(func(ctx context.Context, right bool) { s.intents.Heard(ctx, string(a.Name()), right) })
 	}
 	return s
 }
@@ -90,6 +99,14 @@ func (s *Service) Gateway(name GatewayName) (Gateway, error) {
 		return nil, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
 	}
 	return g, nil
+}
+
+func (s *Service) probe(ctx context.Context, gateway string) error {
+	a, ok := s.gateways[GatewayName(gateway)]
+	if !ok {
+		return fmt.Errorf("%w: %q is not configured", ErrUnavailable, gateway)
+	}
+	return a.Probe(ctx)
 }
 
 // Intents is the schedule by which the gateways are asked what became of a call.

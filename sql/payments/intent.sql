@@ -28,8 +28,11 @@ SELECT id, @at::timestamptz, @by::text, state, state FROM ended
 RETURNING intent_id;
 
 -- name: IntentForward :execrows
--- IntentForward makes every intent of the gateway that waits after a failed look due. Those that are being changed come by themselves.
-UPDATE payments.intents i SET next_look_at = @now::timestamptz
+-- IntentForward makes what waits after a failed look due: the first time at once, then a minute after its last look, doubled with each time. Those that
+-- are being changed come by themselves.
+UPDATE payments.intents i SET forwards = i.forwards + 1, next_look_at = CASE
+    WHEN i.forwards = 0 OR i.looked_at IS NULL THEN @now::timestamptz
+    ELSE least(i.next_look_at, i.looked_at + interval '30 seconds' * power(2, least(i.forwards, 10))) END
 WHERE i.id IN (
     SELECT o.id FROM payments.intents o
     WHERE o.gateway = @gateway AND o.state = 'open' AND o.next_look_at > @now::timestamptz AND o.not_known_since IS NOT NULL
@@ -53,6 +56,11 @@ INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
 SELECT id, @now::timestamptz, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
 RETURNING intent_id;
 
+-- name: IntentNextLook :one
+-- IntentNextLook is the first look of the gateway after an instant.
+SELECT next_look_at::timestamptz AS at FROM payments.intents
+WHERE gateway = @gateway AND state = 'open' AND next_look_at > @now::timestamptz ORDER BY next_look_at LIMIT 1;
+
 -- name: IntentOpenExcluding :one
 SELECT * FROM payments.intents WHERE gateway = @gateway AND excludes = @excludes AND state = 'open';
 
@@ -64,7 +72,8 @@ SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open'
 WITH noted AS (
     UPDATE payments.intents i SET
         leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = sqlc.narg(cause), failures = @failures, misses = @misses, calls = @calls,
-        missed_at = sqlc.narg(missed_at), not_known_since = sqlc.narg(not_known_since)
+        missed_at = sqlc.narg(missed_at), not_known_since = sqlc.narg(not_known_since),
+        forwards = CASE WHEN @outcome::text = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz
     RETURNING i.id
 )
@@ -79,6 +88,18 @@ WITH counted AS (
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, @at::timestamptz, 'look', 'called', 'open' FROM counted;
+
+-- name: IntentProbe :many
+-- IntentProbe leases the open intent that nobody has and that was looked at longest ago, but for those that have failed too often to stand for the gateway.
+UPDATE payments.intents i SET leased_until = @until::timestamptz, looked_at = @now::timestamptz, looks = looks + 1
+FROM (
+    SELECT o.id FROM payments.intents o
+    WHERE o.gateway = @gateway AND o.state = 'open' AND (o.leased_until IS NULL OR o.leased_until <= @now::timestamptz) AND o.failures < @most_failures
+    ORDER BY o.looked_at NULLS FIRST, o.id LIMIT 1
+    FOR UPDATE SKIP LOCKED
+) probe
+WHERE i.id = probe.id
+RETURNING i.*;
 
 -- name: IntentResetFound :exec
 -- IntentResetFound has what was found once and is missing now looked at twice more: the gateway was not to be believed.
@@ -126,7 +147,8 @@ SELECT * FROM payments.gateway_state WHERE gateway = @gateway;
 -- GatewayStateRecover notes the first right answer after a failed one, once a minute at most: a single object that is always answered oddly does not
 -- have all others asked about again and again.
 UPDATE payments.gateway_state SET failing_since = NULL, forwarded_at = @now::timestamptz
-WHERE gateway = @gateway AND failing_since IS NOT NULL AND (forwarded_at IS NULL OR forwarded_at <= @since::timestamptz);
+WHERE gateway = @gateway AND failing_since IS NOT NULL
+  AND (forwarded_at IS NULL OR forwarded_at <= @since::timestamptz OR forwarded_at > @now::timestamptz);
 
 -- name: GatewayStateSpend :exec
 UPDATE payments.gateway_state SET looks_left = @looks_left, window_ends = sqlc.narg(window_ends), failed_at = sqlc.narg(failed_at) WHERE gateway = @gateway;

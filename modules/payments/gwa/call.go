@@ -100,15 +100,34 @@ func (g *Gateway) call(ctx context.Context, r request) error {
 	}
 	defer res.Body.Close()
 	g.quota.note(res.Header, g.cfg.Clock.Now())
-	g.limits.answered(endpoint, res.StatusCode, res.Header, g.cfg.Clock.Now())
+	if g.limits.answered(endpoint, res.StatusCode, res.Header, g.cfg.Clock.Now()) {
+		g.health.Tell(ctx, false)
+	}
 	raw, err := answer.Body(res.Body)
 	if err != nil {
 		return onTheWay(err)
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return problemOf(res.StatusCode, raw)
+		p := problemOf(res.StatusCode, raw)
+		if p.own && res.StatusCode < http.StatusInternalServerError && !wouldNotListen[res.StatusCode] {
+			g.health.Tell(ctx, true)
+		}
+		return p
 	}
-	return r.take(raw)
+	if err := r.take(raw); err != nil {
+		return err
+	}
+	g.health.Tell(ctx, true)
+	return nil
+}
+
+// OnAnswer has f told of each answer that says how the gateway as a whole is.
+func (g *Gateway) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
+
+// Probe asks for one customer.
+func (g *Gateway) Probe(ctx context.Context) error {
+	_, err := get(ctx, g, "/customers", url.Values{"limit": {"1"}}, (*list[customer]).check)
+	return err
 }
 
 func (g *Gateway) httpRequest(ctx context.Context, r request) (*http.Request, error) {

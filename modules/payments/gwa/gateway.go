@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/clock"
 )
 
@@ -30,6 +31,7 @@ type Gateway struct {
 	http   *http.Client
 	limits limits
 	quota  quota
+	health answer.Health
 }
 
 var _ payments.Adapter = (*Gateway)(nil)

@@ -28,18 +28,36 @@ const (
 // for a minute or two, or from all until the account's window ends. Then background
 // work stops, and what a customer waits for goes on with one probe a minute, and
 // freely once a probe was answered.
+//
+// The account's rest ends when the gateway announces that calls are left, too: it
+// counts by its own clock.
 type limits struct {
 	mu        sync.Mutex
 	endpoints map[string]*rest
-	until     time.Time // the account rests
-	nextProbe time.Time
+	account   span
+	probes    span // until the next probe of the account
 	heard     bool // a probe was answered since
 }
 
 // rest is an endpoint that has answered 429.
 type rest struct {
-	at, until time.Time
-	probe     time.Time // when one was let through; zero: none is under way
+	span
+	probe span // of the one that was let through, while it is under way
+}
+
+// span is a time of waiting. A clock that is set back makes it no longer than it was
+// to be from the beginning.
+type span struct {
+	from   time.Time
+	length time.Duration
+}
+
+// left is zero or less when it is over.
+func (s *span) left(now time.Time) time.Duration {
+	if now.Before(s.from) {
+		s.from = now
+	}
+	return s.length - now.Sub(s.from)
 }
 
 // name is a part of a path that is no id.
@@ -61,59 +79,60 @@ var part = regexp.MustCompile(`/[^/]*`)
 func (l *limits) wait(endpoint string, background bool, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now.Before(l.until) {
+	if left := l.account.left(now); left > 0 {
+		probe := l.probes.left(now)
 		switch {
 		case background:
-			return l.until.Sub(now)
-		case !l.heard && now.Before(l.nextProbe):
-			return l.nextProbe.Sub(now)
+			return left
+		case !l.heard && probe > 0:
+			return probe
 		case !l.heard:
-			l.nextProbe = now.Add(probeEvery)
+			l.probes = span{now, probeEvery}
 			return 0
 		}
 	}
 	r := l.endpoints[endpoint]
-	switch {
-	case r == nil:
+	if r == nil {
 		return 0
-	case now.Before(r.until):
-		return r.until.Sub(now)
-	case !r.probe.IsZero() && now.Before(r.probe.Add(probeLife)):
-		return r.probe.Add(probeLife).Sub(now)
 	}
-	r.probe = now
+	if left := max(r.left(now), r.probe.left(now)); left > 0 {
+		return left
+	}
+	r.probe = span{now, probeLife}
 	return 0
 }
 
-// answered takes note of an answer.
-func (l *limits) answered(endpoint string, status int, h http.Header, now time.Time) {
+// answered takes note of an answer, and reports whether it closes the account.
+func (l *limits) answered(endpoint string, status int, h http.Header, now time.Time) (closes bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if status != http.StatusTooManyRequests {
 		delete(l.endpoints, endpoint)
 		l.heard = true
-		return
+		if remaining, err := strconv.Atoi(h.Get("RateLimit-Remaining")); err == nil && remaining > 0 {
+			l.account = span{}
+		}
+		return false
 	}
-	r := l.endpoints[endpoint]
 	pause := restAgain
-	if r == nil {
-		r, pause = &rest{}, restOnce
+	if l.endpoints[endpoint] == nil {
+		pause = restOnce
 	}
-	*r = rest{at: now, until: now.Add(pause)}
 	if l.endpoints == nil {
 		l.endpoints = map[string]*rest{}
 	}
-	l.endpoints[endpoint] = r
-	account := now.Before(l.until)
+	l.endpoints[endpoint] = &rest{span: span{now, pause}}
+	closes = l.account.left(now) > 0
 	for other, one := range l.endpoints {
-		account = account || other != endpoint && now.Sub(one.at) <= accountWide
+		closes = closes || other != endpoint && now.Sub(one.from).Abs() <= accountWide
 	}
-	if account {
-		l.heard, l.nextProbe = false, now.Add(probeEvery)
-		if until := now.Add(resetAfter(h)); until.After(l.until) {
-			l.until = until
+	if closes {
+		l.heard, l.probes = false, span{now, probeEvery}
+		if reset := resetAfter(h); reset > l.account.left(now) {
+			l.account = span{now, reset}
 		}
 	}
+	return closes
 }
 
 // failed ends a probe of which no answer came.
@@ -121,7 +140,7 @@ func (l *limits) failed(endpoint string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.endpoints[endpoint]; r != nil {
-		r.probe = time.Time{}
+		r.probe = span{}
 	}
 }
 
@@ -139,7 +158,7 @@ type quota struct {
 	mu        sync.Mutex
 	known     bool
 	remaining int
-	until     time.Time
+	window    span
 }
 
 func (q *quota) note(h http.Header, now time.Time) {
@@ -149,12 +168,12 @@ func (q *quota) note(h http.Header, now time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.known, q.remaining, q.until = true, remaining, now.Add(resetAfter(h))
+	q.known, q.remaining, q.window = true, remaining, span{now, resetAfter(h)}
 }
 
 // left is not known before the first answer, and when the window has passed.
 func (q *quota) left(now time.Time) (remaining int, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.remaining, q.known && now.Before(q.until)
+	return q.remaining, q.known && q.window.left(now) > 0
 }

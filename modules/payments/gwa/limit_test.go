@@ -101,3 +101,53 @@ func TestResetIsBounded(t *testing.T) {
 		require.Equal(t, want, resetAfter(reset(header)), header)
 	}
 }
+
+// TestRestEndsWhateverTheClockDoes: one that is set back makes no rest longer than it
+// was to be, one that jumps forward ends it.
+func TestRestEndsWhateverTheClockDoes(t *testing.T) {
+	t.Parallel()
+	for _, jump := range []time.Duration{-24 * time.Hour, -time.Hour, -time.Second, time.Hour} {
+		var l limits
+		l.answered(charges, 429, reset("7200"), limitedAt)
+		require.True(t, l.answered(search, 429, reset("7200"), limitedAt), "it closes the account")
+		back := limitedAt.Add(jump)
+		require.LessOrEqual(t, l.wait(orders, true, back), 2*time.Hour, "the account")
+		require.LessOrEqual(t, l.wait(orders, false, back), time.Minute, "its probes")
+		require.Zero(t, l.wait(orders, false, back.Add(2*time.Minute)))
+		require.LessOrEqual(t, l.wait(orders, true, back.Add(2*time.Hour)), time.Duration(0))
+
+		var one limits
+		one.answered(charges, 429, reset("7200"), limitedAt)
+		require.LessOrEqual(t, one.wait(charges, true, back), time.Minute, "one endpoint")
+		at := back.Add(probeLife)
+		require.Zero(t, one.wait(charges, true, at))
+		require.LessOrEqual(t, one.wait(charges, true, at.Add(-time.Hour)), probeLife, "its probe")
+	}
+	var q quota
+	h := reset("600")
+	h.Set("RateLimit-Remaining", "0")
+	q.note(h, limitedAt)
+	_, known := q.left(limitedAt.Add(-time.Hour))
+	require.True(t, known)
+	_, known = q.left(limitedAt.Add(-50 * time.Minute))
+	require.False(t, known, "ten minutes later")
+}
+
+// TestTheAccountRestsNoLongerThanTheGatewaySays: its clock may run before ours.
+func TestTheAccountRestsNoLongerThanTheGatewaySays(t *testing.T) {
+	t.Parallel()
+	var l limits
+	l.answered(charges, 429, reset("43200"), limitedAt)
+	l.answered(search, 429, reset("43200"), limitedAt)
+	probe := limitedAt.Add(time.Minute)
+	require.Zero(t, l.wait(orders, false, probe))
+	h := reset("43200")
+	h.Set("RateLimit-Remaining", "0")
+	l.answered(orders, 200, h, probe)
+	require.Positive(t, l.wait(orders, true, probe), "nothing is left")
+	h.Set("RateLimit-Remaining", "24999")
+	l.answered(orders, 200, h, probe)
+	require.Zero(t, l.wait(orders, true, probe), "another window has begun")
+	l.answered(orders, 429, reset("43200"), probe)
+	require.True(t, l.answered("GET /customers", 429, reset("43200"), probe), "and is used up: two endpoints close it again")
+}

@@ -1,12 +1,14 @@
 package gwb
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/internal/answer"
 	"marquee/platform/clock"
 )
 
@@ -23,8 +25,9 @@ type Config struct {
 
 // Gateway is gateway B.
 type Gateway struct {
-	cfg Config
-	api *stripe.Client
+	cfg    Config
+	api    *stripe.Client
+	health *answer.Health
 }
 
 var _ payments.Adapter = (*Gateway)(nil)
@@ -43,20 +46,34 @@ func New(cfg Config) *Gateway {
 	if cfg.Transport == nil {
 		cfg.Transport = http.DefaultTransport
 	}
+	health := &answer.Health{}
 	backend := &stripe.BackendConfig{
 		MaxNetworkRetries: stripe.Int64(0), // call repeats, and knows which outcomes are certain
 		EnableTelemetry:   stripe.Bool(false),
-		HTTPClient:        &http.Client{Timeout: cfg.Timeout, Transport: judge{cfg.Transport}},
+		HTTPClient:        &http.Client{Timeout: cfg.Timeout, Transport: judge{cfg.Transport, health}},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // it prints whole errors
 	}
 	if cfg.URL != "" {
 		backend.URL = stripe.String(cfg.URL)
 	}
 	return &Gateway{
-		cfg: cfg,
+		cfg: cfg, health: health,
 		api: stripe.NewClient(cfg.SecretKey, stripe.WithBackends(stripe.NewBackendsWithConfig(backend))),
 	}
 }
 
 // Name is payments.GWB.
 func (*Gateway) Name() payments.GatewayName { return payments.GWB }
+
+// OnAnswer has f told of each answer that says how the gateway as a whole is.
+func (g *Gateway) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
+
+// Probe asks for one charge.
+func (g *Gateway) Probe(ctx context.Context) error {
+	_, err := read(ctx, g, func(ctx context.Context) (struct{}, error) {
+		p := &stripe.ChargeListParams{}
+		p.Limit, p.Single = stripe.Int64(1), true
+		return struct{}{}, g.api.V1Charges.List(ctx, p).Err()
+	})
+	return err
+}

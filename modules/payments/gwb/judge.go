@@ -18,7 +18,10 @@ import (
 // judge stands between the client library and the network. An answer passes when
 // it is what the path asks for: a list, or the object of the id. The library takes
 // any JSON for the object that was wanted, and a proxy's page for its own error.
-type judge struct{ next http.RoundTripper }
+type judge struct {
+	next   http.RoundTripper
+	health *answer.Health
+}
 
 // kinds are the objects behind the paths.
 var kinds = map[string]string{
@@ -41,6 +44,11 @@ func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if err := judgeAnswer(r, res.StatusCode, raw); err != nil {
 		return nil, err
+	}
+	switch {
+	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusTooManyRequests:
+	case res.StatusCode < http.StatusInternalServerError:
+		j.health.Tell(r.Context(), true)
 	}
 	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	return res, nil

@@ -137,6 +137,9 @@ type Service struct {
 	users map[Kind]User
 	// unknown writes what is not known for a day where people look (OnUnknown).
 	unknown func(ctx context.Context, tx pgx.Tx, i Intent) error
+	// prober asks a gateway without an intent (OnProbe).
+	prober func(ctx context.Context, gateway string) error
+	health health
 }
 
 // New makes the schedule. Register the users before it runs.
@@ -293,7 +296,7 @@ func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
 	if _, err := s.db.IntentPostpone(ctx, s.deps.Pool, p); err != nil {
 		return fmt.Errorf("note intent: %w", err)
 	}
-	return s.db.GatewayStateFail(ctx, s.deps.Pool, paymentsdb.GatewayStateFailParams{Gateway: row.Gateway, Now: now})
+	return s.fails(ctx, row.Gateway)
 }
 
 // WaitTx notes, in the transaction that settles an answer, that the gateway decides

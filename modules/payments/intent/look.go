@@ -65,10 +65,6 @@ const (
 	callsALook = 2
 	// share of the quota that looks have.
 	share = 5
-	// probeEvery and probeFor: while the gateway fails one look probes it, due or not.
-	probeEvery, probeFor = 30 * time.Second, 12 * time.Hour
-	// forwardEvery bounds how often looks are brought forward.
-	forwardEvery = time.Minute
 )
 
 // CallAgain counts a call that the look is about to make, and keeps other looks away
@@ -139,11 +135,16 @@ func (s *Service) lookOf(ctx context.Context, subject objectid.ID, k Kind, since
 func (s *Service) LookDue(ctx context.Context, gateway string) error {
 	failed := s.tell(ctx, gateway)
 	for range mostBatches {
-		found, err := s.claimDue(ctx, gateway)
-		if err != nil || len(found) == 0 {
+		found, probe, err := s.claimDue(ctx, gateway)
+		if err != nil || len(found) == 0 && !probe {
 			return errors.Join(failed, err)
 		}
-		right, err := s.look(ctx, gateway, found)
+		var right bool
+		if probe {
+			right, err = s.probe(ctx, gateway)
+		} else {
+			right, err = s.look(ctx, gateway, found)
+		}
 		failed = errors.Join(failed, err)
 		if !right || ctx.Err() != nil {
 			return failed
@@ -152,32 +153,32 @@ func (s *Service) LookDue(ctx context.Context, gateway string) error {
 	return failed
 }
 
-// claimDue leases the next looks. While the gateway fails and nothing is due, the
-// oldest intent probes it.
-func (s *Service) claimDue(ctx context.Context, gateway string) (found []paymentsdb.PaymentsIntent, err error) {
+// claimDue leases the next looks. While the gateway fails and nothing is due, an
+// intent probes it, or where none can, a question of its own: probe.
+func (s *Service) claimDue(ctx context.Context, gateway string) (found []paymentsdb.PaymentsIntent, probe bool, err error) {
 	now := s.deps.Clock.Now()
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		state, err := s.window(ctx, tx, gateway, now)
 		if err != nil || state.LooksLeft <= 0 {
 			return err
 		}
-		p := paymentsdb.IntentClaimParams{Until: now.Add(lookLease), Now: now, Gateway: gateway, Before: now, Most: min(atOnce, state.LooksLeft)}
-		if found, err = s.db.IntentClaim(ctx, tx, p); err == nil && len(found) == 0 && probeDue(state, now) {
-			p.Most, p.Before = 1, now.Add(10*365*24*time.Hour)
-			found, err = s.db.IntentClaim(ctx, tx, p)
-			state.FailedAt = &now
+		if state.FailingSince != nil {
+			s.health.set(gateway, false)
 		}
-		if err != nil {
+		p := paymentsdb.IntentClaimParams{Until: now.Add(lookLease), Now: now, Gateway: gateway, Before: now, Most: min(atOnce, state.LooksLeft)}
+		if found, err = s.db.IntentClaim(ctx, tx, p); err != nil {
 			return fmt.Errorf("claim intents: %w", err)
 		}
-		return s.spend(ctx, tx, state, len(found))
+		looks := len(found)
+		if looks == 0 && probeDue(state, now) {
+			if found, err = s.probeTx(ctx, tx, gateway, now); err != nil {
+				return err
+			}
+			state.FailedAt, probe, looks = &now, len(found) == 0, 1
+		}
+		return s.spend(ctx, tx, state, looks)
 	})
-	return found, err
-}
-
-func probeDue(state paymentsdb.PaymentsGatewayState, now time.Time) bool {
-	return state.FailingSince != nil && now.Sub(*state.FailingSince) < probeFor &&
-		(state.FailedAt == nil || now.Sub(*state.FailedAt) >= probeEvery)
+	return found, probe, err
 }
 
 // window locks what is left of the gateway's quota for looks, and begins another
@@ -191,7 +192,7 @@ func (s *Service) window(ctx context.Context, tx pgx.Tx, gateway string, now tim
 	switch {
 	case !limited:
 		state.LooksLeft, state.WindowEnds = 1<<30, nil
-	case state.WindowEnds == nil || !now.Before(*state.WindowEnds):
+	case state.WindowEnds == nil || !now.Before(*state.WindowEnds) || state.WindowEnds.Sub(now) > quota.Window:
 		ends := now.Add(quota.Window)
 		state.LooksLeft, state.WindowEnds = int32(quota.Calls/share/callsALook), &ends //nolint:gosec // small
 	}
@@ -294,7 +295,7 @@ func (s *Service) noteFailure(ctx context.Context, r paymentsdb.PaymentsIntent, 
 	p := keep(r)
 	p.Outcome, p.Cause, p.Failures, p.NotKnownSince = "not_known", causeOf(cause), r.Failures+1, firstOf(r.NotKnownSince, now)
 	p.NextLookAt = now.Add(pauseAfter(int(p.Failures), now.Sub(*p.NotKnownSince)))
-	return errors.Join(s.note(ctx, p), s.db.GatewayStateFail(ctx, s.deps.Pool, paymentsdb.GatewayStateFailParams{Gateway: r.Gateway, Now: now}))
+	return errors.Join(s.note(ctx, p), s.fails(ctx, r.Gateway))
 }
 
 // noteMiss counts an empty look, or waits for the time from which it counts.
@@ -346,17 +347,4 @@ func (s *Service) endLook(ctx context.Context, r paymentsdb.PaymentsIntent, how 
 		return fmt.Errorf("end intent: %w", err)
 	}
 	return nil
-}
-
-// answered brings all looks of the gateway forward when it answers again.
-func (s *Service) answered(ctx context.Context, gateway string) error {
-	now := s.deps.Clock.Now()
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		n, err := s.db.GatewayStateRecover(ctx, tx, paymentsdb.GatewayStateRecoverParams{Now: now, Gateway: gateway, Since: now.Add(-forwardEvery)})
-		if err != nil || n == 0 {
-			return err
-		}
-		_, err = s.db.IntentForward(ctx, tx, paymentsdb.IntentForwardParams{Now: now, Gateway: gateway})
-		return err
-	})
 }

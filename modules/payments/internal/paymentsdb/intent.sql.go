@@ -147,7 +147,8 @@ func (q *Queries) GatewayStateRead(ctx context.Context, db DBTX, gateway string)
 
 const gatewayStateRecover = `-- name: GatewayStateRecover :execrows
 UPDATE payments.gateway_state SET failing_since = NULL, forwarded_at = $1::timestamptz
-WHERE gateway = $2 AND failing_since IS NOT NULL AND (forwarded_at IS NULL OR forwarded_at <= $3::timestamptz)
+WHERE gateway = $2 AND failing_since IS NOT NULL
+  AND (forwarded_at IS NULL OR forwarded_at <= $3::timestamptz OR forwarded_at > $1::timestamptz)
 `
 
 type GatewayStateRecoverParams struct {
@@ -257,7 +258,7 @@ FROM (
     FOR UPDATE SKIP LOCKED
 ) due
 WHERE i.id = due.id
-RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
 `
 
 type IntentClaimParams struct {
@@ -308,6 +309,7 @@ func (q *Queries) IntentClaim(ctx context.Context, db DBTX, arg IntentClaimParam
 			&i.LeasedUntil,
 			&i.CreatedAt,
 			&i.EndedAt,
+			&i.Forwards,
 		); err != nil {
 			return nil, err
 		}
@@ -323,7 +325,7 @@ const intentClaimOf = `-- name: IntentClaimOf :many
 UPDATE payments.intents SET leased_until = $1::timestamptz, looked_at = $2::timestamptz, looks = looks + 1
 WHERE subject_id = $3 AND state = 'open' AND ($4::text = '' OR kind = $4) AND (leased_until IS NULL OR leased_until <= $2::timestamptz)
   AND (looked_at IS NULL OR looked_at <= $5::timestamptz)
-RETURNING id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at
+RETURNING id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards
 `
 
 type IntentClaimOfParams struct {
@@ -374,6 +376,7 @@ func (q *Queries) IntentClaimOf(ctx context.Context, db DBTX, arg IntentClaimOfP
 			&i.LeasedUntil,
 			&i.CreatedAt,
 			&i.EndedAt,
+			&i.Forwards,
 		); err != nil {
 			return nil, err
 		}
@@ -433,7 +436,9 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 }
 
 const intentForward = `-- name: IntentForward :execrows
-UPDATE payments.intents i SET next_look_at = $1::timestamptz
+UPDATE payments.intents i SET forwards = i.forwards + 1, next_look_at = CASE
+    WHEN i.forwards = 0 OR i.looked_at IS NULL THEN $1::timestamptz
+    ELSE least(i.next_look_at, i.looked_at + interval '30 seconds' * power(2, least(i.forwards, 10))) END
 WHERE i.id IN (
     SELECT o.id FROM payments.intents o
     WHERE o.gateway = $2 AND o.state = 'open' AND o.next_look_at > $1::timestamptz AND o.not_known_since IS NOT NULL
@@ -445,7 +450,8 @@ type IntentForwardParams struct {
 	Gateway string
 }
 
-// IntentForward makes every intent of the gateway that waits after a failed look due. Those that are being changed come by themselves.
+// IntentForward makes what waits after a failed look due: the first time at once, then a minute after its last look, doubled with each time. Those that
+// are being changed come by themselves.
 func (q *Queries) IntentForward(ctx context.Context, db DBTX, arg IntentForwardParams) (int64, error) {
 	result, err := db.Exec(ctx, intentForward, arg.Now, arg.Gateway)
 	if err != nil {
@@ -523,8 +529,26 @@ func (q *Queries) IntentInsert(ctx context.Context, db DBTX, arg IntentInsertPar
 	return items, nil
 }
 
+const intentNextLook = `-- name: IntentNextLook :one
+SELECT next_look_at::timestamptz AS at FROM payments.intents
+WHERE gateway = $1 AND state = 'open' AND next_look_at > $2::timestamptz ORDER BY next_look_at LIMIT 1
+`
+
+type IntentNextLookParams struct {
+	Gateway string
+	Now     time.Time
+}
+
+// IntentNextLook is the first look of the gateway after an instant.
+func (q *Queries) IntentNextLook(ctx context.Context, db DBTX, arg IntentNextLookParams) (time.Time, error) {
+	row := db.QueryRow(ctx, intentNextLook, arg.Gateway, arg.Now)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
 const intentOpenExcluding = `-- name: IntentOpenExcluding :one
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at FROM payments.intents WHERE gateway = $1 AND excludes = $2 AND state = 'open'
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE gateway = $1 AND excludes = $2 AND state = 'open'
 `
 
 type IntentOpenExcludingParams struct {
@@ -559,12 +583,13 @@ func (q *Queries) IntentOpenExcluding(ctx context.Context, db DBTX, arg IntentOp
 		&i.LeasedUntil,
 		&i.CreatedAt,
 		&i.EndedAt,
+		&i.Forwards,
 	)
 	return i, err
 }
 
 const intentOpenOf = `-- name: IntentOpenOf :many
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at FROM payments.intents WHERE subject_id = $1 AND state = 'open' ORDER BY created_at, id
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND state = 'open' ORDER BY created_at, id
 `
 
 func (q *Queries) IntentOpenOf(ctx context.Context, db DBTX, subjectID objectid.ID) ([]PaymentsIntent, error) {
@@ -600,6 +625,7 @@ func (q *Queries) IntentOpenOf(ctx context.Context, db DBTX, subjectID objectid.
 			&i.LeasedUntil,
 			&i.CreatedAt,
 			&i.EndedAt,
+			&i.Forwards,
 		); err != nil {
 			return nil, err
 		}
@@ -615,7 +641,8 @@ const intentPostpone = `-- name: IntentPostpone :execrows
 WITH noted AS (
     UPDATE payments.intents i SET
         leased_until = NULL, next_look_at = $5::timestamptz, cause = $4, failures = $6, misses = $7, calls = $8,
-        missed_at = $9, not_known_since = $10
+        missed_at = $9, not_known_since = $10,
+        forwards = CASE WHEN $3::text = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = $11 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $12::timestamptz
     RETURNING i.id
 )
@@ -660,6 +687,76 @@ func (q *Queries) IntentPostpone(ctx context.Context, db DBTX, arg IntentPostpon
 	return result.RowsAffected(), nil
 }
 
+const intentProbe = `-- name: IntentProbe :many
+UPDATE payments.intents i SET leased_until = $1::timestamptz, looked_at = $2::timestamptz, looks = looks + 1
+FROM (
+    SELECT o.id FROM payments.intents o
+    WHERE o.gateway = $3 AND o.state = 'open' AND (o.leased_until IS NULL OR o.leased_until <= $2::timestamptz) AND o.failures < $4
+    ORDER BY o.looked_at NULLS FIRST, o.id LIMIT 1
+    FOR UPDATE SKIP LOCKED
+) probe
+WHERE i.id = probe.id
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
+`
+
+type IntentProbeParams struct {
+	Until        time.Time
+	Now          time.Time
+	Gateway      string
+	MostFailures int32
+}
+
+// IntentProbe leases the open intent that nobody has and that was looked at longest ago, but for those that have failed too often to stand for the gateway.
+func (q *Queries) IntentProbe(ctx context.Context, db DBTX, arg IntentProbeParams) ([]PaymentsIntent, error) {
+	rows, err := db.Query(ctx, intentProbe,
+		arg.Until,
+		arg.Now,
+		arg.Gateway,
+		arg.MostFailures,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsIntent{}
+	for rows.Next() {
+		var i PaymentsIntent
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.SubjectID,
+			&i.Item,
+			&i.CustomerID,
+			&i.Gateway,
+			&i.Reference,
+			&i.Excludes,
+			&i.State,
+			&i.Calls,
+			&i.Looks,
+			&i.Failures,
+			&i.Misses,
+			&i.MissedAt,
+			&i.NotKnownSince,
+			&i.ToldAt,
+			&i.Cause,
+			&i.CallEndsAt,
+			&i.LookedAt,
+			&i.NextLookAt,
+			&i.LeasedUntil,
+			&i.CreatedAt,
+			&i.EndedAt,
+			&i.Forwards,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const intentResetFound = `-- name: IntentResetFound :exec
 UPDATE payments.intents i SET misses = 0, missed_at = NULL, next_look_at = $1::timestamptz
 WHERE i.id IN (
@@ -685,7 +782,7 @@ WHERE i.id IN (
     SELECT o.id FROM payments.intents o
     WHERE o.gateway = $2 AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= $3::timestamptz
     ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
-RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
 `
 
 type IntentTellParams struct {
@@ -728,6 +825,7 @@ func (q *Queries) IntentTell(ctx context.Context, db DBTX, arg IntentTellParams)
 			&i.LeasedUntil,
 			&i.CreatedAt,
 			&i.EndedAt,
+			&i.Forwards,
 		); err != nil {
 			return nil, err
 		}

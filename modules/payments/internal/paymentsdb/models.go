@@ -107,6 +107,8 @@ type PaymentsIntent struct {
 	LeasedUntil *time.Time
 	CreatedAt   time.Time
 	EndedAt     *time.Time
+	// How often its look was brought forward since its last right answer: each time it waits twice as long, so that an object that is always answered oddly keeps to its pauses.
+	Forwards int32
 }
 
 // The ledger: one row a settled gateway payment. Totals are derived from it.

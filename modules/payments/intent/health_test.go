@@ -1,0 +1,115 @@
+package intent_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/intent"
+	"marquee/testutil/leaktest"
+)
+
+// failing reports whether the gateway is marked.
+func (b *toy) failing(gateway string) bool {
+	b.t.Helper()
+	return b.count("SELECT count(*) FROM payments.gateway_state WHERE gateway = $1 AND failing_since IS NOT NULL", gateway) == 1
+}
+
+// probes has questions without an intent answered, or not, and counts them.
+func (b *toy) probes() (count *int, answers *bool) {
+	count, answers = new(int), new(bool)
+	b.svc.OnProbe(func(context.Context, string) error {
+		*count++
+		if *answers {
+			return nil
+		}
+		return errors.New("status 500")
+	})
+	return count, answers
+}
+
+// TestAnyRightAnswerEndsTheMark, and brings the looks forward: also in a process that
+// has just started, and in one that has not seen the failure.
+func TestAnyRightAnswerEndsTheMark(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	other := intent.New(intent.Deps{Pool: b.db, Clock: b.clock, Log: leaktest.Logger(t)})
+	id := b.lost("gwa", "failing")
+	for range 4 {
+		b.turn("gwa", 5*time.Minute)
+	}
+	b.svc.Heard(t.Context(), "gwb", true)
+	require.True(t, b.failing("gwa"), "another gateway's answer")
+	b.has(id, "made")
+	for _, svc := range []*intent.Service{b.svc, other} {
+		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET next_look_at = $1, forwards = 0", b.clock.Now().Add(time.Hour))
+		require.NoError(t, err)
+		svc.Heard(t.Context(), "gwa", true) // a login, a sweep, a request
+		require.False(t, b.failing("gwa"))
+		i, open := b.open(id)
+		require.True(t, open)
+		require.Equal(t, b.clock.Now(), i.NextLook)
+		b.clock.Advance(time.Minute)
+		svc.Heard(t.Context(), "gwa", false) // the account is closed
+		require.True(t, b.failing("gwa"))
+	}
+	b.svc.Heard(t.Context(), "gwa", true)
+	b.turn("gwa", 0)
+	require.Equal(t, "made", b.state(id))
+	require.False(t, b.failing("gwa"))
+}
+
+// TestAFailingGatewayIsProbedWithNothingOpen: else its mark would stay for ever.
+func TestAFailingGatewayIsProbedWithNothingOpen(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	asked, answers := b.probes()
+	b.turn("gwa", time.Minute)
+	require.Zero(t, *asked, "it does not fail")
+	b.svc.Heard(t.Context(), "gwa", false)
+	for range 24 {
+		b.turn("gwa", 5*time.Second)
+	}
+	require.Equal(t, 4, *asked, "each half minute")
+	require.True(t, b.failing("gwa"))
+	b.clock.Advance(12 * time.Hour)
+	for range 12 {
+		b.turn("gwa", 5*time.Minute)
+	}
+	require.Equal(t, 4+4, *asked, "after 12 hours each quarter of an hour")
+	*answers = true
+	b.turn("gwa", 15*time.Minute)
+	require.False(t, b.failing("gwa"))
+	b.turn("gwa", time.Hour)
+	require.Equal(t, 9, *asked)
+
+	b.svc.Heard(t.Context(), "gwa", false)
+	b.clock.Advance(-24 * time.Hour)
+	b.turn("gwa", 0)
+	require.False(t, b.failing("gwa"), "a clock that was set back does not keep it from being asked")
+}
+
+// TestWhatIsOddByItselfDoesNotStandForTheGateway: after some twenty minutes the
+// gateway is asked without it, and each time that it is brought forward it waits twice
+// as long.
+func TestWhatIsOddByItselfDoesNotStandForTheGateway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	asked, answers := b.probes()
+	odd := b.lost("gwa", "failing")
+	for range 60 {
+		b.turn("gwa", 30*time.Second)
+	}
+	require.Equal(t, 40, b.seen(odd))
+	require.Equal(t, 20, *asked)
+	*answers = true
+	b.turn("gwa", 30*time.Second) // it is brought forward, and fails again
+	before := b.seen(odd)
+	for range 12 * 60 {
+		b.turn("gwa", time.Minute)
+	}
+	require.LessOrEqual(t, b.seen(odd)-before, 12+6, "hourly, and a few times more while its wait doubles")
+}

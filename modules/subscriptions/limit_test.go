@@ -1,0 +1,74 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/sandbox/stage"
+)
+
+// reads counts the calls that read the recurrence of gateway A.
+func (b *bundle) reads(t *testing.T) (n int) {
+	t.Helper()
+	for _, e := range b.gateways.Sandbox.GWA.Stage().Journal.Entries(stage.EntryCall) {
+		if e.Method == http.MethodGet && e.Path == "/v3/subscriptions/"+b.text(t, "SELECT gwa_subscription_id FROM subscriptions.subscriptions") {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *bundle) marked(t *testing.T) bool {
+	t.Helper()
+	return b.count(t, "SELECT count(*) FROM payments.gateway_state WHERE failing_since IS NOT NULL") > 0
+}
+
+// TestLoginsAskAgainWhenTheGatewayTakesCallsAgain: its own clock decides, with nothing
+// open that a look could ask about.
+func TestLoginsAskAgainWhenTheGatewayTakesCallsAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	paidCard(t, b, "gwa")
+	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+	b.gateways.Sandbox.GWA.ExhaustRateLimit(12 * time.Hour)
+	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), payments.ErrUnavailable)
+	require.False(t, b.marked(t), "one endpoint")
+	require.ErrorIs(t, b.gateways.A.Probe(t.Context()), payments.ErrUnavailable)
+	require.True(t, b.marked(t), "two mean the account")
+	asked := b.reads(t)
+	b.clock.Advance(time.Minute)
+	b.gateways.Advance(t, time.Minute)
+	b.after(t, time.Minute)
+	require.True(t, b.marked(t), "the probe was refused")
+	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), payments.ErrUnavailable)
+	require.Equal(t, asked, b.reads(t), "logins do not ask")
+
+	require.NoError(t, b.gateways.Sandbox.Advance(12*time.Hour)) // the gateway's clock alone
+	b.gateways.Advance(t, time.Minute)
+	b.after(t, time.Minute)
+	require.False(t, b.marked(t))
+	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+	require.Equal(t, asked+1, b.reads(t))
+}
+
+// TestALoginEndsTheMarkOfAGateway that failed for a moment.
+func TestALoginEndsTheMarkOfAGateway(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			paidCard(t, b, gateway)
+			_, err := b.db.Exec(t.Context(), "UPDATE payments.gateway_state SET failing_since = now(), failed_at = now() WHERE gateway = $1", gateway)
+			require.NoError(t, err)
+			b.payments.Intents().Heard(t.Context(), gateway, false)
+			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+			require.False(t, b.marked(t))
+		})
+	}
+}
