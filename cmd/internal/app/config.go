@@ -86,7 +86,7 @@ type Config struct {
 	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order."`
 	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Validations and redemptions of promo codes a minute by one account, or by one client address where nobody is signed in."`
 	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Validations and redemptions of promo codes a minute from one client address, by all accounts."`
-	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"Pause after the first look at gateway A that finds nothing of a call without an answer; it doubles with each. Gateway B, whose search does not lag, has a quarter."`
+	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
 	GatewayCallTime   time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
 	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" doc:"Accepts the CNPJ with letters, in force since July 2026."`
 

@@ -12,12 +12,15 @@
 //
 //   - After a call or look that ended not known: 5, 15, 45 s, 2, 5, 15 min, then
 //     hourly, after a week daily. While a gateway fails as a whole, one look every
-//     half minute probes it, for 12 hours; the first right answer after a failed one
-//     brings all its looks forward.
-//   - An empty look counts as a miss only after the call's own time limit, and with
-//     growing pauses between the misses. Gateway A, whose search may lag, needs four
-//     (RECOVERY_DELAY, doubling), B two. Only then is Look.Proved true, and only then
-//     may a Looker end the row as nothing made, or make the call again.
+//     half minute probes it (after 12 hours every quarter of an hour), or where no
+//     intent can stand for it, a question without one. The first right answer after a
+//     failed one, whoever asked, brings all looks forward; what fails again waits twice
+//     as long each time.
+//   - An empty look counts as a miss only after the call's own time limit: the nth no
+//     sooner than 2^n - 1 RECOVERY_DELAY after it, nor than 5, 15, 35 s after the one
+//     before. Gateway A, whose search may lag, needs four, B two. Only then is
+//     Look.Proved true, and only then may a Looker end the row as nothing made, or make
+//     the call again.
 //   - What was found once (Kind registered with WasFound) needs two misses an hour
 //     apart, and none while the gateway is suspect: more than 5 and more than 1 % of
 //     what was looked at within an hour was missing. The mark is lifted by an operator

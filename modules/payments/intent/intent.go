@@ -117,8 +117,8 @@ type Deps struct {
 	Clock     clock.Clock
 	Log       *slog.Logger
 	Operators *operators.Mailer // nil: nobody is written to
-	// RecoveryDelay is the pause after the first empty look at gateway A; it doubles
-	// with each. Default 1 min. Gateway B, whose search does not lag, has a quarter.
+	// RecoveryDelay says how long the gateways' search may lag: the nth empty look (from
+	// 0) counts no sooner than 2^n - 1 of it after the call's own end. Default 1 min.
 	RecoveryDelay time.Duration
 	// CallTime bounds a call that moves money: gateway A may take a minute for a card,
 	// and a request that ends earlier leaves charges nobody knows of. Default 75 s.

@@ -47,7 +47,7 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 		require.Equal(t, 0, b.seen(committed), "the call may still be under way")
 		b.turn("gwb", time.Second)
 		require.Equal(t, 1, b.seen(committed))
-		b.turn("gwb", 15*time.Second)
+		b.turn("gwb", time.Minute)
 		require.Equal(t, has, b.state(committed))
 
 		looked := b.lost("gwb", has) // died in a look: its lease runs out
@@ -57,7 +57,7 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 		b.turn("gwb", 104*time.Second)
 		require.Equal(t, 0, b.seen(looked), "another process may be looking")
 		b.turn("gwb", time.Second)
-		b.turn("gwb", 15*time.Second)
+		b.turn("gwb", time.Minute)
 		require.Equal(t, has, b.state(looked))
 	}
 }
@@ -65,7 +65,7 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 // TestAnEmptyLookCountsOnlyAfterTheCall: the gateway may still be working on it.
 func TestAnEmptyLookCountsOnlyAfterTheCall(t *testing.T) {
 	t.Parallel()
-	for gateway, pauses := range map[string][]time.Duration{"gwa": {0, time.Minute, 2 * time.Minute, 4 * time.Minute}, "gwb": {0, 15 * time.Second}} {
+	for gateway, pauses := range map[string][]time.Duration{"gwa": {0, time.Minute, 2 * time.Minute, 4 * time.Minute}, "gwb": {0, time.Minute}} {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)

@@ -302,32 +302,15 @@ func (s *Service) noteFailure(ctx context.Context, r paymentsdb.PaymentsIntent, 
 func (s *Service) noteMiss(ctx context.Context, r paymentsdb.PaymentsIntent, counts bool, at time.Time) error {
 	now := s.deps.Clock.Now()
 	p := keep(r)
-	p.Outcome, p.Failures, p.Cause = "not_there", 0, nil
+	p.Outcome, p.Failures, p.Cause = "not_there_yet", 0, nil
+	p.NextLookAt = now.Add(pauseAfter(int(r.Looks), 0))
 	if counts {
-		p.Misses, p.MissedAt = min(r.Misses+1, 100), &at
-		p.NextLookAt = now.Add(s.gap(Kind(r.Kind), r.Gateway, int(p.Misses)))
-	} else {
-		p.Outcome = "not_there_yet"
-		p.NextLookAt = now.Add(pauseAfter(int(r.Looks), 0))
-		if due := s.countsFrom(r); due.Before(p.NextLookAt) && due.After(now) {
-			p.NextLookAt = due
-		}
+		r.Misses, r.MissedAt = min(r.Misses+1, 100), &at
+		p.Outcome, p.Misses, p.MissedAt, p.NextLookAt = "not_there", r.Misses, r.MissedAt, later(now, s.countsFrom(r))
+	} else if due := s.countsFrom(r); due.Before(p.NextLookAt) {
+		p.NextLookAt = later(now, due)
 	}
 	return s.note(ctx, p)
-}
-
-// countsFrom is when the next empty look counts.
-func (s *Service) countsFrom(r paymentsdb.PaymentsIntent) time.Time {
-	var from time.Time
-	if r.CallEndsAt != nil {
-		from = *r.CallEndsAt
-	}
-	if r.MissedAt != nil {
-		if next := r.MissedAt.Add(s.gap(Kind(r.Kind), r.Gateway, int(r.Misses))); next.After(from) {
-			from = next
-		}
-	}
-	return from
 }
 
 func (s *Service) note(ctx context.Context, p paymentsdb.IntentPostponeParams) error {

@@ -31,24 +31,47 @@ func (s *Service) needed(k Kind, gateway string) int {
 	return s.deps.Tries
 }
 
-// gap is what has to lie between the miss of that number and the next one.
-func (s *Service) gap(k Kind, gateway string, misses int) time.Duration {
-	switch {
-	case s.users[k].WasFound:
-		return foundAgainAfter
-	case gateway != gatewayA:
-		return s.deps.RecoveryDelay / 4
+// gaps lie between the misses: three of them are had within a minute of the first
+// right answer after an outage.
+var gaps = []time.Duration{5 * time.Second, 15 * time.Second, 35 * time.Second}
+
+// countsFrom is from when the next empty look counts: no sooner than the call's search
+// may lag, (2^n - 1) RECOVERY_DELAY after the end of the call's own time limit for the
+// nth miss (the first is 0), and no sooner than its gap after the miss before.
+func (s *Service) countsFrom(r paymentsdb.PaymentsIntent) time.Time {
+	n := int(r.Misses)
+	var from time.Time
+	if r.CallEndsAt != nil {
+		from = *r.CallEndsAt
 	}
-	return s.deps.RecoveryDelay << min(max(misses-1, 0), 10)
+	if s.users[Kind(r.Kind)].WasFound {
+		if r.MissedAt != nil {
+			return later(from, r.MissedAt.Add(foundAgainAfter))
+		}
+		return from
+	}
+	proving := min(n, s.needed(Kind(r.Kind), r.Gateway)-1)
+	from = from.Add(s.deps.RecoveryDelay * (1<<proving - 1))
+	if r.MissedAt == nil || n == 0 {
+		return from
+	}
+	gap := gaps[min(n, len(gaps))-1]
+	if n > proving {
+		gap = s.deps.RecoveryDelay << min(n-1, 10) // proved, and looked for all the same
+	}
+	return later(from, r.MissedAt.Add(gap))
 }
 
-// missCounts reports whether an empty look at the instant says anything: the call
-// can no longer be under way, and the last miss lies far enough back.
-func (s *Service) missCounts(r paymentsdb.PaymentsIntent, at time.Time) bool {
-	if r.CallEndsAt != nil && at.Before(*r.CallEndsAt) {
-		return false
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
 	}
-	return r.MissedAt == nil || !at.Before(r.MissedAt.Add(s.gap(Kind(r.Kind), r.Gateway, int(r.Misses))))
+	return a
+}
+
+// missCounts reports whether an empty look at the instant says anything.
+func (s *Service) missCounts(r paymentsdb.PaymentsIntent, at time.Time) bool {
+	return !at.Before(s.countsFrom(r))
 }
 
 // waits is the pause before the next look at what the gateway decides later: half of

@@ -88,6 +88,130 @@ func TestRecoveryEndsSoonAfterTheGateways(t *testing.T) {
 	require.LessOrEqual(t, late*100, total*5)
 }
 
+// outage has the gateway fail for a while. The calls are made in its first part, half
+// of them were not carried out.
+func (b *toy) outage(gateway string, calls int, first, whole time.Duration) (made, nothing []objectid.ID) {
+	b.t.Helper()
+	end := b.clock.Now().Add(whole)
+	for n := range calls {
+		id := b.lost(gateway, "failing")
+		if n%2 == 0 {
+			made = append(made, id)
+		} else {
+			nothing = append(nothing, id)
+		}
+		b.turn(gateway, first/time.Duration(calls))
+	}
+	for b.clock.Now().Before(end) {
+		b.turn(gateway, 15*time.Second)
+	}
+	for _, id := range made {
+		b.has(id, "made")
+	}
+	for _, id := range nothing {
+		b.has(id, "nothing")
+	}
+	return made, nothing
+}
+
+// settled counts those of the rows that are.
+func (b *toy) settled(rows ...[]objectid.ID) (n int) {
+	b.t.Helper()
+	for _, ids := range rows {
+		for _, id := range ids {
+			if b.state(id) != "open" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// aMinuteOfAnswers lets seconds pass until the first right answer, and then a minute.
+func (b *toy) aMinuteOfAnswers(gateway string) {
+	b.t.Helper()
+	for b.failing(gateway) {
+		b.turn(gateway, time.Second)
+	}
+	for range 60 {
+		b.turn(gateway, time.Second)
+	}
+}
+
+// TestAMinuteAfterAnOutage of a quarter of an hour nearly all of what was called in it
+// is settled, also that nothing was made, within the looks' share of the quota.
+func TestAMinuteAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			made, nothing := b.outage(gateway, 100, 5*time.Minute, 15*time.Minute)
+			b.aMinuteOfAnswers(gateway)
+			require.GreaterOrEqual(t, b.settled(made, nothing), 95)
+			require.LessOrEqual(t, len(b.looks), 25_000/5/2, "two calls each")
+		})
+	}
+}
+
+// TestWhatWasCalledLateInAnOutage is found within the minute as well. That nothing was
+// made of it is proved when the gateway's search can lag no longer: seven
+// RECOVERY_DELAY after the end of the call's time.
+func TestWhatWasCalledLateInAnOutage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, nothing := b.outage("gwa", 100, 15*time.Minute, 15*time.Minute)
+	b.aMinuteOfAnswers("gwa")
+	require.Equal(t, len(made), b.settled(made))
+	for range 9 * 6 {
+		b.turn("gwa", 10*time.Second)
+	}
+	require.Equal(t, len(nothing), b.settled(nothing))
+	require.Equal(t, 0, b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND ended_at < call_ends_at + interval '7 minutes'`))
+	require.Equal(t, 0, b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND missed_at < call_ends_at + interval '3 minutes'`))
+}
+
+// TestMissesAfterAnOutage: 5, 15 and 35 s lie between them, and no look is made later
+// than it can count.
+func TestMissesAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.lost("gwa", "failing")
+	for range 30 {
+		b.turn("gwa", 30*time.Second)
+	}
+	b.has(id, "nothing")
+	b.turn("gwa", 30*time.Second)
+	first := b.clock.Now()
+	var misses []time.Duration
+	for n := 1; b.state(id) == "open"; {
+		if b.count("SELECT misses FROM payments.intents WHERE subject_id = $1", id) == n {
+			misses = append(misses, b.clock.Now().Sub(first))
+			n++
+		}
+		b.turn("gwa", time.Second)
+	}
+	require.Equal(t, []time.Duration{0, 5 * time.Second, 20 * time.Second}, misses)
+	require.Equal(t, 55*time.Second, b.clock.Now().Sub(first))
+}
+
+// TestTheOldestAreSettledWithinTheShare: what the fifth of the quota does not suffice
+// for waits for the next window.
+func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]intent.Quota{"gwa": {Calls: 800, Window: 12 * time.Hour}} })
+	var ids []objectid.ID
+	for range 100 {
+		ids = append(ids, b.lost("gwa", "made"))
+		b.clock.Advance(time.Millisecond)
+	}
+	b.aMinuteOfAnswers("gwa")
+	require.Equal(t, 80, b.settled(ids[:80]))
+	require.Zero(t, b.settled(ids[80:]), "a fifth of 800 calls are 80 looks, oldest first")
+	b.turn("gwa", 12*time.Hour)
+	require.Equal(t, 100, b.settled(ids))
+}
+
 func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *intent.Deps) { d.Quotas = map[string]intent.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}} })

@@ -7,11 +7,13 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
+	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/jobs"
 )
 
-// turnEvery is how soon after its time a look is made.
-const turnEvery = 5 * time.Second
+// turnEvery is how often there is a turn of looks, turnStays how long one waits for
+// looks that fall due before the next: the next one is not inserted while it works.
+const turnEvery, turnStays = 5 * time.Second, 4 * time.Second
 
 // turnTime bounds a turn: it may have a whole outage to catch up with.
 const turnTime = 10 * time.Minute
@@ -36,15 +38,34 @@ type lookWorker struct {
 	s *Service
 }
 
-// Work makes a turn. What fails in it comes with the next, so that nobody has to look
-// at a job that was given up.
+// Work makes a turn, and stays for what falls due before the next one, so that the
+// pauses of seconds are what they are meant to be. What fails in it comes with the next,
+// so that nobody has to look at a job that was given up.
 func (w *lookWorker) Work(ctx context.Context, job *river.Job[lookArgs]) error {
 	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
 	defer cancel()
-	if err := w.s.LookDue(ctx, job.Args.Gateway); err != nil {
-		w.s.deps.Log.WarnContext(ctx, "a turn of looks failed", "gateway", job.Args.Gateway, "error", err)
+	for until := time.Now().Add(turnStays); ; {
+		if err := w.s.LookDue(ctx, job.Args.Gateway); err != nil {
+			w.s.deps.Log.WarnContext(ctx, "a turn of looks failed", "gateway", job.Args.Gateway, "error", err)
+			return nil
+		}
+		wait, soon := w.s.nextLook(ctx, job.Args.Gateway)
+		if !soon || wait > time.Until(until) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
 	}
-	return nil
+}
+
+// nextLook is in how long the next look of the gateway falls due.
+func (s *Service) nextLook(ctx context.Context, gateway string) (in time.Duration, ok bool) {
+	now := s.deps.Clock.Now()
+	at, err := s.db.IntentNextLook(ctx, s.deps.Pool, paymentsdb.IntentNextLookParams{Gateway: gateway, Now: now})
+	return at.Sub(now), err == nil
 }
 
 // Timeout bounds a turn.
