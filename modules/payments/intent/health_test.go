@@ -3,9 +3,11 @@ package intent_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	promtest "github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/intent"
@@ -112,4 +114,17 @@ func TestWhatIsOddByItselfDoesNotStandForTheGateway(t *testing.T) {
 		b.turn("gwa", time.Minute)
 	}
 	require.LessOrEqual(t, b.seen(odd)-before, 12+6, "hourly, and a few times more while its wait doubles")
+}
+
+func TestMetricsTellHowLongNobodyAsked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.svc.Heard(t.Context(), "gwa", false)
+	b.clock.Advance(20 * time.Minute)
+	require.NoError(t, promtest.CollectAndCompare(b.svc, strings.NewReader(`
+		# HELP marquee_gateway_unasked_seconds Since how long nobody has asked a gateway that fails; 0 when it does not.
+		# TYPE marquee_gateway_unasked_seconds gauge
+		marquee_gateway_unasked_seconds{gateway="gwa"} 1200
+		marquee_gateway_unasked_seconds{gateway="gwb"} 0
+	`), "marquee_gateway_unasked_seconds"))
 }

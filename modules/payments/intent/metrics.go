@@ -13,6 +13,7 @@ var (
 	notKnownGauge = prometheus.NewDesc("marquee_intents_not_known", "Orders of which the gateway told nothing that can be used.", []string{"gateway", "kind"}, nil)
 	oldestGauge   = prometheus.NewDesc("marquee_intents_oldest_seconds", "Age of the oldest open order.", []string{"gateway", "kind"}, nil)
 	failingGauge  = prometheus.NewDesc("marquee_gateway_failing_seconds", "Since how long the gateway gives no answer that can be used; 0 when it does.", []string{"gateway"}, nil)
+	unaskedGauge  = prometheus.NewDesc("marquee_gateway_unasked_seconds", "Since how long nobody has asked a gateway that fails; 0 when it does not.", []string{"gateway"}, nil)
 	suspectGauge  = prometheus.NewDesc("marquee_gateway_suspect", "1 while too much is missing at the gateway, and nothing is ended by it.", []string{"gateway"}, nil)
 )
 
@@ -21,7 +22,7 @@ const scrapeTime = 5 * time.Second
 
 // Describe names the metrics.
 func (*Service) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{openGauge, notKnownGauge, oldestGauge, failingGauge, suspectGauge} {
+	for _, d := range []*prometheus.Desc{openGauge, notKnownGauge, oldestGauge, failingGauge, unaskedGauge, suspectGauge} {
 		to <- d
 	}
 }
@@ -51,14 +52,16 @@ func (s *Service) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	for _, state := range states {
-		failing, suspect := 0.0, 0.0
+		failing, unasked, suspect := 0.0, 0.0, 0.0
 		if state.FailingSince != nil {
 			failing = now.Sub(*state.FailingSince).Seconds()
+			unasked = now.Sub(*firstOf(state.FailedAt, *state.FailingSince)).Seconds()
 		}
 		if state.SuspectSince != nil {
 			suspect = 1
 		}
 		gauge(failingGauge, failing, state.Gateway)
+		gauge(unaskedGauge, unasked, state.Gateway)
 		gauge(suspectGauge, suspect, state.Gateway)
 	}
 }

@@ -128,6 +128,10 @@ var plants = map[string][]string{
 		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
 		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-21', created_at = '2026-11-18 11:59'`,
 	},
+	"gateways_probed": {
+		`UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:29', failed_at = '2026-11-20 11:29' WHERE gateway = 'gwa'`,
+		`UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:29' WHERE gateway = 'gwb'`,
+	},
 	"intents_agree": {
 		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
 		openIntent("subscription", "SUB", "'2026-11-20 12:01', NULL, NULL"),
@@ -375,6 +379,7 @@ func TestGraceIsGiven(t *testing.T) {
 	_, err = db.Exec(t.Context(), `UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, recovery_at = '2026-11-20 11:50', register_date = '2026-11-19';
 		INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, created_at, next_look_at, leased_until, not_known_since)
 		VALUES (platform.new_object_id(), 'refund', platform.new_object_id(), 'gwa', 'x', '2026-11-18', '2026-11-20 11:00', '2026-11-20 11:31', '2026-11-18 12:01');
+		UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:00', failed_at = '2026-11-20 11:31' WHERE gateway = 'gwa';
 		UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:40', created_at = '2026-11-19';
 		UPDATE tickets.events SET capacity = 1, register_update_date = now()`)
 	require.NoError(t, err)
