@@ -73,7 +73,7 @@ func TestGatewayBNothingWasMade(t *testing.T) {
 	require.Equal(t, "pending", b.status(t, id), "the call may still be under way")
 	b.looks(t, 85*time.Second)
 	require.Equal(t, "pending", b.status(t, id), "an empty look says nothing before the call's own limit")
-	b.looks(t, 40*time.Second)
+	b.looks(t, 75*time.Second)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, "pending>cancelled nothing_at_gateway recovery", b.history(t, id)[1])
 	require.Empty(t, b.current(t))
