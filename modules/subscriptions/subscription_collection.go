@@ -57,10 +57,9 @@ func (s *Service) newCollection() *collection.Resource {
 func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
-	named := namedIn(in.Body)
 	var ids []objectid.ID
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if err := s.lockNamedTx(ctx, tx, named); err != nil {
+		if err := s.lockNamedTx(ctx, tx, collection.IDs(in.Body)); err != nil {
 			return err
 		}
 		ids, err = h.all.UpdateTx(ctx, tx, by, in.Body)
@@ -72,7 +71,7 @@ func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpap
 	if err != nil {
 		return nil, err
 	}
-	if err := s.finishMoves(ctx, named.withPlan()); err != nil {
+	if err := s.finishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
 		return nil, err
 	}
 	docs := []json.RawMessage{}
@@ -92,43 +91,10 @@ func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpap
 	}}, nil
 }
 
-// namedRow is an object of a PUT as far as it has to be known beforehand.
-type namedRow struct {
-	ID     string           `json:"_id"`
-	PlanID *json.RawMessage `json:"plan_id"`
-}
-
-type namedRows []namedRow
-
-// namedIn reads which rows a body names. What is no list of objects is told by
-// the collection.
-func namedIn(body collection.RawJSON) namedRows {
-	var named namedRows
-	if json.Unmarshal(body, &named) != nil {
-		return nil
-	}
-	return named
-}
-
-// withPlan are the ids of the rows for which a plan is given.
-func (named namedRows) withPlan() []string {
-	ids := []string{}
-	for _, n := range named {
-		if n.PlanID != nil {
-			ids = append(ids, n.ID)
-		}
-	}
-	return ids
-}
-
 // lockNamedTx locks the customers of the rows, in order: whoever changes a
 // subscription locks its customer first.
-func (s *Service) lockNamedTx(ctx context.Context, tx pgx.Tx, named namedRows) error {
-	ids := make([]string, len(named))
-	for i, n := range named {
-		ids[i] = n.ID
-	}
-	customers, err := s.db.ListCustomersOf(ctx, tx, ids)
+func (s *Service) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	customers, err := s.db.ListCustomersOf(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return fmt.Errorf("find customers: %w", err)
 	}

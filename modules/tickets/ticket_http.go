@@ -52,7 +52,7 @@ func (s *Service) updateTickets(ctx context.Context, in *collection.BodyInput) (
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := lockEventsOfTickets(ctx, tx, idsIn(in.Body)); err != nil {
+		if err := lockEventsOfTickets(ctx, tx, collection.IDs(in.Body)); err != nil {
 			return err
 		}
 		ids, err := Tickets.UpdateTx(ctx, tx, by, in.Body)
@@ -66,24 +66,6 @@ func (s *Service) updateTickets(ctx context.Context, in *collection.BodyInput) (
 		return nil, err
 	}
 	return envelopeOf(ctx, docs, nil)
-}
-
-// idsIn reads the ids of a body as far as they can be read; the collection tells
-// what is wrong with it.
-func idsIn(body collection.RawJSON) []objectid.ID {
-	var objects []struct {
-		ID string `json:"_id"`
-	}
-	if json.Unmarshal(body, &objects) != nil {
-		return nil
-	}
-	var ids []objectid.ID
-	for _, o := range objects {
-		if id, err := objectid.Parse(o.ID); err == nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // listOwnTickets answers GET /me/tickets with the parameters of any collection;

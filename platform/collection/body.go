@@ -18,8 +18,8 @@ const maxObjects = 1000
 // maxIssues bounds the findings that one answer lists.
 const maxIssues = 50
 
-// RawJSON is a request's body as it came. httpapi has checked its depth and that
-// it is JSON without U+0000.
+// RawJSON is a request's body as it came. httpapi has checked its depth, and that
+// it is JSON without U+0000 whose objects have no member twice.
 type RawJSON []byte
 
 // UnmarshalJSON keeps a copy.
@@ -137,9 +137,30 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 	return records, found.err()
 }
 
+// IDs are the ids of a body's objects that have all the fields, as far as they can be
+// read: for locks to be taken before a write, which tells what is wrong with the body.
+func IDs(body RawJSON, with ...string) []objectid.ID {
+	all, err := objects(body)
+	if err != nil {
+		return nil
+	}
+	ids := []objectid.ID{}
+	for _, object := range all {
+		var text string
+		lacks := func(field string) bool { _, sent := object[field]; return !sent }
+		if json.Unmarshal(object[idField], &text) != nil || slices.ContainsFunc(with, lacks) {
+			continue
+		}
+		if id, err := objectid.Parse(text); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // readIDs checks the body of a DELETE: objects whose _id counts, whatever else
-// they carry.
-func readIDs(body RawJSON) ([]objectid.ID, error) {
+// they carry; but a field in another spelling is refused, as everywhere.
+func (r *Resource) readIDs(body RawJSON) ([]objectid.ID, error) {
 	all, err := objects(body)
 	if err != nil {
 		return nil, err
@@ -148,6 +169,11 @@ func readIDs(body RawJSON) ([]objectid.ID, error) {
 	ids := make([]objectid.ID, len(all))
 	for i, object := range all {
 		ids[i] = readID(i, object, nil, &found)
+		for name := range object {
+			if lower := strings.ToLower(name); lower != name && r.named[lower] != nil {
+				found.add(i, shortened(name), "extra_forbidden", unknownField)
+			}
+		}
 	}
 	return ids, found.err()
 }
@@ -185,6 +211,8 @@ func (r *Resource) read(rec *Record, f *Field, raw json.RawMessage, found *findi
 	rec.values[f.Column] = value
 }
 
+const unknownField = "is not a known field"
+
 func (r *Resource) refuseUnknown(i int, object map[string]json.RawMessage, found *findings) {
 	var unknown []string
 	for name := range object {
@@ -194,7 +222,7 @@ func (r *Resource) refuseUnknown(i int, object map[string]json.RawMessage, found
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown {
-		found.add(i, shortened(name), "extra_forbidden", "is not a known field")
+		found.add(i, shortened(name), "extra_forbidden", unknownField)
 	}
 }
 

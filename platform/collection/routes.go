@@ -141,5 +141,5 @@ func (r *Resource) doomed(ctx context.Context, body *RawJSON) ([]objectid.ID, er
 	if body == nil {
 		return nil, fault.InvalidAt("is required, or an array of {_id} objects as body", "query", paramID)
 	}
-	return readIDs(*body)
+	return r.readIDs(*body)
 }

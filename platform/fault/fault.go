@@ -20,6 +20,7 @@ const (
 	Unauthenticated             // 401
 	Forbidden                   // 403
 	Missing                     // 404
+	TimedOut                    // 408
 	Conflicting                 // 409
 	Gone                        // 410
 	TooLarge                    // 413

@@ -36,6 +36,7 @@ type Config struct {
 	TrustedProxies []netip.Prefix     // peers whose X-Forwarded-For is believed
 	CORSOrigins    []string           // default: any origin, without credentials
 	RequestTimeout time.Duration      // default 90 s: a gateway may take a minute for a card
+	BodyStall      time.Duration      // longest silence within a request's body; default 10 s
 	NoThrottle     bool               // lifts the limits per address, for load and end-to-end tests
 	DocsPage       []byte             // HTML of GET /docs
 	Idempotency    *idempotency.Store // keeps the answers of Idempotent operations; nil: the header is ignored
@@ -57,6 +58,9 @@ func New(cfg Config) *API {
 	if cfg.RequestTimeout == 0 {
 		cfg.RequestTimeout = 90 * time.Second
 	}
+	if cfg.BodyStall == 0 {
+		cfg.BodyStall = defaultBodyStall
+	}
 	if len(cfg.CORSOrigins) == 0 {
 		cfg.CORSOrigins = []string{"*"}
 	}
@@ -75,7 +79,7 @@ func New(cfg Config) *API {
 			MaxAge:         600,
 		}),
 		a.timeout,
-		endReadDeadline,
+		a.limitReading,
 		refuseUnstorable,
 	)
 	a.mux.NotFound(plainError(http.StatusNotFound))
@@ -245,6 +249,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	op := operation{auth: auth}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1 << 20
+	op.BodyReadTimeout = -1 // limitReading bounds it
 	for _, set := range options {
 		set(&op)
 	}
@@ -254,7 +259,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	}
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission})
 	op.Extensions = map[string]any{"x-auth": string(auth)}
-	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withoutNulls(op), a.once(op)}
+	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op), a.withoutNulls(op), a.once(op)}
 	recall := recallOf[O](op)
 	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
 		out, done, err := recalled(ctx, recall)

@@ -66,6 +66,7 @@ var statuses = map[fault.Kind]int{
 	fault.Unauthenticated: http.StatusUnauthorized,
 	fault.Forbidden:       http.StatusForbidden,
 	fault.Missing:         http.StatusNotFound,
+	fault.TimedOut:        http.StatusRequestTimeout,
 	fault.Conflicting:     http.StatusConflict,
 	fault.Gone:            http.StatusGone,
 	fault.TooLarge:        http.StatusRequestEntityTooLarge,
@@ -84,6 +85,7 @@ const (
 // huma has one constructor of errors for the whole process; ours gives the
 // contract's bodies.
 func init() {
+	huma.ValidateStrictCasing = true  // a member in another spelling is an unknown field
 	huma.DefaultArrayNullable = false // a null body is no array: 422, and our lists are never null
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return bodyOf(faultOf(status, msg, errs))
@@ -98,11 +100,9 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 	case http.StatusRequestEntityTooLarge:
-		return &fault.Error{Kind: fault.TooLarge, Message: "The body is too large."}
+		return errBodyTooLarge
 	case http.StatusUnsupportedMediaType:
 		return &fault.Error{Kind: fault.Unsupported, Message: "The body has to be sent with Content-Type: application/json."}
-	case http.StatusRequestTimeout:
-		return &fault.Error{Kind: fault.Unavailable, Message: "The body took too long to arrive."}
 	default:
 		return &fault.Error{Kind: fault.Internal, Message: msg}
 	}

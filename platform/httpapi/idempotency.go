@@ -97,11 +97,7 @@ func (a *API) once(op operation) func(huma.Context, func(huma.Context)) {
 			a.write(hc, err)
 			return
 		}
-		body, whole := peek(r, op.MaxBodyBytes)
-		if !whole {
-			next(hc) // refused there
-			return
-		}
+		body := bodyOfRequest(r)
 		request := idempotency.Request{Route: op.OperationID, Caller: callerText(hc.Context(), op, body), Key: key, Body: body}
 		if strings.Contains(op.Path, "{") {
 			request.Path = r.URL.Path
@@ -117,18 +113,6 @@ func (a *API) once(op operation) func(huma.Context, func(huma.Context)) {
 			a.attempt(hc, attempt, next)
 		}
 	}
-}
-
-// peek reads the body and puts it back; whole is false when it is over its limit
-// or did not arrive.
-func peek(r *http.Request, limit int64) (body []byte, whole bool) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	rest := r.Body
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), rest), rest}
-	return body, err == nil && int64(len(body)) <= limit
 }
 
 func callerText(ctx context.Context, op operation, body []byte) string {

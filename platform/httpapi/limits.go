@@ -3,9 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"mime"
@@ -25,60 +22,7 @@ import (
 	"marquee/platform/fault"
 )
 
-const (
-	formType = "application/x-www-form-urlencoded"
-	maxDepth = 32 // JSON containers inside one another
-)
-
-var jsonFormat = huma.Format{
-	Marshal: func(w io.Writer, v any) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
-	},
-	Unmarshal: func(data []byte, v any) error {
-		if err := CheckJSON(data); err != nil {
-			return err
-		}
-		err := json.Unmarshal(data, v)
-		var wrongType *json.UnmarshalTypeError
-		if errors.As(err, &wrongType) {
-			return errors.New("has the wrong type") // the error's own text names Go types
-		}
-		return err
-	},
-}
-
-// CheckJSON refuses what no body of the API may hold: containers nested deeper
-// than 32, and the character U+0000, which Postgres cannot store.
-func CheckJSON(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	for depth := 0; ; {
-		token, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return errors.New("is not valid JSON")
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				depth++
-			} else {
-				depth--
-			}
-			if depth > maxDepth {
-				return errors.New("is nested too deeply")
-			}
-		case string:
-			if strings.ContainsRune(t, 0) {
-				return errors.New("holds the character U+0000")
-			}
-		}
-	}
-}
+const formType = "application/x-www-form-urlencoded"
 
 // ParseForm reads an urlencoded body.
 func ParseForm(raw []byte) (url.Values, error) {

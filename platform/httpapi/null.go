@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,9 +26,8 @@ func (a *API) withoutNulls(op operation) func(huma.Context, func(huma.Context)) 
 			return
 		}
 		r, _ := unwrap(hc)
-		body, whole := peek(r, op.MaxBodyBytes)
 		var members map[string]json.RawMessage
-		if !whole || json.Unmarshal(body, &members) != nil {
+		if json.Unmarshal(bodyOfRequest(r), &members) != nil {
 			next(hc) // refused there
 			return
 		}
@@ -51,15 +49,7 @@ func (a *API) resolved(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// nullable compares names as decoding does: without case.
+// nullable reports whether the schema takes null; of unknown members it has its own word.
 func nullable(s *huma.Schema, name string) bool {
-	if s == nil {
-		return true
-	}
-	for known, property := range s.Properties {
-		if strings.EqualFold(known, name) {
-			return property.Nullable
-		}
-	}
-	return false
+	return s == nil || s.Properties[name] == nil || s.Properties[name].Nullable
 }

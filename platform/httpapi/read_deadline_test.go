@@ -1,11 +1,16 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +30,7 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 	const limit = 30 * time.Millisecond
 	store := idempotency.New(pgtest.DB(t), clock.System{}, []byte("0123456789abcdef0123456789abcdef"))
 	for name, option := range map[string]httpapi.Option{"plain": httpapi.Status(200), "repeatable": httpapi.Idempotent[httpapi.Output[said]](nil, nil)} {
-		api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: leaktest.Logger(t), Idempotency: store})
+		api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: leaktest.Logger(t), Idempotency: store, BodyStall: limit})
 		slow := func(ctx context.Context, _ *saleInput) (*httpapi.Output[said], error) {
 			select {
 			case <-ctx.Done():
@@ -34,7 +39,7 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 				return httpapi.OK(said{"done"})
 			}
 		}
-		httpapi.Route(api, http.MethodPost, "/slow", "slow", httpapi.Public, slow, httpapi.BodyReadTimeout(limit), option)
+		httpapi.Route(api, http.MethodPost, "/slow", "slow", httpapi.Public, slow, option)
 		url := apitest.Serve(t, api) + httpapi.Prefix + "/slow"
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 		for try := range 2 {
@@ -51,4 +56,55 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 		}
 		client.CloseIdleConnections()
 	}
+}
+
+// rawRequest sends bytes as they are and reads one answer.
+func rawRequest(t *testing.T, address, text string) *http.Response {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(address, "http://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = io.WriteString(conn, text)
+	require.NoError(t, err)
+	if !strings.HasSuffix(text, stalls) {
+		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = res.Body.Close() })
+	return res
+}
+
+// stalls ends a request whose connection stays open while nothing more comes.
+const stalls = ` `
+
+// TestABodyThatDoesNotArrive is the client's fault: never a 500, and no line that
+// looks like one of ours.
+func TestABodyThatDoesNotArrive(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer // each line is one write, and the handler's lock stands around it
+	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: slog.New(slog.NewTextHandler(&log, nil)), BodyStall: 30 * time.Millisecond})
+	httpapi.Route(api, http.MethodPost, "/sale", "sale", httpapi.Public, func(context.Context, *saleInput) (*httpapi.Output[said], error) {
+		return httpapi.OK(said{"done"})
+	})
+	server := httptest.NewServer(apitest.Handler(t, api))
+	const head = "POST /api/v1/sale HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	for name, c := range map[string]struct {
+		text   string
+		status int
+	}{
+		"stalled":         {head + "Content-Length: 90\r\n\r\n{\"title\":" + stalls, http.StatusRequestTimeout},
+		"cut off":         {head + "Content-Length: 90\r\n\r\n{\"title\":\"x\"}", http.StatusBadRequest},
+		"malformed chunk": {head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n", http.StatusBadRequest},
+		"no last chunk":   {head + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", http.StatusBadRequest},
+		"too much":        {head + "Content-Length: 99999999\r\n\r\n{}", http.StatusRequestEntityTooLarge},
+	} {
+		res := rawRequest(t, server.URL, c.text)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err, name)
+		require.Equal(t, c.status, res.StatusCode, "%s: %s", name, body)
+		require.Contains(t, string(body), `"detail"`, name)
+	}
+	server.Close() // after which nobody writes
+	require.NotContains(t, log.String(), "ERROR")
 }

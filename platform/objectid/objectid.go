@@ -64,6 +64,15 @@ func Valid(s string) bool {
 // String returns the 24 hex digits.
 func (id ID) String() string { return string(id) }
 
+// Strings are the ids as texts, for parameters of SQL.
+func Strings(ids []ID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = string(id)
+	}
+	return texts
+}
+
 // Time returns the instant, in whole seconds, that the id was made for.
 func (id ID) Time() time.Time {
 	b, err := hex.DecodeString(string(id))

@@ -5,7 +5,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +123,13 @@ func TestBadInput(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusUnsupportedMediaType, send("no content type", path, "text/plain", string(raw)).Status, r.Path)
 		require.Equal(t, http.StatusRequestEntityTooLarge, send("too much", path, "application/json", `{"name":"`+strings.Repeat("x", 2<<20)+`"}`).Status, r.Path)
+		for field, bodies := range spellings(t, body) {
+			for _, raw := range bodies {
+				answer := send(raw, path, "application/json", raw)
+				require.Contains(t, []int{http.StatusUnprocessableEntity, http.StatusBadRequest}, answer.Status, "%s %s with %s: %s", r.Method, r.Path, raw, answer.Body)
+				require.Regexp(t, "(?i)"+regexp.QuoteMeta(field), string(answer.Body), "%s %s with %s", r.Method, r.Path, raw)
+			}
+		}
 		if r.Method == http.MethodDelete {
 			continue // takes whole records back and reads their ids
 		}
@@ -176,6 +185,49 @@ func badBodies(t *testing.T, body any) map[string]string {
 		}
 	}
 	return all
+}
+
+// spellings are the body with each field, at any depth, in upper case, twice, and in
+// both spellings; by the field.
+func spellings(t *testing.T, body any) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	switch body := body.(type) {
+	case []any:
+		if len(body) > 0 {
+			for field, bodies := range spellings(t, body[0]) {
+				for _, raw := range bodies {
+					all[field] = append(all[field], "["+raw+"]")
+				}
+			}
+		}
+	case map[string]any:
+		for name, value := range body {
+			others := ""
+			for other, value := range body {
+				if other != name {
+					others += "," + member(t, other, value)
+				}
+			}
+			lower, upper := member(t, name, value), member(t, strings.ToUpper(name), value)
+			for _, spelled := range []string{lower + "," + lower, lower + "," + upper, upper + "," + lower, upper} {
+				all[name] = append(all[name], "{"+spelled+others+"}")
+			}
+			for field, bodies := range spellings(t, value) {
+				for _, raw := range bodies {
+					all[field] = append(all[field], "{"+member(t, name, json.RawMessage(raw))+others+"}")
+				}
+			}
+		}
+	}
+	return all
+}
+
+func member(t *testing.T, name string, value any) string {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	require.NoError(t, err)
+	return strconv.Quote(name) + ":" + string(raw)
 }
 
 func withUnknown(t *testing.T, body any) string {

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/platform/fault"
+)
+
+var (
+	errBodyTooLarge  = &fault.Error{Kind: fault.TooLarge, Message: "The body is too large."}
+	errBodyTooSlow   = &fault.Error{Kind: fault.TimedOut, Message: "The body took too long to arrive."}
+	errBodyCut       = &fault.Error{Kind: fault.BadRequest, Message: "The body ended before it was complete."}
+	errBodyMalformed = "is not valid JSON"
+)
+
+// wholeBody is a request's body that has arrived and is checked.
+type wholeBody struct {
+	bytes.Reader
+	data []byte
+}
+
+// Close implements io.Closer.
+func (b *wholeBody) Close() error { return nil }
+
+// bodyOfRequest is what withBody has read; nil of an operation that takes none.
+func bodyOfRequest(r *http.Request) []byte {
+	if whole, ok := r.Body.(*wholeBody); ok {
+		return whole.data
+	}
+	return nil
+}
+
+// withBody reads an operation's body once, within its bounds, and refuses what no
+// JSON route takes: so that a handler, the Idempotency-Key and the schema all see
+// the same members.
+func (a *API) withBody(op operation) func(huma.Context, func(huma.Context)) {
+	return func(hc huma.Context, next func(huma.Context)) {
+		r, _ := unwrap(hc)
+		if hc.Operation().RequestBody == nil || r.Body == nil || r.Body == http.NoBody {
+			next(hc)
+			return
+		}
+		data, err := readBody(r.Body, r.ContentLength, op.MaxBodyBytes)
+		if err == nil && !op.form && len(data) > 0 {
+			err = checkBody(data)
+		}
+		if err != nil {
+			a.write(hc, err)
+			return
+		}
+		whole := &wholeBody{data: data}
+		whole.Reset(data)
+		r.Body = whole
+		next(hc)
+	}
+}
+
+// readBody reads at most limit bytes; announced is the length that the head tells, or -1.
+func readBody(body io.Reader, announced, limit int64) ([]byte, error) {
+	if announced >= limit {
+		return nil, errBodyTooLarge
+	}
+	data := bytes.NewBuffer(make([]byte, 0, max(announced, 0)+bytes.MinRead))
+	_, err := data.ReadFrom(io.LimitReader(body, limit))
+	var network net.Error
+	switch {
+	case err == nil && int64(data.Len()) < limit:
+		return data.Bytes(), nil
+	case err == nil:
+		return nil, errBodyTooLarge
+	case errors.As(err, &network) && network.Timeout():
+		return nil, errBodyTooSlow
+	}
+	return nil, errBodyCut // cut off, or its chunks are malformed: the client's doing either way
+}

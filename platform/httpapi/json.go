@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"marquee/platform/fault"
+)
+
+const (
+	maxDepth = 32 // JSON containers inside one another
+	// namesInOrder is how many names of an object are compared one by one, which is
+	// faster than a map for the few that bodies have.
+	namesInOrder = 24
+)
+
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	},
+	// Unmarshal reads a body that withBody has checked.
+	Unmarshal: func(data []byte, v any) error {
+		err := json.Unmarshal(data, v)
+		var wrongType *json.UnmarshalTypeError
+		if errors.As(err, &wrongType) {
+			return errors.New("has the wrong type") // the error's own text names Go types
+		}
+		return err
+	},
+}
+
+// CheckJSON refuses what Postgres and readers cannot hold: containers nested deeper
+// than 32, and the character U+0000. A member may be there twice: gateways' events
+// are stored as they come.
+func CheckJSON(data []byte) error {
+	if msg, _ := scanJSON(data, false); msg != "" {
+		return errors.New(msg)
+	}
+	return nil
+}
+
+// checkBody is CheckJSON for bodies of clients: a member that is there twice is
+// refused as well, because two readers could each take another one. Other spellings
+// of a member are unknown fields, which schemas and collections refuse.
+func checkBody(data []byte) error {
+	if msg, loc := scanJSON(data, true); msg != "" {
+		return fault.InvalidAt(msg, loc...)
+	}
+	return nil
+}
+
+// container is an open object or list.
+type container struct {
+	object bool
+	inName bool   // the next text of an object is a name
+	name   string // of the member that is read
+	index  int    // of the item that is read
+	names  []string
+	more   map[string]bool // names beyond the first
+}
+
+// seen reports whether the object has the name already, and remembers it.
+func (c *container) seen(name string) bool {
+	if slices.Contains(c.names, name) || c.more[name] {
+		return true
+	}
+	if len(c.names) < namesInOrder {
+		c.names = append(c.names, name)
+		return false
+	}
+	if c.more == nil {
+		c.more = map[string]bool{}
+	}
+	c.more[name] = true
+	return false
+}
+
+// scanJSON tells what is wrong with a text, and where: "" when nothing is.
+func scanJSON(data []byte, once bool) (msg string, loc []any) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var open []container
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return "", nil
+		}
+		if err != nil {
+			return errBodyMalformed, []any{"body"}
+		}
+		var in *container // what the token stands in
+		if len(open) > 0 {
+			in = &open[len(open)-1]
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			if t == '}' || t == ']' {
+				open = open[:len(open)-1]
+				continue
+			}
+			if len(open) == maxDepth {
+				return "is nested too deeply", []any{"body"}
+			}
+			in.value()
+			open = append(open, container{object: t == '{', inName: t == '{', index: -1})
+			continue
+		case string:
+			if strings.ContainsRune(t, 0) {
+				return "holds the character U+0000", []any{"body"}
+			}
+			if in != nil && in.inName {
+				in.name, in.inName = t, false
+				if once && in.seen(t) {
+					return "is in the object twice", placeOf(open)
+				}
+				continue
+			}
+		}
+		in.value()
+	}
+}
+
+// value notes that a value begins in the container.
+func (c *container) value() {
+	if c == nil {
+		return
+	}
+	c.index++
+	c.inName = c.object
+}
+
+// placeOf is where the innermost of the open containers is read, such as body, 0, title.
+func placeOf(open []container) []any {
+	loc := []any{"body"}
+	for _, c := range open {
+		if c.object {
+			loc = append(loc, strings.ToValidUTF8(c.name[:min(len(c.name), maxNameShown)], ""))
+		} else {
+			loc = append(loc, c.index)
+		}
+	}
+	return loc
+}
+
+// maxNameShown bounds the client text that an error repeats, in bytes.
+const maxNameShown = 64
