@@ -6,10 +6,13 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
 SOAKED := ./cmd/internal/app ./cmd/internal/app/histories ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
-# How often `make flaky` runs the suite, and of what; one seed plays one order again.
+# How often `make flaky` runs the suite, and of what (soak too); one seed plays one order again.
 N    ?= 10
 PKG  ?= ./...
 SEED ?=
+
+# All of soak, or one of so many shares, such as 3/40.
+SHARE ?= 1
 
 .PHONY: run test flaky soak bench generate lint verify build clean
 
@@ -33,9 +36,9 @@ flaky:
 		echo "green after $$(($$(date +%s) - from)) s"; rm $$log; \
 	done
 
-## soak: the races, random histories and faults at full length: hours
+## soak: the races, random histories and faults at full length: hours; SHARE=3/40 plays the third of forty shares
 soak:
-	SOAK=1 $(GO) test -count=1 -v -run Soak -timeout 4h $(SOAKED)
+	SOAK=$(SHARE) $(GO) test -count=1 -v -run Soak -timeout 4h $(if $(filter ./...,$(PKG)),$(SOAKED),$(PKG))
 
 ## bench: the benchmarks and the load on a running server
 bench: build

@@ -231,7 +231,7 @@ func TestKilledAtEachStepSoak(t *testing.T) {
 	for i, wayName := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[wayName]
 		for j, step := range steps {
-			if !soak.On() && j%len(ways) != i {
+			if !soak.On() && j%len(ways) != i || !soak.Has(i*len(steps)+j) {
 				continue
 			}
 			t.Run(wayName+" "+step, func(t *testing.T) {

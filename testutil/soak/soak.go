@@ -1,16 +1,54 @@
 // Package soak sizes the tests that gain from more rounds: few in `make test`, so
-// that it stays quick, the full number in `make soak`.
+// that it stays quick, the full number in `make soak`, and a share of it in
+// `make soak SHARE=3/40`.
 package soak
 
-import "os"
+import (
+	"fmt"
+	"os"
+	"sync"
+)
 
-// On tells whether this run is `make soak`.
-func On() bool { return os.Getenv("SOAK") == "1" }
+// share is which of how many equal shares of the full length this run has; of 0: none,
+// as in `make test`.
+type share struct{ number, of int }
+
+// ours is read once a test runs, so that `go test` knows a kept result by it.
+var ours = sync.OnceValue(func() share { return parse(os.Getenv("SOAK")) })
+
+// parse reads SOAK: "1" for everything, "3/40" for the third of forty shares.
+func parse(s string) share {
+	switch s {
+	case "", "0":
+		return share{}
+	case "1":
+		return share{1, 1}
+	}
+	var it share
+	if n, err := fmt.Sscanf(s, "%d/%d", &it.number, &it.of); err != nil || n != 2 || it.number < 1 || it.number > it.of || s != it.String() {
+		panic("SOAK is 1, or a share such as 3/40, not " + s)
+	}
+	return it
+}
+
+func (s share) String() string { return fmt.Sprintf("%d/%d", s.number, s.of) }
+
+// On tells whether this run is `make soak`, or a share of it.
+func On() bool { return ours().of > 0 }
 
 // Rounds is the number of rounds of this run.
-func Rounds(inTest, inSoak int) int {
-	if On() {
-		return inSoak
+func Rounds(inTest, inSoak int) int { return ours().rounds(inTest, inSoak) }
+
+func (s share) rounds(inTest, inSoak int) int {
+	if s.of == 0 {
+		return inTest
 	}
-	return inTest
+	return max(inSoak/s.of, min(inTest, inSoak))
 }
+
+// Has tells whether the i-th case, from 0, of a list that is played whole in `make soak`
+// belongs to this run: each belongs to one share.
+func Has(i int) bool { return ours().has(i) }
+
+// has takes another place of each row of s.of cases, since lists often alternate.
+func (s share) has(i int) bool { return s.of == 0 || (i+i/s.of)%s.of == s.number-1 }
