@@ -96,8 +96,10 @@ func (h *history) pass(s step, span time.Duration) {
 	require.Fail(h.t, "time does not pass")
 }
 
-// dueLooksSQL are the gateways that something is to be asked about.
-const dueLooksSQL = `SELECT DISTINCT gateway FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) <= $1 ORDER BY gateway`
+// dueLooksSQL are the gateways that something is to be asked about, and those that
+// fail, which are probed.
+const dueLooksSQL = `SELECT gateway FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) <= $1
+	UNION SELECT gateway FROM payments.gateway_state WHERE failing_since IS NOT NULL ORDER BY gateway`
 
 // look makes the turns of looks that are due, as the periodic job does.
 func (h *history) look() {

@@ -18,7 +18,6 @@ var quietRoutes = []string{
 	"user_update", "users_type_create", "users_type_delete", "users_type_list", "users_type_update", "webhook_gwa", "webhook_gwb", "webhook_log_list",
 	"webhook_log_replay", "webhook_log_stats",
 	"unapplied_payment_list", "unapplied_payment_extend", "unapplied_payment_keep",
-	"unapplied_payment_refund", // the calls of subscription_refund, by payments.RefundPayment
 }
 
 // quietJobs ask no gateway, or do what jobs of another kind do.
@@ -26,9 +25,7 @@ var quietJobs = []string{
 	"accounts_resend_verification", "accounts_send_code", "accounts_send_reset", "accounts_sweep_codes", "files_sweep_archive_tokens",
 	"files_sweep_orphans", "payments_events_replay", "payments_forget_person", "payments_webhook_log_months", "subscriptions_dunning_mail",
 	"subscriptions_expire", "tickets_mail", "payments_unapplied_mail",
-	"payments_unapplied",       // one look at the payment, which changes nothing, and the calls of subscription_refund
-	"payments_unapplied_sweep", // does what payments_unapplied does
-	"subscriptions_end_stray",  // the calls of the job that ends a row's own recurrence, after a look
+	"payments_unapplied",       // does for one payment what payments_unapplied_sweep does
 	"subscriptions_recover",    // of the release before: a look, as payments_intents_look makes it
 	"accounts_sweep_deletions", // queues accounts_erase_customer
 	"subscriptions_sweep",      // does what the jobs of single subscriptions do
