@@ -62,12 +62,19 @@ func (s *Service) MoveCharge(ctx context.Context, id objectid.ID) error {
 		return s.endChargeMove(ctx, sub, move, chargeMoveDone, &remote)
 	case err == nil: // it has ended there, and charges nobody
 		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, &remote)
-	case certain(err) && !errors.Is(err, payments.ErrGatewayMissing) && move.Tries == 1:
+	case refusedForGood(err) && move.Tries == 1:
 		s.log.ErrorContext(ctx, "the next charge of an extended subscription was not moved", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
 		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, nil)
 	}
 	return s.postponeChargeMove(context.WithoutCancel(ctx), sub, move, err)
+}
+
+// refusedForGood reports whether the gateway found the order wrong. That it was not
+// reached, also by the look before, refuses nothing.
+func refusedForGood(err error) bool {
+	var rejected *payments.Rejected
+	return certain(err) && (errors.As(err, &rejected) || errors.Is(err, payments.ErrUnsupported))
 }
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those

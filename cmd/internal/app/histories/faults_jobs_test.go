@@ -41,6 +41,8 @@ var jobDeeds = []deed{
 	{name: "payments_refund_recover", what: "gwa", given: a(cardA, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v3/payments/{id}/refund"), deaf), do: during(time.Hour), done: givenBack(4990)},
 	{name: "payments_refund_recover", what: "gwb", rests: 26 * time.Hour, given: a(cardB, lost(admin(http.MethodPost, "/subscriptions/%s/refund", why), "POST /v1/refunds"), deaf), do: during(time.Hour), done: givenBack(4990)},
 	{name: "subscriptions_give_back", what: "gwa", given: a(cardA, lost(own(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf), do: during(2 * time.Hour), done: givenBack(4990)},
+	{name: "subscriptions_charge_move", what: "gwa", given: cardA, do: extended, after: sweptForDays, done: chargeMoved},
+	{name: "subscriptions_charge_move", what: "gwb", given: cardB, do: extended, after: sweptForDays, done: chargeMoved},
 	{name: "payments_unapplied_sweep", what: "gwa", given: a(cardA, unapplied(true)), do: sweepUnapplied, after: unappliedForDays, done: givenBack(4990)},
 	{name: "payments_unapplied_sweep", what: "gwb", given: a(cardB, unapplied(true)), do: sweepUnapplied, after: unappliedForDays, rests: 26 * time.Hour, done: givenBack(4990)},
 	{name: "subscriptions_end_stray", what: "gwa", given: a(cardA, strayA), do: during(2 * time.Hour), after: unappliedForDays, done: strayEnded},
@@ -173,6 +175,27 @@ func refusalTold(h *history) {
 func disputed(h *history) { admin(http.MethodPost, "/subscriptions/%s/chargeback", why)(h) }
 
 func lifted(h *history) { admin(http.MethodPost, "/admin/subscriptions/%s/activate", why)(h) }
+
+// extended gives ten days as an admin, and lets the platform tell the gateway.
+func extended(h *history) answer {
+	h.touched[h.all()[0].ID.String()] = true
+	admin(http.MethodPost, "/admin/subscriptions/%s/extend", object{"days": 10})(h)
+	return during(2 * time.Hour)(h)
+}
+
+// sweptForDays lets the platform's sweep run for as long as a try may wait for the next.
+func sweptForDays(h *history) {
+	for range 26 {
+		h.pass(step{}, time.Hour)
+		h.sweep()
+		h.workJobs(h.t, h.process)
+	}
+}
+
+func chargeMoved(h *history) (moved bool) {
+	err := h.db.QueryRow(context.Background(), `SELECT count(*) = 1 FROM subscriptions.charge_moves WHERE state = 'done'`).Scan(&moved)
+	return err == nil && moved
+}
 
 // collects tells what we know of the collection, and what the gateway does: paused, it
 // has nothing that it would charge.
