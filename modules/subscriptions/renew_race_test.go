@@ -14,6 +14,15 @@ import (
 // the customer, the end of the subscription before the renewal.
 func (b *bundle) overtaken(t *testing.T, method, path string) (ended, renewal int) {
 	t.Helper()
+	return b.inTurn(t,
+		func() int { status, _ := b.call(t, method, path, nil); return status },
+		func() int { status, _ := b.call(t, http.MethodPut, renewPath, goodCard()); return status })
+}
+
+// inTurn makes two requests that wait for the lock on the customer, the first before the
+// second, and answers their statuses.
+func (b *bundle) inTurn(t *testing.T, before, after func() int) (first, second int) {
+	t.Helper()
 	tx, err := b.db.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(t.Context()) }()
@@ -25,13 +34,47 @@ func (b *bundle) overtaken(t *testing.T, method, path string) (ended, renewal in
 		})
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { ended, _ = b.call(t, method, path, nil) })
+	wg.Go(func() { first = before() })
 	wait(1)
-	wg.Go(func() { renewal, _ = b.call(t, http.MethodPut, renewPath, goodCard()) })
+	wg.Go(func() { second = after() })
 	wait(2)
 	require.NoError(t, tx.Rollback(t.Context()))
 	wg.Wait()
-	return ended, renewal
+	return first, second
+}
+
+// TestCancelOvertakenByARenewal: an unpaid PIX that a renewal by card has just dropped
+// is not what the customer has cancelled: either what takes its place ends, too, or they
+// hear that it goes on.
+func TestCancelOvertakenByARenewal(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			b.listen()
+			id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
+			var told object
+			renewal, ended := b.inTurn(t,
+				func() int { status, _ := b.call(t, http.MethodPut, renewPath, goodCard()); return status },
+				func() int {
+					var status int
+					status, told = b.call(t, http.MethodDelete, ownPath, nil)
+					return status
+				})
+			b.settle(t)
+			require.Equal(t, 200, renewal)
+			require.Equal(t, []string{">pending subscribed subscribe", "pending>cancelled replaced customer"}, b.history(t, id))
+			live := b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'pending')")
+			if ended == 200 {
+				require.NotEqual(t, id.String(), told["subscription_id"])
+				require.Zero(t, live)
+				return
+			}
+			require.Equal(t, 409, ended)
+			require.Equal(t, 1, live, "the renewal goes on")
+		})
+	}
 }
 
 // TestRenewalOvertakenByAnEnd: nothing is begun, nor charged, for a customer who has

@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -30,12 +31,14 @@ func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only pa
 	if sub.IntentOpen && Status(sub.Status) == Pending && !pix {
 		return row{}, "", s.conflictWith(ctx, s.pool, sub)
 	}
-	if Status(sub.Status) == Pending && pix && !sub.IntentOpen {
-		sub, err = s.cancelPix(ctx, sub)
-		return sub, "", err
-	}
 	c := change{action: CustomerCancels, source: ByCustomer, actor: &customerID}
-	after, givenUp, err := s.cancelNow(ctx, sub, c)
+	var after row
+	var givenUp string
+	if Status(sub.Status) == Pending && pix && !sub.IntentOpen {
+		after, err = s.cancelPix(ctx, sub)
+	} else {
+		after, givenUp, err = s.cancelNow(ctx, sub, c)
+	}
 	if !fault.Is(err, fault.Conflicting) {
 		return after, givenUp, err
 	}
@@ -57,7 +60,9 @@ func (s *Service) currentAt(ctx context.Context, customerID objectid.ID, only pa
 	return sub, err
 }
 
-// cancelPix drops an unpaid PIX: its code first, so that nobody pays it after.
+// cancelPix drops an unpaid PIX: its code first, so that nobody pays it after. 409 when
+// it has been paid meanwhile, or a renewal or another subscription has taken its place,
+// which goes on.
 func (s *Service) cancelPix(ctx context.Context, sub row) (row, error) {
 	if err := s.dropPix(ctx, sub, CustomerCancels, ByCustomer); err != nil {
 		return row{}, s.payments.Refused(ctx, "cancel PIX", err)
@@ -66,7 +71,17 @@ func (s *Service) cancelPix(ctx context.Context, sub row) (row, error) {
 	if err == nil && Status(after.Status) == Active {
 		return row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
-	return after, err
+	if err != nil {
+		return row{}, err
+	}
+	last, err := s.db.GetLastReason(ctx, s.pool, sub.ID)
+	if err != nil {
+		return row{}, fmt.Errorf("read why the subscription ended: %w", err)
+	}
+	if Reason(last) == ReasonReplaced {
+		return row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
+	}
+	return after, nil
 }
 
 // endRetry is when the job ends at the gateway what the request could not.
