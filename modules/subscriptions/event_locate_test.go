@@ -117,7 +117,8 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 		"a cancellation that is older":      {cancelled, -time.Second, false, "cancelled", "active>cancelled customer_cancelled webhook"},
 		"a refusal of the same second":      {refused, 0, true, "cancelled", "active>cancelled customer_cancelled webhook"},
 		"a refusal that the gateway denies": {refused, time.Second, false, "active", ""},
-		"an end of the same second":         {expired, 0, false, "expired", "active>expired expired webhook"},
+		"an end that the gateway denies":    {expired, time.Second, false, "active", ""},
+		"an end of the same second":         {expired, 0, true, "expired", "active>expired expired webhook"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +126,11 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			id, auth := b.authorized(t)
 			if tc.ended {
 				b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // the event below is the one that tells it
-				_, err := b.gateways.Sandbox.GWA.CancelAuthorization(auth, "")
+				end := func() (any, error) { return b.gateways.Sandbox.GWA.CancelAuthorization(auth, "") }
+				if tc.kind == expired {
+					end = func() (any, error) { return b.gateways.Sandbox.GWA.ExpireAuthorization(auth) }
+				}
+				_, err := end()
 				require.NoError(t, err)
 			}
 			activated := column[*time.Time](t, b, id, "last_event_at")
@@ -134,7 +139,7 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 				Gateway: payments.GWA, Kind: tc.kind, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
 				Authorization: &payments.PixAuthorization{ID: auth},
 			})
-			if tc.kind == refused {
+			if tc.kind != cancelled {
 				require.Equal(t, "active", b.status(t, id), "no gateway is asked while the webhook is answered")
 			}
 			if tc.after < 0 && tc.kind != cancelled {

@@ -40,8 +40,8 @@ func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change
 
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
 // the specification says, also within a period that is paid. Gateway A's events come
-// in any order: a refusal older than the activation says nothing, and one of a row that
-// runs is believed once the gateway was asked.
+// in any order: a refusal or expiry older than the activation says nothing, and one of a
+// row that runs is believed once the gateway was asked. Cancelled counts at once.
 func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	action := AuthorizationCancelled
 	if e.Kind == payments.AuthorizationHasExpired {
@@ -53,7 +53,7 @@ func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, 
 		return ignoredEnded, nil
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
-	case e.Kind == payments.AuthorizationWasRefused && Status(sub.Status) != Pending:
+	case !cancelled && Status(sub.Status) != Pending:
 		return "", s.askAuthorizationTx(ctx, tx, *sub, e.ID)
 	}
 	return "", s.unauthorizeTx(ctx, tx, sub, action, e.ID, e.Authorization)

@@ -15,7 +15,7 @@ import (
 )
 
 // refusedArgs asks gateway A whether the authorization of a subscription that runs was
-// refused, as an event says.
+// refused, or has expired, as an event says.
 type refusedArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	EventID        string      `json:"event_id"`
@@ -56,7 +56,7 @@ func (s *Service) FollowRefusal(ctx context.Context, id objectid.ID, event strin
 	}
 	action, ended := endedAuthorizations[a.Status]
 	if !ended {
-		s.log.InfoContext(ctx, "authorization stands although an event says that it was refused", slog.String("subscription_id", id.String()), slog.String("event_id", event))
+		s.log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", id.String()), slog.String("event_id", event))
 		return nil
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
