@@ -210,7 +210,7 @@ func TestRenewTakesTheEndBack(t *testing.T) {
 	refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{}), "VALIDATION_ERROR", "payment_method_id")
 	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
 	b.settle(t)
-	a := b.expect(t, 200, http.MethodPut, renewPath, object{})
+	a := b.expect(t, 200, http.MethodPut, renewPath, nil) // no body is an empty one
 	require.Equal(t, id.String(), a["subscription"].(object)["id"])
 	require.Equal(t, "active", a["subscription"].(object)["status"])
 	b.settle(t)

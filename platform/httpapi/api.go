@@ -271,4 +271,5 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 		}
 		return out, nil
 	})
+	a.lackBody(op)
 }

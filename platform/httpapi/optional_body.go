@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// lackBody lets a request to the operation come without a body where no member of it is
+// required, and documents it so.
+func (a *API) lackBody(op operation) {
+	registered := operationAt(a.huma.OpenAPI().Paths[op.Path], op.Method)
+	if registered == nil || registered.RequestBody == nil || registered.SkipValidateBody {
+		return
+	}
+	body := registered.RequestBody.Content["application/json"]
+	if body == nil {
+		return
+	}
+	if s := a.resolved(body.Schema); s != nil && s.Type == huma.TypeObject && len(s.Required) == 0 {
+		registered.RequestBody.Required = false
+	}
+}
+
+func operationAt(item *huma.PathItem, method string) *huma.Operation {
+	if item == nil {
+		return nil
+	}
+	return map[string]*huma.Operation{
+		http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+	}[method]
+}
+
+// emptyBody takes no body at all for {} where none is required, so that both are
+// checked, kept and answered alike.
+func emptyBody(op *huma.Operation, r *http.Request) {
+	if body := op.RequestBody; body.Required || op.SkipValidateBody || body.Content["application/json"] == nil {
+		return
+	}
+	const empty = "{}"
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(empty)), int64(len(empty))
+}
