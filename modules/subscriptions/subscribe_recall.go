@@ -95,6 +95,5 @@ func (h handlers) recallRenewal(ctx context.Context, id objectid.ID) (*httpapi.O
 	if err != nil {
 		return nil, err
 	}
-	out := h.service.asBegun(cardOutcome{sub: sub})
-	return renewedOutput(out.sub, out.message)
+	return renewedOutput(h.service.asBegun(cardOutcome{sub: sub}))
 }

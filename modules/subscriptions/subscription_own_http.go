@@ -73,6 +73,12 @@ type renewInput struct {
 type renewedBody struct {
 	Subscription renewedDoc `json:"subscription"`
 	Message      string     `json:"message"`
+	// Info is there while nobody knows whether the gateway took the card.
+	Info *renewedInfo `json:"info,omitempty"`
+}
+
+type renewedInfo struct {
+	PaymentStatus string `json:"payment_status" enum:"unknown"`
 }
 
 type renewedDoc struct {
@@ -91,17 +97,22 @@ func (h handlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output[re
 	if err != nil {
 		return nil, err
 	}
-	return renewedOutput(out.sub, out.message)
+	return renewedOutput(out)
 }
 
-func renewedOutput(sub row, message string) (*httpapi.Output[renewedBody], error) {
+func renewedOutput(out cardOutcome) (*httpapi.Output[renewedBody], error) {
+	sub, message := out.sub, out.message
 	if message == "" {
 		message = statusMessages[Status(sub.Status)]
 	}
-	return httpapi.OK(renewedBody{Message: message, Subscription: renewedDoc{
+	body := renewedBody{Message: message, Subscription: renewedDoc{
 		ID: sub.ID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status, PaymentMethod: sub.PaymentMethod,
 		StartedAt: httpapi.TimePtr(sub.StartedAt),
-	}})
+	}}
+	if unknown := string(payments.OutcomeUnknown); out.paymentStatus == unknown {
+		body.Info = &renewedInfo{PaymentStatus: unknown}
+	}
+	return httpapi.OK(body)
 }
 
 func (h handlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
