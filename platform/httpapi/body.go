@@ -42,11 +42,18 @@ func bodyOfRequest(r *http.Request) []byte {
 func (a *API) withBody(op operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, _ := unwrap(hc)
-		if hc.Operation().RequestBody == nil || r.Body == nil || r.Body == http.NoBody {
+		if hc.Operation().RequestBody == nil {
 			next(hc)
 			return
 		}
-		data, err := readBody(r.Body, r.ContentLength, op.MaxBodyBytes)
+		var data []byte
+		var err error
+		if r.Body != nil && r.Body != http.NoBody {
+			data, err = readBody(r.Body, r.ContentLength, op.MaxBodyBytes)
+		}
+		if err == nil && len(data) == 0 && leftOut(hc.Operation()) {
+			data = []byte("{}")
+		}
 		if err == nil && !op.form && len(data) > 0 {
 			err = checkBody(data)
 		}

@@ -43,9 +43,6 @@ func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
 		r, _ := unwrap(hc)
 		body := hc.Operation().RequestBody
 		if body == nil || r.ContentLength == 0 {
-			if body != nil {
-				emptyBody(hc.Operation(), r)
-			}
 			next(hc)
 			return
 		}

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"io"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -33,12 +31,8 @@ func operationAt(item *huma.PathItem, method string) *huma.Operation {
 	}[method]
 }
 
-// emptyBody takes no body at all for {} where none is required, so that both are
+// leftOut reports whether no body at all stands for {}: where none is required, both are
 // checked, kept and answered alike.
-func emptyBody(op *huma.Operation, r *http.Request) {
-	if body := op.RequestBody; body.Required || op.SkipValidateBody || body.Content["application/json"] == nil {
-		return
-	}
-	const empty = "{}"
-	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(empty)), int64(len(empty))
+func leftOut(op *huma.Operation) bool {
+	return !op.RequestBody.Required && !op.SkipValidateBody && op.RequestBody.Content["application/json"] != nil
 }
