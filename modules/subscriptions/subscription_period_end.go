@@ -123,7 +123,10 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 	var told *time.Time
 	if sub.GwbSubscriptionID != nil && !sub.CancelAtPeriodEnd {
 		told, err = s.setPeriodEnd(ctx, sub, true)
-		if err != nil && !errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
+		if errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
+			err = s.provedMissing(ctx, sub, err)
+		}
+		if err != nil {
 			return row{}, s.payments.Refused(ctx, "cancel at period end", err)
 		}
 	}
@@ -243,6 +246,23 @@ func (s *Service) setPeriodEnd(ctx context.Context, sub row, cancel bool) (*time
 		return sub.NextBillingDate, nil
 	}
 	return remote.NextBilling, nil
+}
+
+// provedMissing has a look confirm that what a call did not find at gateway B is not
+// there, which is then looked for again in an hour, as anything that was there once.
+func (s *Service) provedMissing(ctx context.Context, sub row, cause error) error {
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return err
+	}
+	_, err = s.readRunning(ctx, gateway, sub)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: a read shows it: %w", payments.ErrUnavailable, errors.New(cause.Error()))
+	case err == errMissingOnce: //nolint:errorlint // joined with another, that one has failed
+		return nil
+	}
+	return err
 }
 
 // resumable reports whether a subscription that was to end with its paid time can

@@ -210,8 +210,8 @@ func (s *Service) endUntaken(ctx context.Context, waiting row) (taken bool, err 
 		return false, err
 	}
 	remote, err := gateway.ReadSubscription(ctx, id, waiting.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return false, nil
+	if errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: it is deleted, and looked for after that
+		return false, gateway.CancelSubscription(ctx, id, waiting.ID)
 	}
 	if err != nil {
 		return false, err

@@ -81,10 +81,10 @@ func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
 		return err
 	}
 	remote, err := gateway.ReadSubscription(ctx, a.RecurrenceID, a.SubscriptionID)
-	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status == payments.RemoteCanceled {
+	if err == nil && remote.Status == payments.RemoteCanceled {
 		return nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: what is missing is deleted, too
 		return fmt.Errorf("read recurrence %s: %w", a.RecurrenceID, err)
 	}
 	s.log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway", slog.String("gateway", string(a.Gateway)),
