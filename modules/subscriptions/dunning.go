@@ -33,32 +33,57 @@ func (s *Service) dunTx(ctx context.Context, tx pgx.Tx, sub row, failed *payment
 	if s.mail == nil || failed == nil || failed.ID == "" {
 		return nil
 	}
-	amount := int64(failed.Amount)
-	if amount == 0 { // a status event names the invoice alone
-		amount = sub.PriceCents * int64(sub.PeriodMonths)
-	}
 	now := s.clock.Now()
 	for _, day := range s.cfg.DunningDays {
-		due := now.In(s.cfg.Zone).AddDate(0, 0, day).UTC()
-		args := dunningArgs{SubscriptionID: sub.ID, PaymentID: failed.ID, Day: int32(day)} //nolint:gosec // a configured number of days
-		n, err := s.db.InsertDunningMail(ctx, tx, subscriptionsdb.InsertDunningMailParams{
-			SubscriptionID: sub.ID, PaymentID: failed.ID, Day: args.Day, AmountCents: amount, DueAt: due, Now: now,
-		})
-		if err != nil {
-			return fmt.Errorf("plan dunning mail: %w", err)
-		}
-		if n == 0 {
-			continue
-		}
-		opts := &river.InsertOpts{Queue: jobs.QueueMail, MaxAttempts: 1} // the sweep tries again what fails
-		if day > 0 {
-			opts.ScheduledAt = due
-		}
-		if _, err = s.jobs.InsertTx(ctx, tx, args, opts); err != nil {
-			return fmt.Errorf("schedule dunning mail: %w", err)
+		if _, err := s.planDunningTx(ctx, tx, sub, failed, day, now.In(s.cfg.Zone).AddDate(0, 0, day).UTC()); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// dunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
+// no longer asked, as the last mail said, and the mail holds the code that pays it.
+func (s *Service) dunAgainTx(ctx context.Context, tx pgx.Tx, sub row, d debit, failed *payments.Payment) error {
+	if s.mail == nil || d.FailedAt == nil {
+		return nil
+	}
+	now := s.clock.Now()
+	day := int(now.Sub(*d.FailedAt) / (24 * time.Hour))
+	for planned, tries := false, 0; !planned && tries <= len(s.cfg.DunningDays)+len(s.cfg.PixRetryDays); tries++ {
+		var err error
+		if planned, err = s.planDunningTx(ctx, tx, sub, failed, day+tries, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planDunningTx plans the mail of a day after the failure; planned is false when that
+// day has one already.
+func (s *Service) planDunningTx(ctx context.Context, tx pgx.Tx, sub row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
+	amount, now := int64(failed.Amount), s.clock.Now()
+	if amount == 0 { // a status event names the invoice alone
+		amount = sub.PriceCents * int64(sub.PeriodMonths)
+	}
+	args := dunningArgs{SubscriptionID: sub.ID, PaymentID: failed.ID, Day: int32(day)} //nolint:gosec // a number of days
+	n, err := s.db.InsertDunningMail(ctx, tx, subscriptionsdb.InsertDunningMailParams{
+		SubscriptionID: sub.ID, PaymentID: failed.ID, Day: args.Day, AmountCents: amount, DueAt: due, Now: now,
+	})
+	if err != nil {
+		return false, fmt.Errorf("plan dunning mail: %w", err)
+	}
+	if n == 0 {
+		return false, nil
+	}
+	opts := &river.InsertOpts{Queue: jobs.QueueMail, MaxAttempts: 1} // the sweep tries again what fails
+	if due.After(now) {
+		opts.ScheduledAt = due
+	}
+	if _, err = s.jobs.InsertTx(ctx, tx, args, opts); err != nil {
+		return false, fmt.Errorf("schedule dunning mail: %w", err)
+	}
+	return true, nil
 }
 
 // stillOwes reports whether the failed payment is still to be asked for: not once

@@ -93,10 +93,11 @@ func (s *Service) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
 		Suspended: Status(sub.Status) == Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
 	}
-	var paid bool
-	if shown.Again, shown.Code, paid, err = s.howToPayDebit(ctx, sub, m.PaymentID); err != nil || paid {
+	again, code, paid, err := s.howToPayDebit(ctx, sub, m.PaymentID)
+	if err != nil || paid {
 		return false, err
 	}
+	shown.Again, shown.Code = again, code.Payload
 	message, err := s.templates.Render(mailPaymentFailed, customer.Language, customer.Email, shown)
 	if err != nil {
 		return false, fmt.Errorf("write mail: %w", err)

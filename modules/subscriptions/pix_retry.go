@@ -68,7 +68,10 @@ func (s *Service) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payme
 	}
 	switch {
 	case !retryable:
-		return s.endRetriesTx(ctx, tx, d, retryRefused, told)
+		if err := s.endRetriesTx(ctx, tx, d, retryRefused, told); err != nil || first || !d.Retryable {
+			return err
+		}
+		return s.dunAgainTx(ctx, tx, sub, d, e.Payment)
 	case first:
 		err = s.planRetriesTx(ctx, tx, sub, d)
 	case e.Payment.DueDate != nil:

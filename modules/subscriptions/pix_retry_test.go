@@ -2,6 +2,7 @@ package subscriptions_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,6 +152,38 @@ func TestPayerTakesADebitBack(t *testing.T) {
 	b.pass(t, next.AddDate(0, 0, -3).Sub(b.clock.Now()))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM subscriptions.debits"), "the next cycle is debited as ever")
 	require.Len(t, b.subjects(), 3, "of the days 0, 3 and 7 after it was taken back")
+}
+
+// TestPayerTakesARetryBack: the mail that said that the bank is asked again is followed
+// by one with the PIX that pays the period, which GET /customers/me/pix-qr shows, too.
+func TestPayerTakesARetryBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, debit := b.refusing(t, "", 1)
+	require.Len(t, b.mails.Mails(), 1)
+	require.Contains(t, b.mails.Mails()[0].Text, "Tentaremos de novo")
+	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
+	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
+	require.NoError(t, err)
+	b.pass(t, time.Minute)
+	require.Equal(t, []string{"1 refused REQUESTED_BY_PAYER_USER", "3 dropped REQUESTED_BY_PAYER_USER", "6 dropped REQUESTED_BY_PAYER_USER"}, b.retries(t))
+	require.Equal(t, 1, b.failures(t, id), "one failure a cycle")
+	require.Len(t, b.mails.Mails(), 2)
+	code, told := b.code(t, debit), 0
+	for _, m := range b.mails.Mails() {
+		if strings.Contains(m.Text, code) {
+			told++
+		}
+	}
+	require.Equal(t, 1, told)
+	require.Equal(t, code, b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)["pix"].(object)["qr_code"])
+	_, err = b.gateways.Sandbox.GWA.PayPIX(code)
+	require.NoError(t, err)
+	b.pass(t, time.Minute)
+	require.Zero(t, b.failures(t, id))
+	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
+	b.evening(t, 9)
+	require.Len(t, b.mails.Mails(), 2)
 }
 
 // code is the PIX code of a payment, as the gateway shows it.

@@ -125,7 +125,7 @@ type pixShown struct {
 }
 
 // pixCode returns the customer's pending PIX with its code, or their subscription with
-// the open code that renews it: 404 without a
+// the open code that renews it, or that pays a failed debit: 404 without a
 // pending subscription, 400 when that is no PIX, 410 when the code has run out
 // (specification, PIX QR recovery errors). While it is being clarified whether there
 // is a code, it comes without.
@@ -171,7 +171,7 @@ func (s *Service) chargeShown(ctx context.Context, sub row) (pixShown, error) {
 		return pixShown{}, err
 	}
 	if !ok {
-		return pixShown{}, fault.NotFound("Pending subscription")
+		return s.debitShown(ctx, sub)
 	}
 	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
 	if i, open := openIntentOf(c); open {

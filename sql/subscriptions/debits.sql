@@ -46,3 +46,10 @@ WHERE subscription_id = @subscription_id AND cycle = @cycle AND gateway_payment_
 
 -- name: ListDebitsSince :many
 SELECT * FROM subscriptions.debits WHERE subscription_id = @subscription_id AND due_date >= @since ORDER BY cycle;
+
+-- name: GetFailedDebit :one
+-- The newest debit that failed and is not paid, but one that was passed over.
+SELECT * FROM subscriptions.debits
+WHERE subscription_id = @subscription_id AND failed_at IS NOT NULL AND paid_at IS NULL AND gateway_payment_id IS NOT NULL
+  AND failure IS DISTINCT FROM @passed_over
+ORDER BY cycle DESC LIMIT 1;

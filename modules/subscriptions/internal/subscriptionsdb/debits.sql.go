@@ -130,6 +130,39 @@ func (q *Queries) GetDebitByPayment(ctx context.Context, db DBTX, gatewayPayment
 	return i, err
 }
 
+const getFailedDebit = `-- name: GetFailedDebit :one
+SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits
+WHERE subscription_id = $1 AND failed_at IS NOT NULL AND paid_at IS NULL AND gateway_payment_id IS NOT NULL
+  AND failure IS DISTINCT FROM $2
+ORDER BY cycle DESC LIMIT 1
+`
+
+type GetFailedDebitParams struct {
+	SubscriptionID objectid.ID
+	PassedOver     *string
+}
+
+// The newest debit that failed and is not paid, but one that was passed over.
+func (q *Queries) GetFailedDebit(ctx context.Context, db DBTX, arg GetFailedDebitParams) (SubscriptionsDebit, error) {
+	row := db.QueryRow(ctx, getFailedDebit, arg.SubscriptionID, arg.PassedOver)
+	var i SubscriptionsDebit
+	err := row.Scan(
+		&i.SubscriptionID,
+		&i.Cycle,
+		&i.DueDate,
+		&i.AmountCents,
+		&i.GatewayPaymentID,
+		&i.RegisterDate,
+		&i.OrderedAt,
+		&i.TriedAt,
+		&i.PaidAt,
+		&i.FailedAt,
+		&i.Failure,
+		&i.Retryable,
+	)
+	return i, err
+}
+
 const hasLaterFailedDebit = `-- name: HasLaterFailedDebit :one
 SELECT EXISTS (
     SELECT 1 FROM subscriptions.debits d
