@@ -238,33 +238,28 @@ func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key strin
 	return s.recordList(ctx, key, p, all)
 }
 
-// recordList records what the gateway lists. Who follows the ledger is told after
-// the commit, and by job should this process end in between.
+// recordList records what the gateway lists, and has it do what its events would have
+// done: of a PIX, what nobody here asked for was taken back by the payer's bank.
 func (s *Service) recordList(ctx context.Context, key string, p LedgerPayment, all []RemoteRefund) error {
 	if len(all) == 0 {
 		return nil
 	}
+	now := s.deps.Clock.Now()
 	report := listReport(all)
 	report.PaymentID, report.Type = key, refundSeenType
-	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, s.deps.Clock.Now().UnixMilli())
-	moved := false
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		change, err := s.RecordRefundTx(ctx, tx, RefundRecord{
-			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report,
+	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		result, err := s.applyTx(ctx, tx, Event{
+			Gateway: p.Gateway, Type: Reconciled, Kind: PaymentWasRefunded, CreatedAt: now, LogID: objectid.At(now), Refund: &report,
 		})
-		if moved = change.Change != 0; err != nil || !moved {
+		if err != nil || !result.Unclaimed {
 			return err
 		}
-		rows, err := s.lockRefundsTx(ctx, tx, p.Gateway, key)
-		if err != nil {
-			return err
-		}
-		return s.followLaterTx(ctx, tx, rows[len(rows)-1].ID)
-	})
-	if err != nil || !moved {
+		_, err = s.RecordRefundTx(ctx, tx, RefundRecord{ // nobody owns the payment: the ledger does
+			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report, Payment: &p.Payment,
+		})
 		return err
-	}
-	return s.followRefund(ctx, Refund{Gateway: p.Gateway, PaymentID: key, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID})
+	})
 }
 
 // listReport is what a list of a payment's refunds, newest first, says of all.

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
 	sandboxa "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
 )
@@ -380,4 +381,30 @@ func TestADisputedAutomaticPixIsNotDebited(t *testing.T) {
 	require.WithinDuration(t, b.clock.Now(), column[time.Time](t, b, id, "next_billing_date"), time.Minute, "from today")
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id <> $1", debit))
+}
+
+// TestAPixTakenBackIsNoRefundWhoeverFindsIt: its event was lost, and the list of refunds
+// that is compared before an admin's own tells of it.
+func TestAPixTakenBackIsNoRefundWhoeverFindsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidPixGWA(t)
+	payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+	takenBack := func(cents sandboxa.Cents) {
+		_, err := b.gateways.Sandbox.GWA.TakeBack(payment, cents)
+		require.NoError(t, err)
+	}
+	takenBack(990)
+	path := "/admin/gwa/subscriptions/" + id.String() + "/refund"
+	b.admin(t).Post(path, object{"reason": "They ask for it", "value": 45}).Expect(422)
+	require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
+	require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 990", id))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic", payment))
+	takenBack(0)
+	b.admin(t).Post(path, object{"reason": "They ask for it"})
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4000", id))
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.False(t, b.access(t))
 }

@@ -179,3 +179,19 @@ func TestInvoicePaidBeforeAnotherFailed(t *testing.T) {
 	b.apply(t, r.paid("in_4", 20))
 	require.Zero(t, column[int](t, b, id, "payment_failures"), "a tie is not older")
 }
+
+// TestInvoiceOlderThanAFailureIsNotKeptInSilence: of a customer deleted before it was
+// charged it goes back, as any other.
+func TestInvoiceOlderThanAFailureIsNotKeptInSilence(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, r := b.in(t, "active")
+	b.delete(t)
+	b.clock.Advance(time.Minute)
+	paid := r.paid("in_1", 11)
+	paid.Payment.SettledAt = new(b.clock.Now())
+	b.apply(t, r.failed("in_2", 1, 12))
+	b.apply(t, paid)
+	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE automatic AND gateway_payment_id LIKE 'in_1%'"))
+}

@@ -94,17 +94,21 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if err != nil {
 		return "", err
 	}
-	if older, err := s.olderInvoiceTx(ctx, tx, *sub, e); err != nil || older {
-		return "older than a failure that counts: booked alone", errors.Join(err, s.bookTx(ctx, tx, *sub, e))
+	older, err := s.olderInvoiceTx(ctx, tx, *sub, e)
+	if err != nil {
+		return "", err
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !Status(sub.Status).Ended())
 	err = s.settlePaymentTx(ctx, tx, sub, payment{
 		Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), recurs: recurs,
-		first: isFirst(*sub, e),
+		first: isFirst(*sub, e), older: older,
 	})
-	if err == nil && Status(sub.Status).Ended() {
+	switch {
+	case err == nil && older:
+		return "older than a failure that counts: booked alone", nil
+	case err == nil && Status(sub.Status).Ended():
 		return ignoredEnded, nil
 	}
 	return "", err

@@ -188,6 +188,7 @@ type payment struct {
 	event  *string
 	recurs bool           // it will be charged again without the payer's doing
 	first  bool           // the one-off that began it, charged apart from the recurrence
+	older  bool           // than a failure that counts, of another charge: it pays nothing that is owed
 	charge *renewalCharge // the code that it paid, which was made for a further period
 	cycle  *time.Time     // of a debit of automatic PIX: the beginning of the period that it pays
 }
@@ -229,11 +230,12 @@ func (s *Service) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 
 // settleBookedTx does what follows from money that has just come into the ledger.
 func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (err error) {
-	older := false
 	if !p.first && p.charge == nil {
+		older := false
 		if p.cycle, older, err = s.payDebitTx(ctx, tx, *sub, p); err != nil {
 			return err
 		}
+		p.older = p.older || older
 	}
 	if Status(sub.Status).Ended() {
 		return s.lateMoneyTx(ctx, tx, sub, p)
@@ -247,8 +249,8 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 	if kept, err := s.keepMovedTx(ctx, tx, *sub, p); err != nil || kept {
 		return err
 	}
-	if older {
-		return nil // a later debit failed, and is owed
+	if p.older {
+		return nil // a later charge failed, and is owed
 	}
 	if sub.HasChargeback && Status(sub.Status) == Suspended {
 		return s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
@@ -372,6 +374,13 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 // customer has another subscription by now, or disputes what he paid, or has deleted
 // the account, is listed and refunded.
 func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
+	if err != nil {
+		return fmt.Errorf("read withdrawals: %w", err)
+	}
+	if len(withdrawals) > 0 { // all goes back, also what was charged before
+		return s.listUnappliedTx(ctx, tx, *sub, p, "Told after the customer had withdrawn from the subscription.", true)
+	}
 	if s.chargedBeforeEnd(*sub, p) {
 		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
 			return err
@@ -383,13 +392,6 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 	}
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the subscription had ended, of which a payment is disputed.", true)
-	}
-	withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID)
-	if err != nil {
-		return err
-	}
-	if withdrawn {
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had withdrawn from the subscription.", true)
 	}
 	gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
 	if err != nil {

@@ -312,3 +312,27 @@ func TestNoWithdrawalNamesTheDate(t *testing.T) {
 		})
 	}
 }
+
+// TestMoneyToldAfterAWithdrawalGoesBack, whenever it was charged, and also when it is of
+// what the subscription had renewed.
+func TestMoneyToldAfterAWithdrawalGoesBack(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	first := b.paidGWB(t)
+	b.settle(t)
+	last := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
+	b.settle(t)
+	charged := b.clock.Now()
+	b.clock.Advance(time.Minute)
+	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+	b.clock.Advance(time.Minute)
+	for payment, of := range map[string]struct {
+		id objectid.ID
+		at time.Time
+	}{"pi_before": {last, charged}, "pi_after": {last, b.clock.Now()}, "pi_old": {first, b.clock.Now()}} {
+		b.toldCharge(t, of.id, payment, of.at)
+		require.Equal(t, "cancelled", b.status(t, of.id), payment)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic AND note LIKE '%withdrawn%'", payment), payment)
+	}
+	require.False(t, b.access(t))
+}
