@@ -36,8 +36,15 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 	t.Parallel()
 	const limit = 30 * time.Millisecond
 	store := idempotency.New(pgtest.DB(t), clock.System{}, []byte("0123456789abcdef0123456789abcdef"))
-	for name, option := range map[string]httpapi.Option{"plain": httpapi.Status(200), "repeatable": httpapi.Idempotent[httpapi.Output[said]](nil, nil)} {
-		api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Log: leaktest.Logger(t), Idempotency: store, BodyStall: limit})
+	repeatable := httpapi.Idempotent[httpapi.Output[said]](nil, nil)
+	for name, route := range map[string]struct {
+		auth   httpapi.Auth
+		option httpapi.Option
+	}{
+		"plain": {httpapi.Public, httpapi.Status(200)}, "repeatable": {httpapi.Public, repeatable},
+		"of an admin": {httpapi.Admin, httpapi.Status(200)}, "of an admin, repeatable": {httpapi.Admin, repeatable},
+	} {
+		api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "https://api.example.com", Auth: everybody, Log: leaktest.Logger(t), Idempotency: store, BodyStall: limit})
 		slow := func(ctx context.Context, _ *wishInput) (*httpapi.Output[said], error) {
 			select {
 			case <-ctx.Done():
@@ -46,14 +53,15 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 				return httpapi.OK(said{"done"})
 			}
 		}
-		httpapi.Route(api, http.MethodPost, "/slow", "slow", httpapi.Public, slow, option)
+		httpapi.Route(api, http.MethodPost, "/slow", "slow", route.auth, slow, route.option)
 		url := apitest.Serve(t, api) + httpapi.Prefix + "/slow"
 		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 		for try, sent := range []string{`{"title":"wait"}`, `{"title":"wait"}`, "", ""} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader([]byte(sent)))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/json")
-			req.Header.Set("Idempotency-Key", strconv.Itoa(try))
+			req.Header.Set("Authorization", "Bearer admin")
+			req.Header.Set("Idempotency-Key", string(route.auth)+strconv.Itoa(try))
 			res, err := client.Do(req)
 			require.NoError(t, err)
 			body, err := io.ReadAll(res.Body)
