@@ -134,7 +134,7 @@ func (s *Service) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 func (s *Service) claimRetry(ctx context.Context, sub row, d debit, r retry) (claimed bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !s.collects(locked) || !s.inTime(r.RetryDate) {
+		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.inTime(r.RetryDate) {
 			return err
 		}
 		if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 )
 
@@ -113,6 +114,46 @@ func TestRenewalOvertakenByAnEnd(t *testing.T) {
 			require.Equal(t, way.status, b.status(t, id))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
 			require.Equal(t, paid, b.count(t, "SELECT count(*) FROM payments.payments"))
+		})
+	}
+}
+
+// TestCancelOvertakenByThePayment: who gives up what is not paid throws no paid time away.
+func TestCancelOvertakenByThePayment(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
+		"PIX that is being clarified": func(b *bundle, t *testing.T) objectid.ID {
+			id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+			b.set(t, id, "intent_open = true, recovery_at = now()")
+			return id
+		},
+		"card that waits for its payer": func(b *bundle, t *testing.T) objectid.ID {
+			return idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := begin(b, t)
+			tx, err := b.db.Begin(t.Context())
+			require.NoError(t, err)
+			defer func() { _ = tx.Rollback(t.Context()) }()
+			_, err = tx.Exec(t.Context(), "SELECT 1 FROM accounts.users WHERE id = $1 FOR UPDATE", b.customer.ID)
+			require.NoError(t, err)
+			var status int
+			var wg sync.WaitGroup
+			wg.Go(func() { status, _ = b.call(t, http.MethodDelete, ownPath, nil) })
+			b.eventually(t, "waits for the lock", func() bool {
+				return b.count(t, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+			})
+			_, err = tx.Exec(t.Context(), `WITH moved AS (UPDATE subscriptions.subscriptions SET status = 'active', started_at = now(), intent_open = false, recovery_at = NULL WHERE id = $1 RETURNING *)
+				INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
+				SELECT id, customer_id, now(), 'pending', 'active', 'payment_settled', 'webhook' FROM moved`, id)
+			require.NoError(t, err)
+			require.NoError(t, tx.Commit(t.Context()))
+			wg.Wait()
+			require.Equal(t, 409, status)
+			require.Equal(t, "active", b.status(t, id))
 		})
 	}
 }

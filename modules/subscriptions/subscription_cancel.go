@@ -98,6 +98,9 @@ func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, string
 		if err != nil {
 			return err
 		}
+		if Status(sub.Status) == Pending && Status(locked.Status) == Active {
+			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
+		}
 		if paid, err = s.paidUntil(ctx, tx, locked); err != nil {
 			return err
 		}
