@@ -2,12 +2,14 @@ package payments_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/platform/money"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -119,4 +121,45 @@ func TestARefundWhoseJobIsLostIsStillAskedAbout(t *testing.T) {
 		s.look(name, time.Second)
 		require.EqualValues(t, 2000, s.refunded())
 	})
+}
+
+// atPanel gives back a part of a payment at gateway A's own panel, which tells no reason.
+func (s *shop) atPanel(p payments.LedgerPayment, reais string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.g.Sandbox.GWAURL()+"/payments/"+p.Payment.ID+"/refund", strings.NewReader(`{"value": `+reais+`}`))
+	require.NoError(s.t, err)
+	req.Header.Set("access_token", "$aact_hmlg_sandbox")
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(s.t, err)
+	defer res.Body.Close()
+	require.Equal(s.t, http.StatusOK, res.StatusCode)
+}
+
+// TestARefundOfTheSameValueAtThePanel, while the answer to ours is lost: ours is told by
+// its mark, and the other is booked beside it. What nobody marked is never given back twice.
+func TestARefundOfTheSameValueAtThePanel(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		kind  stage.FaultKind
+		given money.Cents
+		rows  int
+	}{{stage.FaultResetAfter, 4000, 2}, {stage.FaultResetBefore, 2000, 1}} {
+		s := openShop(t)
+		paid := s.sold(payments.GWA)
+		faults := s.refundFault(paid, stage.Fault{Kind: tc.kind})
+		require.ErrorIs(t, s.refund(paid, 2000), payments.ErrOutcomeUnknown)
+		faults.Clear()
+		_, err := s.pool.Exec(t.Context(), "UPDATE payments.refunds SET requested_at = '2020-01-01'") // the sandbox has a clock of its own
+		require.NoError(t, err)
+		s.atPanel(paid, "20.00")
+		for range 5 {
+			s.look(payments.GWA, 10*time.Minute)
+		}
+		require.Equal(t, tc.given, s.refunded())
+		require.Len(t, s.refundsAt(paid), tc.rows, "not made again")
+		require.Equal(t, tc.rows, s.count("SELECT count(*) FROM payments.refunds WHERE status = 'done'"))
+		require.Zero(t, s.count("SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+		require.ErrorIs(t, s.refund(paid, 24000-tc.given+1), payments.ErrRefundTooMuch)
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -146,4 +147,44 @@ func (b *bundle) plannedLoss(t *testing.T) objectid.ID {
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
 	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
 	return id
+}
+
+// TestAPixThatWasGivenUpIsPaidAllTheSame: beside the next one its money goes back, without
+// one it opens the subscription again.
+func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"beside the next one": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			gateway := b.gateways.Sandbox.GWA.Stage()
+			lose(t, gateway, stage.FaultResetAfter, "/v3/payments")
+			b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+			gateway.Faults.Clear()
+			first := b.current(t)
+			b.expect(t, 200, http.MethodDelete, ownPath, nil)
+			next := objectid.ID("")
+			if again {
+				next = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+			}
+			now := b.clock.Now()
+			paid := payments.Event{Gateway: payments.GWA, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, Reference: first, CreatedAt: now, Payment: &payments.Payment{
+				ID: "pay_given_up", Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &now,
+			}}
+			for range 2 {
+				b.apply(t, paid)
+			}
+			listed := b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = 'pay_given_up' AND automatic AND kind = 'late'")
+			if !again {
+				require.Equal(t, "active", b.status(t, first))
+				require.Equal(t, first, b.current(t))
+				require.Zero(t, listed)
+				return
+			}
+			require.Equal(t, "cancelled", b.status(t, first))
+			require.Equal(t, "pending", b.status(t, next))
+			require.Equal(t, next, b.current(t))
+			require.Equal(t, 1, listed)
+		})
+	}
 }
