@@ -90,6 +90,8 @@ var killings = map[string]func(o *outside, step string){
 	"refund.committed":            killedRefunding,
 	"refund.answered":             killedRefunding,
 	"unapplied.claimed":           killedDeciding,
+	"unapplied.claimed_by_itself": killedRefundingByItself,
+	"stray.after_call":            killedEndingAStray,
 	"purchase.reserved":           killedSelling,
 	"purchase.after_call":         killedSelling,
 	"purchase.before_commit":      killedSelling,
@@ -302,11 +304,7 @@ func killedRefunding(o *outside, step string) {
 func killedDeciding(o *outside, step string) {
 	p := o.serve(step)
 	o.subscribed(o.login())
-	o.exec(`WITH listed AS (
-			INSERT INTO payments.unapplied_payments (kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, created_at, updated_at)
-			SELECT 'duplicate', gateway, gateway_payment_id, gateway_payment_id, amount_cents, customer_id, local_id, now(), now() FROM payments.payments
-			RETURNING id, amount_cents
-		) INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source, amount_cents) SELECT id, now(), 'open', 'platform', amount_cents FROM listed`)
+	o.unapplied(false)
 	root := o.loginAs("root")
 	listed := expect(o.t, 200, http.MethodGet, o.api("/admin/finance/unapplied-payments"), root, nil)["docs"].([]any)[0].(map[string]any)
 	o.dies(p, http.MethodPost, "/admin/finance/unapplied-payments/"+listed["_id"].(string)+"/refund", root, nil)

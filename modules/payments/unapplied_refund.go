@@ -117,7 +117,7 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 	if err != nil || !claimed {
 		return err
 	}
-	faultpoint.Hit("unapplied.claimed")
+	faultpoint.Hit("unapplied.claimed_by_itself")
 	return s.refundClaimed(ctx, u, *paid, RefundRequest{Reason: automaticReason})
 }
 

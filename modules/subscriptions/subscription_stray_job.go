@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -92,6 +93,7 @@ func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
 	if err := gateway.CancelSubscription(ctx, a.RecurrenceID, a.SubscriptionID); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", a.RecurrenceID, err)
 	}
+	faultpoint.Hit("stray.after_call")
 	return nil
 }
 
