@@ -55,5 +55,30 @@ func (s *Service) loseTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d Dispu
 	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
 		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,
 	})
-	return &change, err
+	if err != nil {
+		return nil, err
+	}
+	return &change, s.decideLostTx(ctx, tx, r)
+}
+
+// decideLostTx decides what of the payment waits for people: all of its money is gone,
+// a part that was taken back before included, and nothing is left to decide.
+func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, r RefundRecord) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+	if err != nil {
+		return fmt.Errorf("find unapplied payment: %w", err)
+	}
+	for _, row := range found {
+		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen {
+			continue
+		}
+		_, err := s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, unappliedChange{
+			to: UnappliedKept, source: byGateway, forPeople: true, reason: "All of the payment was taken back.",
+			note: "The payer's bank took all of the payment back: nothing is left of it.",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -287,6 +287,8 @@ var (
 	ErrUnavailable    = errors.New("payments: the gateway is not available")
 	ErrOutcomeUnknown = errors.New("payments: the gateway may have acted")
 	ErrAlreadyPaid    = errors.New("payments: the payment has been made meanwhile")
+	// ErrDisputed: a refund was refused since the payer disputes the payment.
+	ErrDisputed = errors.New("payments: the payment is disputed")
 	// ErrGatewayMissing: one look proved it. Of what was once there one look ends
 	// nothing.
 	ErrGatewayMissing = errors.New("payments: the object is not known at the gateway")

@@ -328,6 +328,10 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 
 // failRefund marks a refund that certainly was not made. By says who found out.
 func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string) error {
+	failure := why.Error()
+	if errors.Is(why, ErrDisputed) {
+		failure = failedDisputed
+	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
 			return err
@@ -340,7 +344,7 @@ func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string
 			return err
 		}
 		err = s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: r.ID, AmountCents: now.AmountCents, Status: string(RefundFailed), Failure: filled(why.Error()), At: s.deps.Clock.Now(),
+			ID: r.ID, AmountCents: now.AmountCents, Status: string(RefundFailed), Failure: filled(failure), At: s.deps.Clock.Now(),
 		})
 		if err != nil {
 			return err

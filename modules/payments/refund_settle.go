@@ -94,6 +94,16 @@ func refundedTotal(lines []reportLine) money.Cents {
 	return max(gross-lost, named, 0)
 }
 
+// failedDisputed is why a refund failed that the gateway refuses while the payer's bank
+// holds the money, or has taken it.
+const failedDisputed = "The payment is disputed: its money is with the payer's bank."
+
+// FailedByDispute reports whether the gateway refused the refund since the payment is
+// disputed: asking again brings the same.
+func (r Refund) FailedByDispute() bool {
+	return r.Status == RefundFailed && r.Failure == failedDisputed
+}
+
 // RefundKind says whether the money was given or taken back.
 type RefundKind string
 

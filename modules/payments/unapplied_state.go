@@ -112,13 +112,16 @@ func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway Gate
 // afterRefunds is what the refunds of a payment make of its case.
 func afterRefunds(state UnappliedState, paid money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c unappliedChange, changes bool) {
 	var done money.Cents
-	open, failed := false, false
+	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."
 	for _, r := range refunds {
 		switch RefundStatus(r.Status) {
 		case RefundDone:
 			done += money.Cents(r.AmountCents)
 		case RefundFailed:
 			failed = true
+			if refundOf(r).FailedByDispute() {
+				note = failedDisputed
+			}
 		default:
 			open = true
 		}
@@ -136,7 +139,7 @@ func afterRefunds(state UnappliedState, paid money.Cents, refunds []paymentsdb.P
 	case failed:
 		c.to, c.kind, c.forPeople = UnappliedOpen, UnappliedUnrefundable, true
 		c.reason = "A refund failed."
-		c.note = "A refund of it failed: see the list of refunds of what it belongs to."
+		c.note = note
 	default:
 		return c, false // a part was given back, or the refund is only decided yet
 	}

@@ -313,6 +313,8 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
 		moves := b.history(t, id)
 		require.Equal(t, "active>cancelled chargeback webhook", moves[len(moves)-1], "one exit")
+		require.Equal(t, "kept", b.listed(t, payment)["state"], "the part is decided with the whole")
+		require.Contains(t, b.listed(t, payment)["note"], "took all")
 		b.reconcile(t, false)
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id), "and is found to be so")
 		require.Empty(t, b.reconcile(t, false).Findings)

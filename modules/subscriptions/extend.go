@@ -193,6 +193,26 @@ func (s *Service) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 	return true, err
 }
 
+// keepUnrecurringTx lists a charge of a card whose recurrence is gone, and which late
+// money has opened for one period: it moves no date, and is given back by itself.
+func (s *Service) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	card := sub.PaymentMethod == string(payments.MethodCard)
+	if !card || !p.recurs || Status(sub.Status) != Active || sub.GatewayDeletedAt == nil || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
+		return false, nil
+	}
+	if p.SettledAt != nil && p.SettledAt.Before(*sub.GatewayDeletedAt) {
+		return false, nil // it was charged before
+	}
+	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged by a recurrence that had ended.",
+	})
+	if err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B
 // charges when the period begins.
 func (s *Service) dueOf(sub row, p payments.Payment) time.Time {

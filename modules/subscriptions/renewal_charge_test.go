@@ -176,7 +176,7 @@ func TestRenewalPaidLate(t *testing.T) {
 		require.NoError(t, b.service.Expire(t.Context(), id))
 		require.Equal(t, "expired", b.status(t, id))
 		b.apply(t, payments.Event{
-			Gateway: payments.GWA, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, CreatedAt: paidAt,
+			Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentWasSettled, CreatedAt: paidAt,
 			Reference: objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment)),
 			Payment:   &payments.Payment{ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &paidAt},
 		})

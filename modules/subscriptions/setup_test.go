@@ -177,6 +177,29 @@ func (b *bundle) settle(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	require.NoError(t, b.gateways.Sandbox.Settle(ctx))
+	b.confirmLate(t)
+}
+
+// confirmLate does what the jobs of late money would, unless they run.
+func (b *bundle) confirmLate(t *testing.T) {
+	t.Helper()
+	if b.working {
+		return
+	}
+	rows, err := b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' AND state = 'available' RETURNING args")
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[subscriptions.LateMoneyArgs])
+	require.NoError(t, err)
+	for _, a := range all {
+		require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
+	}
+}
+
+// lateMoney is what the one job of late money that waits is to do.
+func (b *bundle) lateMoney(t *testing.T) (a subscriptions.LateMoneyArgs) {
+	t.Helper()
+	require.NoError(t, b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' RETURNING args").Scan(&a))
+	return a
 }
 
 // work runs the jobs until the test ends.

@@ -248,7 +248,7 @@ func TestMoneyThatArrivesAfterAPixWasGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
-	require.Equal(t, "cancelled>active late_money webhook", b.history(t, id)[1])
+	require.Equal(t, "cancelled>active late_money live_read", b.history(t, id)[1], "gateway A's webhooks are not signed")
 	require.Equal(t, id, b.current(t))
 	require.True(t, b.access(t))
 }

@@ -200,6 +200,9 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if p.Amount == 0 {
 		return s.settleNothingTx(ctx, tx, sub, p)
 	}
+	if asked, err := s.asksLiveTx(ctx, tx, *sub, p); err != nil || asked {
+		return err
+	}
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription,
 		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment,
@@ -247,6 +250,9 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 		return err
 	}
 	if kept, err := s.keepMovedTx(ctx, tx, *sub, p); err != nil || kept {
+		return err
+	}
+	if listed, err := s.keepUnrecurringTx(ctx, tx, *sub, p); err != nil || listed {
 		return err
 	}
 	if p.older {
@@ -390,33 +396,51 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		}
 		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid on the day on which the subscription ended: before or after, the gateway does not tell.", false)
 	}
-	if sub.HasChargeback { // while its money is disputed nothing opens
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the subscription had ended, of which a payment is disputed.", true)
-	}
-	gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
+	why, err := s.cannotOpenTx(ctx, tx, *sub, p)
 	if err != nil {
 		return err
 	}
-	if gone {
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had deleted the account.", true)
-	}
-	live, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
-	if err == nil && !(waits(live) && *live.RenewsID == sub.ID) {
-		s.log.WarnContext(ctx, "money for an ended subscription of a customer who has another", slog.String("subscription_id", sub.ID.String()),
-			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID))
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the subscription had ended; the customer has another one, "+live.ID.String()+".", true)
-	}
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return err
+	if why != "" {
+		s.log.WarnContext(ctx, "money for an ended subscription opens nothing", slog.String("subscription_id", sub.ID.String()),
+			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID), slog.String("why", why))
+		return s.listUnappliedTx(ctx, tx, *sub, p, why, true)
 	}
 	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
 		if p.charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
+		if !p.recurs && collects(*r) { // what ended here was ended at the gateway
+			r.GatewayDeletedAt = new(s.clock.Now())
+		}
 		s.pay(r, p)
 	}})
 	return err
+}
+
+// cannotOpenTx says why money opens an ended subscription no more; "" when it does.
+func (s *Service) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (string, error) {
+	if sub.HasChargeback { // while its money is disputed nothing opens
+		return "Paid after the subscription had ended, of which a payment is disputed.", nil
+	}
+	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
+	if err != nil || len(withdrawals) > 0 {
+		return "Paid after the customer had withdrawn from the subscription.", err
+	}
+	gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
+	if err != nil || gone {
+		return "Paid after the customer had deleted the account.", err
+	}
+	live, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return "", nil
+	case err != nil:
+		return "", err
+	case waits(live) && *live.RenewsID == sub.ID:
+		return "", nil
+	}
+	return "Paid after the subscription had ended; the customer has another one, " + live.ID.String() + ".", nil
 }
 
 // chargedBeforeEnd reports whether a payment that is told after the end was one of

@@ -66,6 +66,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[chargeMoveArgs]) error {
 		return s.MoveCharge(ctx, job.Args.MoveID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LateMoneyArgs]) error {
+		return s.ConfirmLateMoney(ctx, job.Args)
+	}))
 	river.AddWorker(w, &reconcileWorker{service: s})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
 		return s.Sweep(ctx)

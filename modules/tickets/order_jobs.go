@@ -159,6 +159,9 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if kept, err := s.payments.IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
 		return err // an admin has decided so
 	}
+	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
+		return err // it stands on the list, for people
+	}
 	if held, err := s.payments.RefundsHeld(ctx); err != nil || held {
 		return cmp.Or(err, errHeld)
 	}
@@ -177,10 +180,39 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 		})
 	case errors.Is(err, payments.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
 		return nil
+	case errors.Is(err, payments.ErrDisputed):
+		return s.listDisputed(ctx, o, *paid)
 	case err != nil:
 		return fmt.Errorf("refund order %s: %w", id, err)
 	}
 	return nil
+}
+
+// isDisputed reports whether the gateway has refused to give the payment back since it
+// is disputed, now or when the recovery of a refund asked for it: then it is listed.
+func (s *Service) isDisputed(ctx context.Context, paid payments.LedgerPayment) (bool, error) {
+	refunds, err := s.payments.RefundsOf(ctx, s.pool, payments.ForOrder, paid.LocalID)
+	if err != nil {
+		return false, fmt.Errorf("read refunds: %w", err)
+	}
+	for _, r := range refunds {
+		if r.FailedByDispute() && (r.PaymentID == paid.Payment.ID || r.PaymentID == paid.Payment.PaymentIntentID) {
+			o, err := s.db.OrderGet(ctx, s.pool, paid.LocalID)
+			if err != nil {
+				return false, err
+			}
+			return true, s.listDisputed(ctx, o, paid)
+		}
+	}
+	return false, nil
+}
+
+// listDisputed leaves to people what the gateway does not give back: the payer's bank
+// has the money, or takes it.
+func (s *Service) listDisputed(ctx context.Context, o order, paid payments.LedgerPayment) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		return s.listUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
+	})
 }
 
 // refundedTx follows a refund that the gateway took on. One of a second payment

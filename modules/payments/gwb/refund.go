@@ -3,6 +3,8 @@ package gwb
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -44,6 +46,10 @@ func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.
 		}
 		return r.ID, carries(r.Metadata, metaRefund, t.RefundID)
 	})
+	var rejected *payments.Rejected
+	if errors.As(err, &rejected) && rejected.Code == string(stripe.ErrorCodeChargeDisputed) {
+		err = fmt.Errorf("%w: %w", payments.ErrDisputed, err)
+	}
 	if err != nil {
 		return payments.RemoteRefund{}, err
 	}

@@ -1,0 +1,121 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// forgedLate is what somebody who has gateway A's token may send: its webhooks are not signed.
+func (b *bundle) forgedLate(id objectid.ID, payment string) payments.Event {
+	at := b.clock.Now()
+	return payments.Event{Gateway: payments.GWA, Type: "PAYMENT_CONFIRMED", Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &payments.Payment{
+		ID: payment, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &at, DueDate: &at,
+	}}
+}
+
+// TestForgedLateMoneyOpensNothing: a payment that the gateway does not know, shows as
+// another's, or as unpaid.
+func TestForgedLateMoneyOpensNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	b.goBy(t, 2*day)
+	var pending string
+	for _, c := range b.gateways.Charges(t) {
+		if !c.Succeeded {
+			pending = c.ID
+		}
+	}
+	b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+	b.clock.Advance(time.Hour)
+	for _, payment := range []string{"pay_nobody", pending} {
+		b.apply(t, b.forgedLate(id, payment))
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_late_money'"))
+		b.confirmLate(t)
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is booked")
+	}
+	require.False(t, b.access(t))
+}
+
+// TestLateMoneyOfACardOpensOnePeriod: its recurrence is deleted at the gateway, so that
+// it has an end, which no second payment takes away.
+func TestLateMoneyOfACardOpensOnePeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+	b.clock.Advance(time.Hour)
+	late := func(payment string) {
+		e := b.forgedLate(id, payment)
+		e.Type = payments.Reconciled // the gateway was asked
+		b.apply(t, e)
+	}
+	late("pay_late_1")
+	require.Equal(t, "active", b.status(t, id))
+	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+	end := column[time.Time](t, b, id, "expires_at")
+	require.WithinDuration(t, b.oneMonthOn(t, b.clock.Now()), end, time.Minute)
+	b.apply(t, b.forgedLate(id, "pay_late_2"))
+	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
+	require.Equal(t, "late", b.listed(t, "pay_late_2")["kind"])
+	b.refundUnapplied(t)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "what the gateway does not know is not refunded")
+	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+	require.Equal(t, "active", b.status(t, id), "a login does not end what was paid")
+	b.clock.Advance(end.Sub(b.clock.Now()) + time.Hour)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, "expired", b.status(t, id))
+}
+
+// TestLateMoneyWaitsForTheGateway: while it does not answer nothing is known.
+func TestLateMoneyWaitsForTheGateway(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	payment := column[string](t, b, id, "pix_payment_id")
+	b.set(t, id, "status = 'cancelled', ended_at = now()")
+	_, err := b.gateways.Sandbox.GWA.Pay(payment)
+	require.NoError(t, err)
+	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	b.working = true // the job below is ours
+	b.settle(t)
+	b.working = false
+	a := b.lateMoney(t)
+	require.Error(t, b.service.ConfirmLateMoney(t.Context(), a))
+	require.Equal(t, "cancelled", b.status(t, id))
+	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
+	for range 2 {
+		require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
+		require.Equal(t, "active", b.status(t, id))
+	}
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+}
+
+// TestAnOlderInvoiceOfADeletedCustomerIsRefunded: it is booked alone, beside a failure
+// that counts, and its money goes back all the same.
+func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	at := b.clock.Now()
+	invoice := func(kind payments.EventKind, payment string, created time.Time) payments.Event {
+		return payments.Event{Gateway: payments.GWB, Kind: kind, Reference: id, CreatedAt: created, SubscriptionID: column[string](t, b, id, "gwb_subscription_id"), Payment: &payments.Payment{
+			ID: payment, InvoiceID: payment, Status: payments.PaymentSettled, NativeStatus: "paid", Method: payments.MethodCard, Amount: 4990, SettledAt: &created,
+		}}
+	}
+	b.delete(t)
+	b.apply(t, invoice(payments.PaymentHasFailed, "in_new", at.Add(2*time.Hour)))
+	b.apply(t, invoice(payments.PaymentWasSettled, "in_old", at.Add(time.Hour)))
+	require.Equal(t, "late", b.listed(t, "in_old")["kind"])
+	require.Contains(t, b.listed(t, "in_old")["note"], "deleted the account")
+}

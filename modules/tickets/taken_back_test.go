@@ -1,0 +1,81 @@
+package tickets_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// TestABankTakesThePixOfAnOrderBack: no dispute and no exit, as with a subscription: the
+// order is refunded, its tickets expire, and the ledger tells whose doing it was.
+func TestABankTakesThePixOfAnOrderBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	m := b.me.Post("/store/purchase/gwa/pix", pix(b.event(nil), 2)).Expect(200).Map()
+	id := order(m)["_id"].(string)
+	_, err := b.gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
+	require.NoError(t, err)
+	b.settle()
+	state, _ := b.orderRow(id)
+	require.Equal(t, "paid", state)
+	_, err = b.gateways.Sandbox.GWA.TakeBack(order(m)["gateway_payment_id"].(string), 0)
+	require.NoError(t, err)
+	b.settle()
+	state, status := b.orderRow(id)
+	require.Equal(t, "refunded", state)
+	require.Equal(t, "REFUNDED", status)
+	for _, ticket := range ticketsOf(m) {
+		require.Equal(t, "expired", b.ticketStatus(ticket))
+	}
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done'", id))
+	require.Zero(t, b.count("SELECT count(*) FROM payments.disputes"))
+}
+
+// TestNoOrderIsRefundedByItselfAfterARestore: the database may have forgotten that its
+// tickets were issued.
+func TestNoOrderIsRefundedByItselfAfterARestore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	id, second := b.paidTwice()
+	_, err := b.db.Exec(t.Context(), "INSERT INTO payments.database_marks (mark, noted_at) VALUES ('the cluster that the backup was taken of', now())")
+	require.NoError(t, err)
+	require.ErrorContains(t, b.service.Refund(t.Context(), objectid.ID(id), second), "restore", "its job comes again")
+	require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"))
+	require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+	require.NoError(t, b.service.Refund(t.Context(), objectid.ID(id), second))
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'done' AND payment_ref = $1", second))
+}
+
+// TestARefundOfDisputedMoneyIsLeftToPeople: the gateway refuses it as long as the payer's
+// bank has the money, and asking again brings the same.
+func TestARefundOfDisputedMoneyIsLeftToPeople(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	id, second := b.paidTwice()
+	body := `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
+	faults := b.gateways.Sandbox.GWB.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Path: "/v1/refunds", Kind: stage.FaultStatus, Status: 400, Body: body, Times: 50}))
+	for range 3 {
+		require.NoError(t, b.service.Refund(t.Context(), objectid.ID(id), second))
+		b.clock.Advance(time.Hour)
+	}
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "asked once")
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'failed' AND failure LIKE '%disputed%'"))
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND gateway_payment_id = $1", second))
+}
+
+// paidTwice is an order that is paid by card at gateway B, and by a PIX again.
+func (b *bundle) paidTwice() (id, second string) {
+	b.t.Helper()
+	m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).Map()
+	id = order(m)["_id"].(string)
+	return id, b.payAgain(id)
+}
