@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -30,9 +31,6 @@ const (
 	chargeUnapplied = "unapplied"
 	chargeGone      = "gone"
 )
-
-// maxRecoveryDelay bounds the doubling of the waits between looks.
-const maxRecoveryDelay = time.Hour
 
 // constraintOneCharge keeps a period from having two codes that can be paid.
 const constraintOneCharge = "renewal_charges_one_open"
@@ -117,14 +115,14 @@ func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may f
 	made, err := gateway.CreatePix(call, terms)
 	faultpoint.Hit("renewal_charge.after_call")
 	if err == nil {
-		return s.keepCode(ctx, charge, made)
+		return s.keepCode(ctx, charge, made, byAnswer)
 	}
 	if !certain(err) {
 		s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("charge_id", charge.ID.String()),
 			slog.String("gateway", charge.Gateway), slog.Any("error", err))
-		return charge, nil
+		return charge, s.intents.NotKnown(ctx, intentOfCharge(charge.ID), err)
 	}
-	if dropped := s.dropCharge(ctx, charge.ID); dropped != nil {
+	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused, byAnswer); dropped != nil {
 		return charge, errors.Join(payments.FaultOf(err), dropped)
 	}
 	return charge, s.payments.Refused(ctx, "make renewal PIX", err)
@@ -168,7 +166,7 @@ func (s *Service) intendCharge(ctx context.Context, sub row, o chargeOrder, may 
 			return err
 		}
 		now := s.clock.Now()
-		look := now.Add(s.intents.CallTime()) // an empty look proves nothing while the call is open
+		look := now.Add(adoptAfter)
 		charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway, Cycle: s.cycleDate(o.cycle),
 			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &look, Now: now,
@@ -176,7 +174,7 @@ func (s *Service) intendCharge(ctx context.Context, sub row, o chargeOrder, may 
 		if err != nil {
 			return err
 		}
-		if err := s.tendTx(ctx, tx, charge.ID, look); err != nil {
+		if err := s.openChargeIntentTx(ctx, tx, charge, s.intents.CallTime()); err != nil {
 			return err
 		}
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, charge.ID)
@@ -221,7 +219,7 @@ func (s *Service) runsOut(c renewalCharge) bool {
 }
 
 // keepCode writes the gateway's code, and settles it if it is paid already.
-func (s *Service) keepCode(ctx context.Context, charge renewalCharge, made payments.PixCharge) (renewalCharge, error) {
+func (s *Service) keepCode(ctx context.Context, charge renewalCharge, made payments.PixCharge, by string) (renewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		sub, err := s.lockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
@@ -232,6 +230,9 @@ func (s *Service) keepCode(ctx context.Context, charge renewalCharge, made payme
 			return err
 		}
 		first := charge.GatewayPaymentID == nil
+		if err := s.intents.EndTx(ctx, tx, intentOfCharge(charge.ID), intent.Done, by); err != nil {
+			return err
+		}
 		if charge, err = s.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) { learnCode(c, made) }); err != nil {
 			return err
 		}
@@ -266,7 +267,7 @@ func learnCode(c *renewalCharge, made payments.PixCharge) {
 
 // saveChargeTx writes a locked charge.
 func (s *Service) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, edit func(c *renewalCharge)) (renewalCharge, error) {
-	from := c.State
+	from, asked := c.State, c.IntentOpen
 	edit(&c)
 	c.RegisterUpdateDate = s.clock.Now()
 	n, err := s.db.UpdateRenewalCharge(ctx, tx, subscriptionsdb.UpdateRenewalChargeParams{
@@ -276,17 +277,23 @@ func (s *Service) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, 
 	if err == nil && n == 0 {
 		err = errMoved
 	}
+	if err == nil && asked && !c.IntentOpen { // by an event, if not by who looked
+		err = s.intents.EndTx(ctx, tx, intentOfCharge(c.ID), intent.Done, byWebhook)
+	}
 	if err != nil {
 		return c, fmt.Errorf("write renewal charge %s: %w", c.ID, err)
 	}
 	return c, nil
 }
 
-// dropCharge notes that an open charge can no longer be paid.
-func (s *Service) dropCharge(ctx context.Context, id objectid.ID) error {
+// dropCharge notes that an open charge can no longer be paid, and how its order ended.
+func (s *Service) dropCharge(ctx context.Context, id objectid.ID, how intent.State, by string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
 		if err != nil {
+			return err
+		}
+		if err := s.intents.EndTx(ctx, tx, intentOfCharge(id), how, by); err != nil {
 			return err
 		}
 		return s.goneTx(ctx, tx, c)
@@ -409,62 +416,15 @@ func (s *Service) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok
 }
 
 // lookNowForCharge asks the gateway what became of an order whose answer was lost,
-// without waiting for its time. Whatever it does not tell, the job finds out.
+// without waiting for its time. Whatever it does not tell, the looks find out.
 func (s *Service) lookNowForCharge(ctx context.Context, charge renewalCharge) renewalCharge {
-	found, err := s.lookForCharge(ctx, charge, false)
-	if err != nil {
+	err := s.intents.LookNow(ctx, charge.ID)
+	found, failed := s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
+	if err = errors.Join(err, failed); err != nil {
 		s.log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))
+	}
+	if failed != nil {
 		return charge
 	}
 	return found
-}
-
-// lookForCharge asks the gateway what became of an order whose answer was lost. Counts
-// says that an empty look is one of those that prove that nothing was made.
-func (s *Service) lookForCharge(ctx context.Context, charge renewalCharge, counts bool) (renewalCharge, error) {
-	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
-	if err != nil {
-		return charge, err
-	}
-	terms, gateway, err := s.chargeTerms(ctx, sub, chargeOrder{amount: money.Cents(charge.AmountCents), until: charge.PayableUntil})
-	if err != nil {
-		return charge, err
-	}
-	terms.Reference = charge.ID
-	made, found, err := gateway.FindPix(ctx, terms)
-	if err == nil && found {
-		return s.keepCode(ctx, charge, made)
-	}
-	if err != nil {
-		s.log.WarnContext(ctx, "renewal charge not asked about", slog.String("charge_id", charge.ID.String()), slog.Any("error", err))
-	}
-	if !counts {
-		return charge, err
-	}
-	return charge, errors.Join(err, s.noteMiss(ctx, charge, err == nil))
-}
-
-// noteMiss puts the next look off, and gives the order up once enough looks were empty.
-func (s *Service) noteMiss(ctx context.Context, charge renewalCharge, empty bool) error {
-	needed := int32(4)
-	if charge.Gateway == string(payments.GWB) {
-		needed = 2
-	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, charge.ID)
-		if err != nil || !c.IntentOpen {
-			return err
-		}
-		if empty {
-			c.Misses++
-		}
-		if c.Misses >= needed {
-			return s.goneTx(ctx, tx, c)
-		}
-		look := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(c.Misses, 6), maxRecoveryDelay))
-		if _, err = s.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.LookAt = &look }); err != nil {
-			return err
-		}
-		return s.tendTx(ctx, tx, c.ID, look)
-	})
 }

@@ -34,10 +34,10 @@ func (h handlers) renewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[re
 	if err != nil {
 		return nil, err
 	}
-	return renewPixOutput(sub, charge)
+	return h.service.renewPixOutput(ctx, sub, charge)
 }
 
-func renewPixOutput(sub row, c renewalCharge) (*httpapi.Output[renewPixBody], error) {
+func (s *Service) renewPixOutput(ctx context.Context, sub row, c renewalCharge) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
 	if c.State == chargePaid || c.State == chargeUnapplied {
 		status = "CONFIRMED"
@@ -46,7 +46,11 @@ func renewPixOutput(sub row, c renewalCharge) (*httpapi.Output[renewPixBody], er
 		Subscription: shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
 		Pix: pixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
 	}
-	if i, open := openIntentOf(c); open {
+	i, open, err := s.openIntentOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if open {
 		body.Info = &renewPixInfo{Message: chargeClarified(i), PixNotKnown: notKnownOf(&i)}
 	}
 	return httpapi.OK(body)
@@ -54,15 +58,18 @@ func renewPixOutput(sub row, c renewalCharge) (*httpapi.Output[renewPixBody], er
 
 // openIntentOf tells since when it is not known what became of a charge, and when the
 // gateway is asked next.
-func openIntentOf(c renewalCharge) (i intent.Intent, open bool) {
+func (s *Service) openIntentOf(ctx context.Context, c renewalCharge) (i intent.Intent, open bool, err error) {
 	if !c.IntentOpen {
-		return i, false
+		return i, false, nil
 	}
-	i.CreatedAt = c.RegisterDate
-	if c.LookAt != nil {
-		i.NextLook = *c.LookAt
+	i, found, err := s.intents.OpenOf(ctx, s.pool, c.ID)
+	if err != nil {
+		return i, false, fmt.Errorf("read intent: %w", err)
 	}
-	return i, true
+	if !found { // of the release before: the sweep opens it
+		i = intent.Intent{CreatedAt: c.RegisterDate, NextLook: *c.LookAt}
+	}
+	return i, true, nil
 }
 
 // chargeClarified tells a customer that the code of their renewal is being found out.
@@ -86,5 +93,5 @@ func (h handlers) recallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.
 	if err != nil {
 		return nil, fmt.Errorf("read subscription: %w", err)
 	}
-	return renewPixOutput(sub, c)
+	return h.service.renewPixOutput(ctx, sub, c)
 }

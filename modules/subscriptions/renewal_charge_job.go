@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -48,20 +49,22 @@ func (s *Service) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub row) err
 	return nil
 }
 
-// TendRenewalCharge asks about an order whose answer was lost, and makes unpayable a
-// code that has run out or whose subscription has ended. Otherwise it does nothing.
+// TendRenewalCharge makes unpayable a code that has run out or whose subscription has
+// ended. What became of an order whose answer was lost the looks find out: it sees to it
+// that they do. Otherwise it does nothing.
 func (s *Service) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	charge, err := s.db.GetRenewalCharge(ctx, s.pool, id)
 	if err != nil || charge.State != chargeOpen {
 		return err
 	}
 	if charge.IntentOpen {
-		if charge.LookAt.After(s.clock.Now()) {
-			return nil
-		}
-		if charge, err = s.lookForCharge(ctx, charge, true); err != nil || charge.IntentOpen || charge.State != chargeOpen {
+		if err := s.adoptCharge(ctx, id); err != nil {
 			return err
 		}
+		charge = s.lookNowForCharge(ctx, charge)
+	}
+	if charge.IntentOpen || charge.State != chargeOpen {
+		return nil
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
 	if err != nil || !Status(sub.Status).Ended() && !s.runsOut(charge) {
@@ -84,12 +87,12 @@ func (s *Service) withdrawCode(ctx context.Context, charge renewalCharge) error 
 		if err != nil {
 			return err
 		}
-		_, err = s.keepCode(ctx, charge, made)
+		_, err = s.keepCode(ctx, charge, made, byLook)
 		return err
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
 		return err
 	}
-	return s.dropCharge(ctx, charge.ID)
+	return s.dropCharge(ctx, charge.ID, intent.Void, byLook)
 }
 
 // tendAll settles what is open of a subscription's renewal charges, for an account

@@ -215,11 +215,14 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 			next := info(unknown)["clarifying"].(object)["next_look_at"]
 			require.Contains(t, info(unknown)["message"], next.(string)[:len("2006-01-02T15:04:05")])
 			require.NoError(t, faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes}))
-			require.Equal(t, unknown["info"], b.expect(t, 201, http.MethodPost, renewPixPath, nil)["info"], "another try hears the same")
+			again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+			next = info(again)["clarifying"].(object)["next_look_at"] // it was asked once more
+			require.Equal(t, again["info"], b.expect(t, 201, http.MethodPost, renewPixPath, nil)["info"], "another try hears the same")
 			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
 			require.Nil(t, qr["pix"].(object)["qr_code"])
 			require.Equal(t, next, qr["clarifying"].(object)["next_look_at"])
 			faults.Clear()
+			b.clock.Advance(5 * time.Second)
 			a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 			require.Nil(t, a["info"])
 			require.NotEmpty(t, a["pix"].(object)["payload"], "found, not made again")
@@ -234,16 +237,51 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 			faults.Clear()
 			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 			charge := objectid.ID(b.text(t, "SELECT id FROM subscriptions.renewal_charges WHERE state = 'open'"))
-			require.NoError(t, b.service.TendRenewalCharge(t.Context(), charge))
-			require.Equal(t, 0, b.count(t, "SELECT misses FROM subscriptions.renewal_charges WHERE id = $1", charge), "not before the call's own time is over")
-			for range 4 {
-				b.clock.Advance(2 * time.Hour)
-				require.NoError(t, b.service.TendRenewalCharge(t.Context(), charge))
-			}
+			b.looks(t, 85*time.Second)
+			require.Equal(t, 0, b.count(t, "SELECT misses FROM payments.intents WHERE subject_id = $1", charge), "not before the call's own time is over")
+			b.looks(t, 8*time.Minute)
 			require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE id = $1", charge), "proved that nothing was made")
 			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		})
 	}
+}
+
+// TestRenewalNotKnownForADay is looked at by the schedule of all, and put before people.
+func TestRenewalNotKnownForADay(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.unsound = append(b.unsound, "unapplied_match_ledger")
+	_, _ = b.dueByPix(t, "gwa")
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes}))
+	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+	b.after(t, 23*time.Hour)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'open' AND not_known_since IS NOT NULL"))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
+	b.after(t, 2*time.Hour)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
+	faults.Clear()
+	b.after(t, time.Hour)
+	b.looks(t, time.Minute)
+	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE kind = 'renewal_charge'"))
+	require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
+}
+
+// TestAnOrderOfTheReleaseBeforeGetsAnIntent: it has none, and look_at is over.
+func TestAnOrderOfTheReleaseBeforeGetsAnIntent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, _ = b.dueByPix(t, "gwa")
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes}))
+	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+	faults.Clear()
+	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")
+	require.NoError(t, err)
+	b.clock.Advance(10 * time.Minute)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges WHERE intent_open"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'done'"))
 }
 
 // TestRenewalCodeThatRanOut: another is made, and the old one cannot be paid.

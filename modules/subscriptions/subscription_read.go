@@ -174,7 +174,11 @@ func (s *Service) chargeShown(ctx context.Context, sub row) (pixShown, error) {
 		return s.debitShown(ctx, sub)
 	}
 	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
-	if i, open := openIntentOf(c); open {
+	i, open, err := s.openIntentOf(ctx, c)
+	if err != nil {
+		return pixShown{}, err
+	}
+	if open {
 		return pixShown{sub: sub, message: chargeClarified(i), clarifying: &i}, nil
 	}
 	return pixShown{sub: sub, message: payPix}, nil

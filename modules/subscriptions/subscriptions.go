@@ -130,5 +130,6 @@ func New(d Deps) *Service {
 	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.lookForGone, WasFound: true})
 	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.lookForInvoice})
 	s.intents.Register(intent.Debit, intent.User{Look: s.lookAtDebit})
+	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.lookAtCharge})
 	return s
 }

@@ -28,7 +28,8 @@ const (
 	OpenInvoice      Kind = "open_invoice"      // paying what a failed renewal left open
 	Order            Kind = "order"             // the purchase of tickets
 	Refund           Kind = "refund"
-	Debit            Kind = "debit" // of automatic PIX; the item is the cycle
+	Debit            Kind = "debit"          // of automatic PIX; the item is the cycle
+	RenewalCharge    Kind = "renewal_charge" // the PIX code of a further period
 	PlanMove         Kind = "plan_move"
 	Pause            Kind = "pause" // of collection, while money is disputed
 	End              Kind = "end"   // of what must charge no more

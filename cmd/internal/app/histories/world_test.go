@@ -91,7 +91,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	archive := files.New(files.Deps{Pool: w.db, Clock: w})
 	w.accounts = newAccounts(t, w, client, archive, templates)
-	w.adapters = map[payments.GatewayName]*adapter{payments.GWA: {w.newGWA()}, payments.GWB: {w.newGWB()}}
+	w.adapters = map[payments.GatewayName]*adapter{payments.GWA: {Adapter: w.newGWA()}, payments.GWB: {Adapter: w.newGWB()}}
 	w.payments = payments.New(payments.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, GWBPublishableKey: "pk_test",
 		Adapters: []payments.Adapter{w.adapters[payments.GWA], w.adapters[payments.GWB]},
@@ -127,7 +127,22 @@ func newWorld(t *testing.T) *world {
 
 // adapter stands for a gateway's adapter, which is made anew for each history: it
 // remembers until when the gateway asked it to rest.
-type adapter struct{ payments.Adapter }
+type adapter struct {
+	payments.Adapter
+	told func(ctx context.Context, right bool)
+}
+
+// OnAnswer implements payments.Adapter, for the adapters that are made later, too.
+func (a *adapter) OnAnswer(f func(ctx context.Context, right bool)) {
+	a.told = f
+	a.Adapter.OnAnswer(f)
+}
+
+// renew puts another in its place.
+func (a *adapter) renew(by payments.Adapter) {
+	a.Adapter = by
+	a.OnAnswer(a.told)
+}
 
 func (w *world) newGWA() payments.Adapter {
 	return gwa.New(gwa.Config{
