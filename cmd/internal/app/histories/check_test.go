@@ -106,7 +106,7 @@ func (h *history) watches(p person) bool {
 
 const reasonSQL = `SELECT s.id, s.gateway, coalesce(s.gwa_subscription_id, s.gwb_subscription_id, '') AS remote,
 	s.status = 'active'
-	AND (s.trial_days > 0 OR s.first_amount_cents = 0
+	AND (s.trial_days > 0 OR coalesce(s.first_amount_cents = 0, false)
 		OR s.starts_at IS NOT NULL -- what it renews was paid until then
 		OR EXISTS (SELECT 1 FROM payments.payments p WHERE p.local_id = s.id AND p.amount_cents > 0)
 		OR EXISTS (SELECT 1 FROM subscriptions.transitions t WHERE t.subscription_id = s.id AND t.source = 'admin' AND t.to_status = 'active')) AS known
