@@ -234,8 +234,9 @@ type SubscriptionsRenewalCharge struct {
 	// Until when the gateway is asked to take the code.
 	PayableUntil time.Time
 	IntentOpen   bool
-	// When the gateway may next be asked what became of the order.
-	LookAt           *time.Time
+	// Read by the release before payments.intents had the looks; goes with the next one. Lies ahead while the order has an intent.
+	LookAt *time.Time
+	// Written by the release before payments.intents had the looks; goes with the next one.
 	Misses           int32
 	GatewayPaymentID *string
 	PixPayload       *string
