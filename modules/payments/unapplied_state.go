@@ -100,6 +100,12 @@ func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway Gate
 		}
 		c, changes := afterRefunds(UnappliedState(row.PaymentsUnappliedPayment.State), money.Cents(row.PaidCents), refunds, tryAgain)
 		if !changes {
+			c, changes, err = s.afterPartTx(ctx, tx, row.PaymentsUnappliedPayment, refunds)
+			if err != nil {
+				return err
+			}
+		}
+		if !changes {
 			continue
 		}
 		if _, err := s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, c); err != nil {
@@ -107,6 +113,21 @@ func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway Gate
 		}
 	}
 	return nil
+}
+
+// afterPartTx opens a case again when the refund that was under way, which nobody has
+// decided on the list, gave back a part: the rest is still to be decided.
+func (s *Service) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, refunds []paymentsdb.PaymentsRefund) (c unappliedChange, changes bool, err error) {
+	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return RefundStatus(r.Status) == RefundDone })
+	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return RefundStatus(r.Status) != RefundDone })
+	if UnappliedState(u.State) != UnappliedRefunding || !done || waits {
+		return c, false, nil
+	}
+	last, err := s.db.UnappliedLastDecision(ctx, tx, u.ID)
+	if err != nil {
+		return c, false, fmt.Errorf("read decision: %w", err)
+	}
+	return unappliedChange{to: UnappliedOpen, source: byGateway, reason: "A part was given back."}, last.Source == byGateway, nil
 }
 
 // afterRefunds is what the refunds of a payment make of its case.

@@ -60,6 +60,15 @@ var found = []struct {
 		{Do: "month", Pick: 10},
 		{Do: "sync", Who: 1, Pick: 5},
 	}}},
+	{"what is left of a payment after parts went back, at the panel and by an admin, is still to be decided", story{Steps: []step{
+		{Do: "gwa automatic"},
+		{Do: "pix paid"},
+		{Do: "gwa card", Who: 1, Pick: 9},
+		{Do: "authorization cancelled", Who: 1, Pick: 2, Tries: 2, During: "renewal paid", Mail: "unheard"},
+		{Do: "gateway refunds", Pick: 1},
+		{Do: "gwa card", Pick: 1, Trouble: "overloaded", Mail: "turned"},
+		{Do: "admin refunds", Who: 1, Pick: 8, Tries: 1, During: "webhooks"},
+	}}},
 	{"a refund of tickets that fails after it was believed done is made again", story{Steps: []step{
 		{Do: "gwb ticket"},
 		{Do: "gateway refunds", Who: 1},
