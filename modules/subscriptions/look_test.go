@@ -168,7 +168,7 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 				next = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			}
 			now := b.clock.Now()
-			paid := payments.Event{Gateway: payments.GWA, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, Reference: first, CreatedAt: now, Payment: &payments.Payment{
+			paid := payments.Event{Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentWasSettled, Reference: first, CreatedAt: now, Payment: &payments.Payment{
 				ID: "pay_given_up", Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &now,
 			}}
 			for range 2 {
