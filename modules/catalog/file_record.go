@@ -12,11 +12,12 @@ import (
 // videoKind is how files know videos.
 const videoKind = "video"
 
-// FileRecords tells files what there is to know about files of the catalogue,
-// such as thumbnails: every signed-in user may see them.
+// FileRecords tells files what there is to know about files of the catalogue:
+// every signed-in user may see them, but for those of videos that are no
+// thumbnails.
 func (s *Service) FileRecords() []files.Records {
-	var all []files.Records
-	for _, kind := range []string{videoKind, "category", "tag", "season"} {
+	all := []files.Records{videoFiles{fileRecords{s: s, kind: videoKind}}}
+	for _, kind := range []string{"category", "tag", "season"} {
 		all = append(all, fileRecords{s: s, kind: kind})
 	}
 	return all
@@ -30,7 +31,7 @@ type fileRecords struct {
 func (r fileRecords) FileKind() string { return r.kind }
 
 // FilePlace opens a file of a record to every signed-in user: a catalogue is
-// shown before anybody subscribes.
+// shown before anybody subscribes. Those of videos are guarded by MayOpenFile.
 func (r fileRecords) FilePlace(ctx context.Context, id objectid.ID) (files.Place, bool, error) {
 	there, err := r.existing(ctx, id)
 	return files.Place{Purpose: files.Record, Visibility: files.Members}, there[id], err

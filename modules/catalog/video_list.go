@@ -53,8 +53,10 @@ func (s *Service) send(ctx context.Context, q *question) error {
 	case q.caller.IsAdmin(), q.active:
 		return nil
 	}
-	return fault.Denied("No active subscription.")
+	return errNoSubscription()
 }
+
+func errNoSubscription() *fault.Error { return fault.Denied("No active subscription.") }
 
 func (s *Service) run(ctx context.Context, q *question) error {
 	if q.page == nil {

@@ -1,12 +1,28 @@
 package files
 
-import "marquee/platform/httpapi"
+import (
+	"context"
+
+	"marquee/platform/httpapi"
+)
 
 // downloadHandler is the permission that opens board attachments
 // (specification, Authentication 6).
 const downloadHandler = "requisition_file_download"
 
-// May decides whether a signed-in user may open the file. Whoever may not gets
+// allow decides whether a signed-in user may open the file. It comes before any
+// byte, entity tag or size of it is told.
+func (s *Service) allow(ctx context.Context, f File, c httpapi.Caller) error {
+	if err := f.May(c); err != nil || f.Visibility != Members || c.IsAdmin() {
+		return err
+	}
+	if guarded, ok := s.records[f.Kind].(Guarded); ok {
+		return guarded.MayOpenFile(ctx, c, Ref{FileID: f.ID, RecordID: f.RecordID, Purpose: f.Purpose})
+	}
+	return nil
+}
+
+// May decides by the file's visibility alone whether a signed-in user may open the file. Whoever may not gets
 // 404, as for a file that is not there; an admin who lacks the permission for
 // attachments gets the specification's 401.
 func (f File) May(c httpapi.Caller) error {

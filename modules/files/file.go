@@ -33,7 +33,7 @@ type Visibility string
 // one of the two in between.
 const (
 	Public  Visibility = "public"  // anyone with its address
-	Members Visibility = "members" // every signed-in user
+	Members Visibility = "members" // every signed-in user, unless the kind of records is Guarded
 	Private Visibility = "private" // admins, and the reader if there is one
 	Board   Visibility = "board"   // admins with the permission requisition_file_download
 )

@@ -141,7 +141,7 @@ func (h handlers) visible(r *http.Request, fileID string, caller httpapi.Caller)
 	if err != nil {
 		return File{}, err
 	}
-	return f, f.May(caller)
+	return f, h.s.allow(r.Context(), f, caller)
 }
 
 // admin returns the caller if he is one.

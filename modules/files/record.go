@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
@@ -20,6 +21,14 @@ type Records interface {
 	// AbandonedFiles returns those of the files whose record is gone or shows
 	// another file in their place. They are deleted.
 	AbandonedFiles(ctx context.Context, files []Ref) ([]objectid.ID, error)
+}
+
+// Guarded is a kind of records whose Members files do not all open to every
+// signed-in user.
+type Guarded interface {
+	// MayOpenFile says whether a customer may open a file of the kind; the error is
+	// the answer.
+	MayOpenFile(ctx context.Context, c httpapi.Caller, file Ref) error
 }
 
 // Ref names a stored file and its record.

@@ -137,11 +137,14 @@ func (a *App) Close() {
 	a.pool.Close()
 }
 
+// API is what the process serves.
+func (a *App) API() *httpapi.API { return a.api }
+
 // serveAPI answers on the listener until ctx ends, then lets requests under way
 // finish within grace.
 func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Duration) error {
 	server := &http.Server{
-		Handler:           a.api.Handler(),
+		Handler:           a.API().Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      120 * time.Second, // longer than a request may take

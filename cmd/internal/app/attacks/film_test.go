@@ -1,0 +1,157 @@
+package attacks
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
+)
+
+// upload keeps bytes with a record, as an admin does.
+func (p *platform) upload(admin *apitest.Client, record objectid.ID, name string, data []byte) string {
+	p.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", name)
+	require.NoError(p.t, err)
+	_, err = part.Write(data)
+	require.NoError(p.t, err)
+	require.NoError(p.t, form.Close())
+	a := admin.Send(http.MethodPost, "/upload-file/archive-records/"+record.String(), form.FormDataContentType(), body.Bytes())
+	return a.Expect(200).Map()["file_id"].(string)
+}
+
+// opening is every way to a file: with the header, with the access token in the
+// address, and with an archive token.
+func (p *platform) opening(username, file string) map[string]func(header ...string) *apitest.Answer {
+	p.t.Helper()
+	session := p.signIn(p.nobody, username, accountstest.Password).Map()
+	access, archive := session["access_token"].(string), session["archive_token"].(string)
+	get := func(c *apitest.Client, path string) func(header ...string) *apitest.Answer {
+		return func(header ...string) *apitest.Answer {
+			asking := c
+			for i := 0; i < len(header); i += 2 {
+				asking = asking.With(header[i], header[i+1])
+			}
+			return asking.Get(path)
+		}
+	}
+	return map[string]func(header ...string) *apitest.Answer{
+		"header":        get(p.nobody.As(access), "/archive-records/"+file),
+		"query":         get(p.nobody, "/archive-records/"+file+"?token="+access),
+		"archive token": get(p.nobody, "/archive-records-public/"+archive+"?f="+file),
+	}
+}
+
+// Whoever is signed in and pays nothing downloads the film, by whichever route and
+// in whichever pieces.
+func TestFilmWithoutASubscription(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	_, admin := p.admin()
+	video := p.made(admin, "/videos", object{
+		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90, "release_date": "2024-01-10",
+	})
+	film := bytes.Repeat([]byte("every frame of it "), 40_000)
+	files := map[string]string{"film.mp4": "", "captions.vtt": "", "extra.pdf": ""}
+	for name := range files {
+		files[name] = p.upload(admin, video, name, film)
+	}
+	stranger, _ := p.customer()
+	subscriber, _ := p.customer()
+	subscriptionstest.Active(t, p.db, subscriber.ID)
+
+	for name, file := range files {
+		var tag string
+		for way, open := range p.opening(subscriber.Username, file) {
+			a := open().Expect(200)
+			require.Equal(t, film, a.Body, way)
+			tag = a.Header.Get("ETag")
+			open("If-None-Match", tag).Expect(304)
+			require.Len(t, open("Range", "bytes=10-19").Expect(206).Body, 10)
+		}
+		for way, open := range p.opening(stranger.Username, file) {
+			for what, header := range map[string][]string{
+				"plain": nil, "known entity tag": {"If-None-Match", tag}, "any entity tag": {"If-None-Match", "*"}, "range": {"Range", "bytes=0-9"},
+				"range beyond": {"Range", "bytes=99999999-"}, "dated": {"If-Modified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"}, "failed condition": {"If-Match", `"x"`},
+			} {
+				a := open(header...)
+				require.Equal(t, 403, a.Status, "%s, %s, %s", name, way, what)
+				require.Equal(t, "No active subscription.", a.Detail())
+				require.Equal(t, "FORBIDDEN", a.Code())
+				for _, told := range []string{"ETag", "Content-Range", "Last-Modified", "Content-Disposition", "Accept-Ranges"} {
+					require.Empty(t, a.Header.Get(told), "%s is told by %s", told, way)
+				}
+			}
+		}
+	}
+}
+
+// Whoever paid once goes on watching by the film's file: after the subscription
+// has ended, and after the film has left the catalogue.
+func TestFilmAfterItsTime(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	_, admin := p.admin()
+	video := p.made(admin, "/videos", object{
+		"title": "Film", "slug": "film", "video_id": "https://cdn.example.com/film.m3u8", "duration": 90, "release_date": "2024-01-10",
+	})
+	film := p.upload(admin, video, "film.mp4", []byte("every frame of it"))
+	once, _ := p.customer()
+	subscription := subscriptionstest.Active(t, p.db, once.ID)
+	statuses := func(want int) {
+		t.Helper()
+		for way, open := range p.opening(once.Username, film) {
+			require.Equal(t, want, open().Status, way)
+		}
+	}
+	statuses(200)
+	for _, gone := range []object{{"enable": false}, {"enable": true, "expiration_date": "2024-02-01"}} {
+		gone["_id"] = video
+		admin.Put("/videos", []object{gone}).Expect(200)
+		statuses(404)
+	}
+	admin.Put("/videos", []object{{"_id": video, "expiration_date": nil}}).Expect(200)
+	statuses(200)
+	p.exec(`UPDATE subscriptions.subscriptions SET expires_at = now() - interval '1 second' WHERE id = $1`, subscription)
+	statuses(403)
+	p.exec(`UPDATE subscriptions.subscriptions SET expires_at = NULL WHERE id = $1`, subscription)
+	admin.Delete("/videos?_id="+video.String(), nil).Expect(200)
+	statuses(404)
+	admin.Get("/archive-records/" + film).Expect(200) // until it is deleted at the file routes
+}
+
+// The four thumbnails are shown before anybody subscribes, also where another
+// video shows them; a file that is no thumbnail any more is a file like others.
+func TestThumbnailsAreNoFilms(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	_, admin := p.admin()
+	fields := func(slug string) object {
+		return object{"title": slug, "slug": slug, "video_id": "https://cdn.example.com/a", "duration": 9, "release_date": "2024-01-10"}
+	}
+	video, other := p.made(admin, "/videos", fields("one")), p.made(admin, "/videos", fields("two"))
+	stranger, _ := p.customer()
+	var last string
+	for _, field := range strings.Fields("thumbnail_horizontal thumbnail_horizontal_name_less thumbnail_vertical thumbnail_vertical_name_less") {
+		last = p.upload(admin, video, "a.png", []byte("\x89PNG\r\n\x1a\n"+field))
+		for _, owner := range []objectid.ID{video, other} {
+			admin.Put("/videos", []object{{"_id": owner, field: last}}).Expect(200)
+			for way, open := range p.opening(stranger.Username, last) {
+				require.Equal(t, 200, open().Status, "%s of %s by %s", field, owner, way)
+			}
+			admin.Put("/videos", []object{{"_id": owner, field: nil}}).Expect(200)
+		}
+	}
+	for way, open := range p.opening(stranger.Username, last) {
+		require.Equal(t, 403, open().Status, way)
+	}
+}
