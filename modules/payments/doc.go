@@ -3,7 +3,8 @@
 // by which they report, and the ledger of what they reported.
 //
 // Owns: the schema payments (payments, failed_attempts, refunds, refund_reports,
-// disputes, unapplied_payments, unapplied_decisions, webhook_logs, processed_events,
+// disputes, unapplied_payments, unapplied_decisions, webhook_logs, refused_webhooks,
+// refused_webhook_counts, processed_events,
 // intents, intent_steps, gateway_state, database_marks), the routes POST /webhooks/gwa,
 // POST /webhooks/gwb, GET /webhook-logs and its stats and replay,
 // GET /gwb/config, and /admin/finance/unapplied-payments: the list of money that gave
@@ -35,6 +36,12 @@
 // second transaction claims, logs and queues. The log has a partition a month and
 // loses old ones; the keys in processed_events stay for good, so that what has been
 // applied is never applied again.
+//
+// A call that is no gateway's is refused, and costs little however many come: gateway
+// A's token, and what of gateway B's signature can be judged without the body, are
+// looked at before it is read; the first calls of an hour and address are stored, in a
+// table of their own for 7 days, the others counted in memory and written together. No
+// genuine call waits for them or is throttled.
 //
 // Timestamps: received_at and processed_at of a log are ours, event_at and
 // settled_at the gateway's.

@@ -22,9 +22,12 @@ import (
 // make them.
 type Adapter interface {
 	Gateway
-	// Authenticate checks that the raw body comes from the gateway. The signature
-	// is what the log may show of the proof: empty where the proof is a secret.
-	Authenticate(h http.Header, body []byte, now time.Time) (signature string, ok bool)
+	// Admits judges a call by its headers, before a byte of its body is read: false
+	// where no body can make it genuine. The signature is what the log may show of the
+	// proof: empty where the proof is a secret.
+	Admits(h http.Header, now time.Time) (signature string, ok bool)
+	// Authenticate checks that the raw body comes from the gateway.
+	Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof Proof)
 	// ReadEvent puts an authenticated body in neutral words. An event type without
 	// consequence has the kind NothingForUs. It fails when the body is no event;
 	// ID and Type are filled as far as they can be read.
@@ -36,6 +39,16 @@ type Adapter interface {
 	// answer is right.
 	Probe(ctx context.Context) error
 }
+
+// Proof is what a webhook call proves.
+type Proof int
+
+// Proofs of a call.
+const (
+	Forged Proof = iota // that it comes from the gateway is not proved
+	Skewed              // the gateway made it, at a time too far from ours
+	Genuine
+)
 
 // Deps is what New needs.
 type Deps struct {
@@ -75,6 +88,7 @@ type Service struct {
 	appliers []Applier
 	intents  *intent.Service
 	db       *paymentsdb.Queries
+	refused  refusals
 }
 
 // New makes the module. Register appliers before serving.

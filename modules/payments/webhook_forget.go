@@ -71,6 +71,9 @@ func (w *forgetWorker) Work(ctx context.Context, job *river.Job[ForgetPersonArgs
 		quoted[i] = regexp.QuoteMeta(subject)
 	}
 	params := paymentsdb.WebhookLogListMatchingParams{Pattern: `"(` + strings.Join(quoted, "|") + `)"`, PageSize: forgetPage}
+	if err := w.s.db.RefusedWebhookForget(ctx, w.s.deps.Pool, params.Pattern); err != nil {
+		return fmt.Errorf("empty refused webhooks: %w", err)
+	}
 	for {
 		logs, err := w.s.db.WebhookLogListMatching(ctx, w.s.deps.Pool, params)
 		if err != nil {

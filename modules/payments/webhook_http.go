@@ -4,24 +4,22 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
-	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 )
 
 const (
-	maxWebhookBody = 1 << 20  // bytes
-	maxForeignBody = 16 << 10 // bytes kept of a body that could not be authenticated
+	maxWebhookBody = 1 << 20 // bytes
 	// webhookTime is what a gateway waits for us (10 s at gateway A), less the way.
 	webhookTime = 9 * time.Second
 	maxEventID  = 255  // bytes of event ids and types; gateway A's have about 50
 	maxProof    = 1000 // bytes kept of a signature header
+	// refusedBodyTime is what a refused call has for the part of its body that is kept.
+	refusedBodyTime = time.Second
 )
 
 var (
@@ -37,7 +35,7 @@ func (s *Service) webhook(api *httpapi.API, name GatewayName) http.HandlerFunc {
 		// The work outlives a gateway that hangs up: it is done or not, never half known.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
 		defer cancel()
-		answer, err := s.takeWebhook(ctx, name, r.Header, http.MaxBytesReader(w, r.Body, maxWebhookBody))
+		answer, err := s.takeWebhook(ctx, w, r, name)
 		if err != nil {
 			api.WriteError(r.Context(), w, err)
 			return
@@ -46,9 +44,22 @@ func (s *Service) webhook(api *httpapi.API, name GatewayName) http.HandlerFunc {
 	}
 }
 
-func (s *Service) takeWebhook(ctx context.Context, name GatewayName, h http.Header, body io.Reader) (Answer, error) {
+func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name GatewayName) (Answer, error) {
 	at := s.deps.Clock.Now()
-	raw, err := io.ReadAll(body)
+	gateway, ok := s.gateways[name] // without a secret nothing can be authenticated
+	proof := ""
+	if ok {
+		proof, ok = gateway.Admits(r.Header, at)
+	}
+	if !ok {
+		s.refuse(ctx, refusal{gateway: name, reason: badSignature, proof: storableProof(proof), at: at, body: func() []byte {
+			httpapi.HurryBody(r, refusedBodyTime)
+			raw, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusedBody+1)) // what of it comes in time
+			return raw
+		}})
+		return Answer{}, errBadSignature
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
@@ -56,16 +67,14 @@ func (s *Service) takeWebhook(ctx context.Context, name GatewayName, h http.Head
 		}
 		return Answer{}, fault.BadDetail("The body could not be read.")
 	}
-	gateway, ok := s.gateways[name]
-	if !ok {
-		return Answer{}, errBadSignature // without a secret nothing can be authenticated
-	}
-	proof, ok := gateway.Authenticate(h, raw, at)
-	proof = strings.ReplaceAll(strings.ToValidUTF8(proof[:min(len(proof), maxProof)], ""), "\x00", "")
-	if !ok {
-		if err := s.logForeign(ctx, name, raw, proof, at); err != nil {
-			s.deps.Log.ErrorContext(ctx, "unauthenticated webhook not logged", slog.String("gateway", string(name)), slog.Any("error", err))
+	proof, authentic := gateway.Authenticate(r.Header, raw, at)
+	proof = storableProof(proof)
+	if authentic != Genuine {
+		reason := badSignature
+		if authentic == Skewed {
+			reason = clockSkew
 		}
+		s.refuse(ctx, refusal{gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw }})
 		return Answer{}, errBadSignature
 	}
 	answer, err := s.receive(ctx, gateway, raw, proof, at)
@@ -76,15 +85,9 @@ func (s *Service) takeWebhook(ctx context.Context, name GatewayName, h http.Head
 	return answer, nil
 }
 
-// logForeign logs a call whose signature or token is wrong, of its body no more
-// than a bounded part.
-func (s *Service) logForeign(ctx context.Context, name GatewayName, body []byte, proof string, at time.Time) error {
-	payload := storable(body, maxForeignBody)
-	id, kind := claimedIdentity(payload)
-	return s.db.WebhookLogInsert(ctx, s.deps.Pool, paymentsdb.WebhookLogInsertParams{
-		ID: objectid.At(at), Gateway: string(name), EventID: filled(id), EventType: filled(kind), Payload: payload,
-		Signature: filled(proof), SignatureValid: false, ReceivedAt: at,
-	})
+// storableProof is as much of a signature as the log keeps.
+func storableProof(proof string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(proof[:min(len(proof), maxProof)], ""), "\x00", "")
 }
 
 // gwbConfigBody is the answer of GET /gwb/config.

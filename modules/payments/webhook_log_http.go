@@ -25,7 +25,7 @@ type webhookStats struct {
 	Processed        int64            `json:"processed" doc:"Applied, or known to be without consequence"`
 	Pending          int64            `json:"pending" doc:"Waiting for the subscription or order that they are about"`
 	Failed           int64            `json:"failed" doc:"Could not be applied; a job tries again"`
-	InvalidSignature int64            `json:"invalid_signature"`
+	InvalidSignature int64            `json:"invalid_signature" doc:"Refused calls: those stored and those counted alone, by whole hours"`
 	ByGateway        map[string]int64 `json:"by_gateway"`
 	ByEventType      map[string]int64 `json:"by_event_type" doc:"Of authenticated calls"`
 	LastReceivedAt   *httpapi.Time    `json:"last_received_at" nullable:"true"`
@@ -46,6 +46,9 @@ func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*
 	if from != nil && to != nil && !from.Before(*to) {
 		return nil, fault.InvalidAt("has to be after start", "query", "end")
 	}
+	if err := s.writeRefused(ctx); err != nil {
+		return nil, err
+	}
 	row, err := s.db.WebhookLogStats(ctx, s.reads(), paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
 	if postgres.IsTimeout(err) {
 		return nil, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").WithCause(err)
@@ -53,12 +56,20 @@ func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*
 	if err != nil {
 		return nil, fmt.Errorf("count webhook logs: %w", err)
 	}
+	counted, err := s.db.RefusedWebhookStats(ctx, s.reads(), paymentsdb.RefusedWebhookStatsParams{FromAt: from, ToAt: to})
+	if err != nil {
+		return nil, fmt.Errorf("count refused webhooks: %w", err)
+	}
+	refused := counted.FromGwa + counted.FromGwb
+	if counted.LastReceivedAt.After(row.LastReceivedAt) {
+		row.LastReceivedAt = counted.LastReceivedAt
+	}
 	stats := webhookStats{
-		Total: row.Total, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed, InvalidSignature: row.InvalidSignature,
-		ByGateway: map[string]int64{string(GWA): row.FromGwa, string(GWB): row.FromGwb}, ByEventType: map[string]int64{},
+		Total: row.Total + refused, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed, InvalidSignature: row.InvalidSignature + refused,
+		ByGateway: map[string]int64{string(GWA): row.FromGwa + counted.FromGwa, string(GWB): row.FromGwb + counted.FromGwb}, ByEventType: map[string]int64{},
 		P95Processing: row.P95ProcessingMs,
 	}
-	if row.Total > 0 {
+	if stats.Total > 0 {
 		stats.LastReceivedAt = httpapi.TimePtr(&row.LastReceivedAt)
 	}
 	if err := json.Unmarshal(row.ByEventType, &stats.ByEventType); err != nil {

@@ -19,8 +19,8 @@ const (
 	deletePage = 5000
 )
 
-// logMonthsArgs makes the partitions of the months to come and drops those that
-// are past keeping.
+// logMonthsArgs makes the partitions of the months to come, and drops those that are
+// past keeping, and refused calls.
 type logMonthsArgs struct{}
 
 // Kind names the job.
@@ -45,6 +45,9 @@ func (w *logMonthsWorker) Work(ctx context.Context, _ *river.Job[logMonthsArgs])
 	if added > 0 {
 		w.s.deps.Log.InfoContext(ctx, "months added to the webhook log", slog.Int("months", int(added)))
 	}
+	if err := w.s.tidyRefused(ctx); err != nil {
+		return err
+	}
 	if w.s.deps.KeepLogMonths == 0 {
 		return nil
 	}
@@ -55,6 +58,9 @@ func (w *logMonthsWorker) Work(ctx context.Context, _ *river.Job[logMonthsArgs])
 // deletes older logs that stand elsewhere: those taken before there were months,
 // and those kept for an event that has been applied since.
 func (s *Service) dropLogsBefore(ctx context.Context, before time.Time) error {
+	if err := s.db.RefusedWebhookDeleteCountsBefore(ctx, s.deps.Pool, before); err != nil {
+		return fmt.Errorf("delete counts of refused webhooks: %w", err)
+	}
 	for {
 		month, err := s.db.WebhookLogDropMonth(ctx, s.deps.Pool, before)
 		if err != nil {

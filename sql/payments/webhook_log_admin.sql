@@ -9,12 +9,19 @@ ORDER BY l.id LIMIT @page_size;
 UPDATE payments.webhook_logs SET payload = @payload WHERE id = @id;
 
 -- name: WebhookLogGet :one
-SELECT id, gateway, event_id, event_type, payload, signature_valid FROM payments.webhook_logs WHERE id = @id;
+-- WebhookLogGet finds a call, also a refused one.
+SELECT l.id, l.gateway, l.event_id, l.event_type, l.payload, l.signature_valid FROM payments.webhook_logs l WHERE l.id = @id
+UNION ALL
+SELECT r.id, r.gateway, r.event_id, r.event_type, r.payload, r.signature_valid FROM payments.refused_webhooks r WHERE r.id = @id;
 
 -- name: WebhookLogStats :one
--- WebhookLogStats counts the logs received in [from, to); null is no bound. Every
--- log is in one of processed, pending, failed and invalid_signature.
-WITH logs AS (
+-- WebhookLogStats counts the stored calls received in [from, to); null is no bound.
+-- Every one is in one of processed, pending, failed and invalid_signature.
+WITH calls AS (
+    SELECT w.gateway, w.event_id, w.event_type, w.received_at, w.processed_at, w.signature_valid, w.processed FROM payments.webhook_logs w
+    UNION ALL
+    SELECT r.gateway, r.event_id, r.event_type, r.received_at, r.processed_at, r.signature_valid, r.processed FROM payments.refused_webhooks r
+), logs AS (
     SELECT l.gateway, l.event_type, l.received_at, l.processed_at, l.signature_valid, l.processed,
         CASE
             WHEN NOT l.signature_valid THEN 'invalid_signature'
@@ -22,7 +29,7 @@ WITH logs AS (
             WHEN e.state IS NOT NULL THEN 'pending'
             ELSE 'processed'
         END AS outcome
-    FROM payments.webhook_logs l
+    FROM calls l
     LEFT JOIN payments.processed_events e ON e.gateway = l.gateway AND e.event_id = l.event_id AND e.state = 'waiting' AND l.signature_valid
     WHERE (sqlc.narg(from_at)::timestamptz IS NULL OR l.received_at >= sqlc.narg(from_at))
       AND (sqlc.narg(to_at)::timestamptz IS NULL OR l.received_at < sqlc.narg(to_at))

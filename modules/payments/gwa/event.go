@@ -15,9 +15,9 @@ import (
 // Headers that carry the token: the gateway's own and the neutral one.
 var tokenHeaders = []string{"Asaas-Access-Token", "Gwa-Access-Token"}
 
-// Authenticate compares the token, in constant time. It is a secret, so there is
-// no signature to show.
-func (g *Gateway) Authenticate(h http.Header, _ []byte, _ time.Time) (signature string, ok bool) {
+// Admits compares the token, in constant time. It is a secret, so there is no
+// signature to show.
+func (g *Gateway) Admits(h http.Header, _ time.Time) (signature string, ok bool) {
 	for _, name := range tokenHeaders {
 		given := sha256.Sum256([]byte(h.Get(name)))
 		for _, token := range g.cfg.WebhookTokens {
@@ -28,6 +28,14 @@ func (g *Gateway) Authenticate(h http.Header, _ []byte, _ time.Time) (signature 
 		}
 	}
 	return "", ok
+}
+
+// Authenticate is Admits: the token proves every body.
+func (g *Gateway) Authenticate(h http.Header, _ []byte, now time.Time) (signature string, proof payments.Proof) {
+	if _, ok := g.Admits(h, now); !ok {
+		return "", payments.Forged
+	}
+	return "", payments.Genuine
 }
 
 type envelope struct {

@@ -110,12 +110,14 @@ func TestToken(t *testing.T) {
 		for _, name := range []string{"asaas-access-token", "Gwa-Access-Token"} {
 			h := http.Header{}
 			h.Set(name, token)
-			signature, ok := g.Authenticate(h, nil, time.Now())
+			signature, ok := g.Admits(h, time.Now())
 			require.Equal(t, want, ok, "%q in %s", token, name)
 			require.Empty(t, signature, "the token is never shown")
+			_, proof := g.Authenticate(h, nil, time.Now())
+			require.Equal(t, want, proof == payments.Genuine)
 		}
 	}
-	_, ok := New(Config{}).Authenticate(http.Header{}, nil, time.Now())
+	_, ok := New(Config{}).Admits(http.Header{}, time.Now())
 	require.False(t, ok)
 }
 

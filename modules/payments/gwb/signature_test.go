@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/stripe/stripe-go/v85/webhook"
+
+	"marquee/modules/payments"
 )
 
 const (
@@ -75,19 +77,58 @@ func TestSignatureForms(t *testing.T) {
 		for _, header := range signatureHeaders {
 			h := http.Header{}
 			h.Set(header, c.value)
-			signature, ok := g.Authenticate(h, []byte(body), signedAt)
-			require.Equal(t, c.ok, ok, "%s in %s", name, header)
+			signature, proof := g.Authenticate(h, []byte(body), signedAt)
+			require.Equal(t, c.ok, proof == payments.Genuine, "%s in %s", name, header)
 			require.Equal(t, c.value, signature)
-			_, ok = g.Authenticate(h, []byte(body+" "), signedAt)
-			require.False(t, ok, "%s: the body was changed", name)
+			_, admitted := g.Admits(h, signedAt)
+			require.True(t, admitted || proof == payments.Forged, "%s: what is genuine is read", name)
+			_, proof = g.Authenticate(h, []byte(body+" "), signedAt)
+			require.Equal(t, payments.Forged, proof, "%s: the body was changed", name)
 		}
 	}
-	_, ok := g.Authenticate(http.Header{}, []byte(body), signedAt)
-	require.False(t, ok)
+	_, proofOf := g.Authenticate(http.Header{}, []byte(body), signedAt)
+	require.Equal(t, payments.Forged, proofOf)
 	h := http.Header{}
 	h.Set("Stripe-Signature", good)
-	_, ok = New(Config{}).Authenticate(h, []byte(body), signedAt)
-	require.False(t, ok, "without a secret nothing is authentic")
+	_, proofOf = New(Config{}).Authenticate(h, []byte(body), signedAt)
+	require.Equal(t, payments.Forged, proofOf, "without a secret nothing is authentic")
+}
+
+// TestWhatIsReadAtAll: what cannot be genuine whatever the body is refused before it,
+// and a clock that is wrong by less than a day is told from a forgery.
+func TestWhatIsReadAtAll(t *testing.T) {
+	t.Parallel()
+	const body = `{"id":"evt_1"}`
+	g := New(Config{WebhookSecrets: []string{newSecret}})
+	for name, c := range map[string]struct {
+		values   []string
+		admitted bool
+		proof    payments.Proof
+	}{
+		"6 minutes old":                     {[]string{timed(newSecret, signedAt.Add(-6*time.Minute), body)}, true, payments.Skewed},
+		"6 minutes ahead":                   {[]string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, true, payments.Skewed},
+		"24 hours old":                      {[]string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, true, payments.Skewed},
+		"24 hours ahead":                    {[]string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, true, payments.Skewed},
+		"6 minutes old, of another":         {[]string{timed("whsec_x", signedAt.Add(-6*time.Minute), body)}, true, payments.Forged},
+		"now, of another":                   {[]string{timed("whsec_x", signedAt, body)}, true, payments.Forged},
+		"bare, of another":                  {[]string{v1("whsec_x", body)}, true, payments.Forged},
+		"a day and a second old":            {[]string{timed(newSecret, signedAt.Add(-24*time.Hour-time.Second), body)}, false, payments.Forged},
+		"a day and a second ahead":          {[]string{timed(newSecret, signedAt.Add(24*time.Hour+time.Second), body)}, false, payments.Forged},
+		"none":                              {nil, false, payments.Forged},
+		"nonsense":                          {[]string{"hello"}, false, payments.Forged},
+		"half a digest":                     {[]string{v1(newSecret, body)[:32]}, false, payments.Forged},
+		"without time":                      {[]string{"t=,v1=" + v1(newSecret, body)}, false, payments.Forged},
+		"without digest":                    {[]string{fmt.Sprintf("t=%d", signedAt.Unix())}, false, payments.Forged},
+		"a skewed one before one of now":    {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), timed(newSecret, signedAt, body)}, true, payments.Genuine},
+		"a skewed one before nonsense":      {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), "hello"}, true, payments.Skewed},
+		"the beginning of time, as of then": {[]string{"t=-9223372036854775808,v1=" + v1(newSecret, "-9223372036854775808."+body)}, false, payments.Forged},
+	} {
+		h := http.Header{"Stripe-Signature": c.values}
+		_, admitted := g.Admits(h, signedAt)
+		require.Equal(t, c.admitted, admitted, name)
+		_, proof := g.Authenticate(h, []byte(body), signedAt)
+		require.Equal(t, c.proof, proof, name)
+	}
 }
 
 func TestSignatureOfTheOfficialClient(t *testing.T) {
@@ -95,8 +136,8 @@ func TestSignatureOfTheOfficialClient(t *testing.T) {
 	p := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: []byte(`{"id":"evt_1"}`), Secret: newSecret, Timestamp: signedAt})
 	h := http.Header{}
 	h.Set("Stripe-Signature", p.Header)
-	_, ok := New(Config{WebhookSecrets: []string{newSecret}}).Authenticate(h, p.Payload, signedAt)
-	require.True(t, ok)
+	_, proof := New(Config{WebhookSecrets: []string{newSecret}}).Authenticate(h, p.Payload, signedAt)
+	require.Equal(t, payments.Genuine, proof)
 }
 
 func FuzzSignature(f *testing.F) {
@@ -106,7 +147,7 @@ func FuzzSignature(f *testing.F) {
 	g := New(Config{WebhookSecrets: []string{newSecret}})
 	f.Fuzz(func(t *testing.T, value string, body []byte) {
 		h := http.Header{"Stripe-Signature": {value}}
-		if _, ok := g.Authenticate(h, body, signedAt); ok && !strings.Contains(strings.ToLower(value), v1(newSecret, string(body))) {
+		if _, proof := g.Authenticate(h, body, signedAt); proof != payments.Forged && !strings.Contains(strings.ToLower(value), v1(newSecret, string(body))) {
 			at, _ := scheme(strings.TrimSpace(value))
 			require.Contains(t, strings.ToLower(value), v1(newSecret, at+"."+string(body)))
 		}

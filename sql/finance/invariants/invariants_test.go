@@ -128,6 +128,10 @@ var plants = map[string][]string{
 		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
 		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-21', created_at = '2026-11-18 11:59'`,
 	},
+	"no_clock_skew": {
+		`INSERT INTO payments.refused_webhooks (id, gateway, payload, received_at, reason, address, network) VALUES ('OTHER', 'gwb', '{}', '2026-11-19 12:01', 'clock_skew', '192.0.2.1', '192.0.2.0/24')`,
+		`INSERT INTO payments.refused_webhook_counts (hour, gateway, network, reason, calls, last_at) VALUES ('2026-11-19 11:00', 'gwb', '192.0.2.0/24', 'clock_skew', 3, '2026-11-19 12:01')`,
+	},
 	"gateways_probed": {
 		`UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:29', failed_at = '2026-11-20 11:29' WHERE gateway = 'gwa'`,
 		`UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:29' WHERE gateway = 'gwb'`,

@@ -14,7 +14,9 @@ import (
 )
 
 const webhookLogGet = `-- name: WebhookLogGet :one
-SELECT id, gateway, event_id, event_type, payload, signature_valid FROM payments.webhook_logs WHERE id = $1
+SELECT l.id, l.gateway, l.event_id, l.event_type, l.payload, l.signature_valid FROM payments.webhook_logs l WHERE l.id = $1
+UNION ALL
+SELECT r.id, r.gateway, r.event_id, r.event_type, r.payload, r.signature_valid FROM payments.refused_webhooks r WHERE r.id = $1
 `
 
 type WebhookLogGetRow struct {
@@ -26,6 +28,7 @@ type WebhookLogGetRow struct {
 	SignatureValid bool
 }
 
+// WebhookLogGet finds a call, also a refused one.
 func (q *Queries) WebhookLogGet(ctx context.Context, db DBTX, id objectid.ID) (WebhookLogGetRow, error) {
 	row := db.QueryRow(ctx, webhookLogGet, id)
 	var i WebhookLogGetRow
@@ -94,7 +97,11 @@ func (q *Queries) WebhookLogReplacePayload(ctx context.Context, db DBTX, arg Web
 }
 
 const webhookLogStats = `-- name: WebhookLogStats :one
-WITH logs AS (
+WITH calls AS (
+    SELECT w.gateway, w.event_id, w.event_type, w.received_at, w.processed_at, w.signature_valid, w.processed FROM payments.webhook_logs w
+    UNION ALL
+    SELECT r.gateway, r.event_id, r.event_type, r.received_at, r.processed_at, r.signature_valid, r.processed FROM payments.refused_webhooks r
+), logs AS (
     SELECT l.gateway, l.event_type, l.received_at, l.processed_at, l.signature_valid, l.processed,
         CASE
             WHEN NOT l.signature_valid THEN 'invalid_signature'
@@ -102,7 +109,7 @@ WITH logs AS (
             WHEN e.state IS NOT NULL THEN 'pending'
             ELSE 'processed'
         END AS outcome
-    FROM payments.webhook_logs l
+    FROM calls l
     LEFT JOIN payments.processed_events e ON e.gateway = l.gateway AND e.event_id = l.event_id AND e.state = 'waiting' AND l.signature_valid
     WHERE ($1::timestamptz IS NULL OR l.received_at >= $1)
       AND ($2::timestamptz IS NULL OR l.received_at < $2)
@@ -144,8 +151,8 @@ type WebhookLogStatsRow struct {
 	P95ProcessingMs  float64
 }
 
-// WebhookLogStats counts the logs received in [from, to); null is no bound. Every
-// log is in one of processed, pending, failed and invalid_signature.
+// WebhookLogStats counts the stored calls received in [from, to); null is no bound.
+// Every one is in one of processed, pending, failed and invalid_signature.
 func (q *Queries) WebhookLogStats(ctx context.Context, db DBTX, arg WebhookLogStatsParams) (WebhookLogStatsRow, error) {
 	row := db.QueryRow(ctx, webhookLogStats, arg.FromAt, arg.ToAt)
 	var i WebhookLogStatsRow

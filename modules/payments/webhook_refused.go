@@ -1,0 +1,314 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+const (
+	maxRefusedBody = 4 << 10 // bytes kept of a refused call
+	refusedPerHour = 20      // stored, by address
+	refusedPerDay  = 1000    // stored, over all addresses
+	// refusedNetworks is how many networks an hour are counted by name at a gateway.
+	refusedNetworks = 100
+	// refusedKept is how long refused calls are stored; then they are counted.
+	refusedKept = 7 * 24 * time.Hour
+	// maxUnwritten bounds what waits in memory while the database is away.
+	maxUnwritten = 100
+	// otherNetworks counts what no network of its own is named for.
+	otherNetworks = "other"
+)
+
+// refusalReason is why a call was refused.
+type refusalReason string
+
+const (
+	badSignature refusalReason = "signature"
+	// clockSkew is a right signature of 5 minutes to 24 hours before or after our time.
+	clockSkew refusalReason = "clock_skew"
+)
+
+// refusal is a call that is refused. Anybody can make many: nothing that it costs
+// grows with their number, and it takes no more than one connection for all of them.
+type refusal struct {
+	gateway GatewayName
+	reason  refusalReason
+	proof   string
+	at      time.Time
+	body    func() []byte // asked only where the call is stored
+}
+
+// refuse stores a call or counts it. What goes wrong is logged and kept for the next
+// one: the gateway's answer is the same.
+func (s *Service) refuse(ctx context.Context, r refusal) {
+	address, network := networksOf(httpapi.ClientIP(ctx))
+	key := refusedCount{hour: r.at.UTC().Truncate(time.Hour), gateway: r.gateway, network: network, reason: r.reason}
+	if !s.refused.admit(r.at, address) {
+		s.refused.count(key, 1, r.at)
+	} else {
+		log := r.log()
+		log.Address, log.Network = address, network
+		s.deps.Log.WarnContext(ctx, "webhook refused", slog.String("gateway", string(r.gateway)), slog.String("reason", string(r.reason)),
+			slog.String("log_id", log.ID.String()), slog.String("address", address))
+		if !s.refused.store(log) {
+			s.refused.count(key, 1, r.at)
+		}
+	}
+	if err := s.writeRefused(ctx); err != nil {
+		s.deps.Log.WarnContext(ctx, "refused webhooks not written yet", slog.Any("error", err))
+	}
+}
+
+func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
+	raw := r.body()
+	id, kind := claimedIdentity(raw)
+	log := paymentsdb.RefusedWebhookInsertParams{
+		ID: objectid.At(r.at), Gateway: string(r.gateway), EventID: filled(id), EventType: filled(kind), Payload: storableRefused(raw),
+		Signature: filled(r.proof), ReceivedAt: r.at, Reason: string(r.reason), MaxDay: refusedPerDay, MaxHour: refusedPerHour,
+		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
+	}
+	if r.reason == clockSkew {
+		log.Result, _ = json.Marshal(Result{Status: ResultIgnored, Reason: string(clockSkew)}) // it always marshals
+	}
+	return log
+}
+
+// storableRefused is at most 4 kB of a body: its JSON, else its text.
+func storableRefused(body []byte) json.RawMessage {
+	text := strings.ToValidUTF8(string(body[:min(len(body), maxRefusedBody)]), "?") // no longer than what it stands for
+	if text = strings.ReplaceAll(text, "\x00", "?"); len(body) <= maxRefusedBody {
+		return storable([]byte(text), maxRefusedBody)
+	}
+	raw, _ := json.Marshal(text) // a valid string always marshals
+	return raw
+}
+
+// writeRefused writes what waits. One caller does it for all who come meanwhile.
+func (s *Service) writeRefused(ctx context.Context) error {
+	for {
+		logs, counts, mine := s.refused.take()
+		if !mine {
+			return nil
+		}
+		err := s.writeRefusedNow(ctx, logs, counts)
+		s.refused.done()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Service) writeRefusedNow(ctx context.Context, logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally) error {
+	for i, log := range logs {
+		stored, err := s.db.RefusedWebhookInsert(ctx, s.deps.Pool, log)
+		if err != nil {
+			s.refused.putBack(logs[i:], counts)
+			return fmt.Errorf("store refused webhook: %w", err)
+		}
+		if stored == 0 { // other processes have stored enough
+			key := keyOf(log)
+			counts[key] = counts[key].plus(1, log.ReceivedAt)
+		}
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	var p paymentsdb.RefusedWebhookCountParams
+	for _, key := range slices.SortedFunc(maps.Keys(counts), refusedCount.compare) {
+		p.Hours, p.Gateways, p.Networks = append(p.Hours, key.hour), append(p.Gateways, string(key.gateway)), append(p.Networks, key.network)
+		p.Reasons, p.Calls, p.LastAt = append(p.Reasons, string(key.reason)), append(p.Calls, counts[key].calls), append(p.LastAt, counts[key].last)
+	}
+	if err := s.db.RefusedWebhookCount(ctx, s.deps.Pool, p); err != nil {
+		s.refused.putBack(nil, counts)
+		return fmt.Errorf("count refused webhooks: %w", err)
+	}
+	return nil
+}
+
+// refusedCount is what calls are counted by.
+type refusedCount struct {
+	hour    time.Time
+	gateway GatewayName
+	network string
+	reason  refusalReason
+}
+
+func keyOf(log paymentsdb.RefusedWebhookInsertParams) refusedCount {
+	return refusedCount{hour: log.Hour, gateway: GatewayName(log.Gateway), network: log.Network, reason: refusalReason(log.Reason)}
+}
+
+func (k refusedCount) compare(other refusedCount) int {
+	return cmp.Or(k.hour.Compare(other.hour), cmp.Compare(k.gateway, other.gateway), cmp.Compare(k.network, other.network), cmp.Compare(k.reason, other.reason))
+}
+
+type tally struct {
+	calls int64
+	last  time.Time
+}
+
+func (t tally) plus(calls int64, at time.Time) tally {
+	if at.After(t.last) {
+		t.last = at
+	}
+	t.calls += calls
+	return t
+}
+
+// refusals is what a process knows of the calls that it refused lately: what may
+// still be stored of the hour and day, and what is not written yet.
+type refusals struct {
+	mu        sync.Mutex
+	hour, day time.Time
+	byAddress map[string]int // admitted in the hour
+	today     int            // admitted in the day
+	networks  map[refusedCount]bool
+	logs      []paymentsdb.RefusedWebhookInsertParams
+	counts    map[refusedCount]tally
+	writing   bool
+}
+
+// admit reports whether the call is one of the first of its hour and address, and of
+// the day.
+func (r *refusals) admit(at time.Time, address string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if hour := at.UTC().Truncate(time.Hour); !hour.Equal(r.hour) {
+		r.hour, r.byAddress, r.networks = hour, map[string]int{}, map[refusedCount]bool{}
+	}
+	if day := at.UTC().Truncate(24 * time.Hour); !day.Equal(r.day) {
+		r.day, r.today = day, 0
+	}
+	if r.today >= refusedPerDay || r.byAddress[address] >= refusedPerHour {
+		return false
+	}
+	r.today++
+	r.byAddress[address]++
+	return true
+}
+
+// store keeps a call until it is written; false when too many wait.
+func (r *refusals) store(log paymentsdb.RefusedWebhookInsertParams) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.logs) >= maxUnwritten {
+		return false
+	}
+	r.logs = append(r.logs, log)
+	return true
+}
+
+// count counts calls until they are written; those of networks beyond the first of
+// an hour together.
+func (r *refusals) count(key refusedCount, calls int64, last time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	named := refusedCount{gateway: key.gateway, network: key.network}
+	if !r.networks[named] {
+		if len(r.networks) >= 2*refusedNetworks {
+			key.network = otherNetworks
+		} else {
+			r.networks[named] = true
+		}
+	}
+	r.add(key, calls, last)
+}
+
+func (r *refusals) add(key refusedCount, calls int64, last time.Time) {
+	if r.counts == nil {
+		r.counts = map[refusedCount]tally{}
+	}
+	r.counts[key] = r.counts[key].plus(calls, last)
+}
+
+// take gives the caller what is to be written; false: there is nothing, or somebody
+// is writing, who will take it.
+func (r *refusals) take() (logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally, mine bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writing || len(r.logs)+len(r.counts) == 0 {
+		return nil, nil, false
+	}
+	logs, counts = r.logs, r.counts
+	if counts == nil {
+		counts = map[refusedCount]tally{}
+	}
+	r.logs, r.counts, r.writing = nil, nil, true
+	return logs, counts, true
+}
+
+func (r *refusals) done() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.writing = false
+}
+
+// putBack keeps what could not be written: calls beyond what waits are counted.
+func (r *refusals) putBack(logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, t := range counts {
+		r.add(key, t.calls, t.last)
+	}
+	for _, log := range logs {
+		if len(r.logs) < maxUnwritten {
+			r.logs = append(r.logs, log)
+		} else {
+			r.add(keyOf(log), 1, log.ReceivedAt)
+		}
+	}
+}
+
+// networksOf tells by which address a call is limited (an IPv4 address, the /64 of an
+// IPv6 address, which one subscriber has), and by which network it is counted (/24, /48).
+func networksOf(ip string) (address, network string) {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil {
+		return otherNetworks, otherNetworks
+	}
+	bits, wide := 64, 48
+	if addr = addr.Unmap().WithZone(""); addr.Is4() {
+		bits, wide = 32, 24
+	}
+	near, _ := addr.Prefix(bits) // both lengths fit the address
+	far, _ := addr.Prefix(wide)
+	if addr.Is4() {
+		return addr.String(), far.String()
+	}
+	return near.String(), far.String()
+}
+
+// tidyRefused counts what has been stored long enough, also what stands in the log
+// itself from before refused calls had a table of their own.
+func (s *Service) tidyRefused(ctx context.Context) error {
+	before := s.deps.Clock.Now().Add(-refusedKept)
+	gone, err := s.db.RefusedWebhookDeleteBefore(ctx, s.deps.Pool, before)
+	if err != nil {
+		return fmt.Errorf("delete refused webhooks: %w", err)
+	}
+	for {
+		n, err := s.db.RefusedWebhookLeaveLog(ctx, s.deps.Pool, paymentsdb.RefusedWebhookLeaveLogParams{Before: before, PageSize: deletePage})
+		if err != nil {
+			return fmt.Errorf("delete refused webhooks from the log: %w", err)
+		}
+		if gone += n; n == 0 {
+			break
+		}
+	}
+	if gone > 0 {
+		s.deps.Log.InfoContext(ctx, "refused webhooks deleted and counted", slog.Int64("counts", gone))
+	}
+	return nil
+}
