@@ -87,6 +87,8 @@ var killings = map[string]func(o *outside, step string){
 	"debit_retry.after_call":      killedRetryingADebit,
 	"pause.after_stop":            killedPausing,
 	"pause.after_call":            killedPausing,
+	"charge_move.after_drop":      killedExtending,
+	"charge_move.after_call":      killedExtending,
 	"refund.committed":            killedRefunding,
 	"refund.answered":             killedRefunding,
 	"unapplied.claimed":           killedDeciding,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -95,4 +96,34 @@ func (o *outside) stray() {
 	require.NoError(o.t, err)
 	require.NoError(o.t, answer.Body.Close())
 	require.Equal(o.t, http.StatusOK, answer.StatusCode)
+}
+
+// killedExtending: the next charge of an extended subscription is at the extension's end,
+// and what was made for the old date is gone.
+func killedExtending(o *outside, step string) {
+	o.serve("")
+	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe"), o.login(), map[string]any{
+		"plan_id": "plus", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
+	})
+	require.NoError(o.t, o.sandbox.GWA.Advance(48*time.Hour)) // charged, and the next charge made
+	eventually(o.t, "the payment did not reach the ledger", func() bool { return o.count(`SELECT count(*) FROM payments.payments`) == 1 })
+	root := o.loginAs("root")
+	sub := expect(o.t, 200, http.MethodGet, o.api("/subscriptions"), root, nil)["docs"].([]any)[0].(map[string]any)
+	made := o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING")
+	require.Len(o.t, made, 1)
+	dying := o.start("work", step)
+	expect(o.t, 200, http.MethodPost, o.api("/admin/subscriptions/"+sub["_id"].(string)+"/extend"), root, map[string]any{"days": 60})
+	<-dying.exited
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.charge_moves WHERE state = 'open'`))
+	o.exec(`UPDATE subscriptions.charge_moves SET next_try_at = now()`)
+	o.start("work", "")
+	eventually(o.t, "the next charge was not moved", func() bool {
+		o.periodic("subscriptions_sweep")
+		o.looksAt("gwa")
+		return o.count(`SELECT count(*) FROM subscriptions.charge_moves WHERE state = 'done'`) == 1
+	})
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.charge_moves`))
+	for _, charge := range o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING") {
+		require.Greater(o.t, charge.(map[string]any)["dueDate"], made[0].(map[string]any)["dueDate"])
+	}
 }

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -105,9 +106,15 @@ func TestRefusedVideos(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	catalogtest.Video(t, b.db, catalogtest.Fields{"slug": "taken"})
-	with := func(more string) string {
-		return `[{"title":"a","slug":"free","video_id":"https://v.example/1","duration":1,"release_date":"2024-01-10"},
-			{"title":"b","slug":"also-free","video_id":"https://v.example/1","duration":1,"release_date":"2024-01-10",` + more + `}]`
+	const good = `{"title":"a","slug":"free","video_id":"https://v.example/1","duration":1,"release_date":"2024-01-10"`
+	with := func(member string) string {
+		second := map[string]json.RawMessage{}
+		require.NoError(t, json.Unmarshal([]byte(good+`}`), &second))
+		require.NoError(t, json.Unmarshal([]byte(`{"slug":"also-free"}`), &second))
+		require.NoError(t, json.Unmarshal([]byte(`{`+member+`}`), &second))
+		raw, err := json.Marshal(second)
+		require.NoError(t, err)
+		return `[` + good + `},` + string(raw) + `]`
 	}
 	for body, field := range map[string]string{
 		with(`"title":""`): "title",
