@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,6 +61,20 @@ func (s *Service) changeAvatar(ctx context.Context, userID objectid.ID, store fu
 	return nil
 }
 
+// notOwnPicture is what is wrong with an avatar_id that names no picture of its
+// user.
+const notOwnPicture = "has to be your own picture, as POST /me/avatar returns it"
+
+// ownsPictureTx reports whether the user may show the picture: one of their own, or
+// the one that the record names already.
+func (s *Service) ownsPictureTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, picture objectid.ID) (bool, error) {
+	if picture == "" || picture == orZero(u.AvatarID) {
+		return true, nil
+	}
+	all, err := s.files.FilesOfRecords(ctx, tx, userFileKind, u.ID)
+	return slices.ContainsFunc(all, func(f files.File) bool { return f.ID == picture && f.Purpose == files.Avatar }), err
+}
+
 // dropOtherAvatarsTx deletes the avatars of the user but the one to keep, which
 // may be none: whoever takes an avatar off a record, or shows another one, leaves
 // no file behind.
@@ -79,14 +94,22 @@ func (s *Service) dropOtherAvatarsTx(ctx context.Context, tx pgx.Tx, userID, kee
 	return nil
 }
 
-// dropReplacedAvatarsTx does so for the records of a PUT that carry an avatar_id.
-func (s *Service) dropReplacedAvatarsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+// replaceAvatarsTx does so for the records of a PUT that carry an avatar_id; 422
+// for one that is no picture of the user whose record it is.
+func (s *Service) replaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
 	for _, rec := range records {
 		v, sent := rec.Value("avatar_id")
 		if !sent {
 			continue
 		}
 		id, _ := v.(string)
+		own, err := s.ownsPictureTx(ctx, tx, users[rec.ID], objectid.ID(id))
+		if err != nil {
+			return err
+		}
+		if !own {
+			return rec.Invalid("avatar_id", notOwnPicture)
+		}
 		if err := s.dropOtherAvatarsTx(ctx, tx, rec.ID, objectid.ID(id)); err != nil {
 			return err
 		}

@@ -166,10 +166,6 @@ func TestAvatarTakenOffTheRecordIsDeleted(t *testing.T) {
 	b.customer.Get("/avatars/" + id).Expect(404)
 
 	b.set(pngBytes(t, 8, 8))
-	put(b.customer, "/customers/me", map[string]any{"avatar_id": "0123456789abcdef01234567"})
-	require.Zero(t, rows(), "replaced")
-
-	b.set(pngBytes(t, 8, 8))
 	admin := accountstest.Admin(t, b.db)
 	colleague := b.customer.As(accountstest.Token(t, b.db, admin.Username))
 	put(colleague, "/customers", map[string]any{"_id": b.id, "avatar_id": nil})
@@ -179,6 +175,43 @@ func TestAvatarTakenOffTheRecordIsDeleted(t *testing.T) {
 	require.Equal(t, 1, rows())
 	put(colleague, "/my-user", map[string]any{"avatar_id": nil})
 	require.Zero(t, rows(), "an admin's own")
+}
+
+// Whoever could name any file as their picture would have the sweep, or the next
+// change, delete or keep what is not theirs, and show it as theirs.
+func TestAvatarIsOnesOwnPicture(t *testing.T) {
+	t.Parallel()
+	b := setupAvatars(t)
+	own := b.set(pngBytes(t, 8, 8))
+	admin := accountstest.Admin(t, b.db)
+	colleague := b.customer.As(accountstest.Token(t, b.db, admin.Username))
+	theirs, _ := b.post(colleague, "me.png", pngBytes(t, 8, 8)).Expect(200).Map()["avatar_id"].(string)
+	root := b.customer.As(accountstest.Token(t, b.db, accountstest.Root(t, b.db).Username))
+	for _, try := range []struct {
+		c         *apitest.Client
+		path, as  string
+		id        objectid.ID
+		pictureOf string
+	}{
+		{b.customer, "/customers/me", "somebody else's", "", theirs}, {b.customer, "/customers/me", "nobody's", "", objectid.New().String()},
+		{colleague, "/my-user", "somebody else's", "", own}, {colleague, "/my-user", "nobody's", "", objectid.New().String()},
+		{colleague, "/customers", "the admin's own", b.id, theirs}, {root, "/users", "a customer's", admin.ID, own},
+	} {
+		object := map[string]any{"avatar_id": try.pictureOf}
+		if try.id != "" {
+			object["_id"] = try.id
+		}
+		a := try.c.Put(try.path, []any{object}).Expect(422)
+		require.Equal(t, "avatar_id", a.Field(), "%s at %s", try.as, try.path)
+	}
+	a := root.Post("/users", []any{map[string]any{
+		"username": "newcomer", "email": "newcomer@example.com", "password": "long enough 1", "name": "Newcomer", "avatar_id": theirs,
+	}}).Expect(422)
+	require.Equal(t, "avatar_id", a.Field())
+	require.Equal(t, 2, b.rows(`SELECT count(*) FROM files.files WHERE purpose = 'avatar'`), "nothing is lost")
+	for _, sent := range []any{own, strings.ToUpper(own), nil, nil} {
+		b.customer.Put("/customers/me", []any{map[string]any{"avatar_id": sent}}).Expect(200)
+	}
 }
 
 func TestAvatarOfAnAdmin(t *testing.T) {

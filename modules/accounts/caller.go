@@ -14,9 +14,7 @@ import (
 // it also travels in other modules' statements. $1 user id, $2 instant of issue, $3 token id ("" for archive tokens).
 const callerSQL = `
 SELECT u.username, u.user_type, u.is_root, u.type_user,
-       CASE WHEN u.type_user = '{}' THEN '{}' ELSE ARRAY(
-           SELECT DISTINCT h FROM accounts.users_type p, unnest(p.view || p."create" || p."update" || p."delete") h
-           WHERE p.id = ANY (u.type_user)) END AS handlers
+       CASE WHEN u.type_user = '{}' THEN '{}' ELSE accounts.rights_of(u.type_user) END AS handlers
 FROM accounts.users u
 WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
   AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after

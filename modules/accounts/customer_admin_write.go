@@ -61,7 +61,7 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 			return err
 		}
 	}
-	return s.dropReplacedAvatarsTx(ctx, tx, records)
+	return s.replaceAvatarsTx(ctx, tx, records, customers)
 }
 
 // setVerified keeps email_verified_at in step with email_verified, and reports

@@ -75,8 +75,16 @@ func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (acc
 		if err != nil {
 			return err
 		}
+		before := u
 		if err := s.applyEdit(&u, edit); err != nil {
 			return err
+		}
+		own, err := s.ownsPictureTx(ctx, tx, before, orZero(u.AvatarID))
+		if err != nil {
+			return err
+		}
+		if !own {
+			return fault.InvalidAt(notOwnPicture, "body", 0, "avatar_id")
 		}
 		after, err = s.q.UserUpdateOwn(ctx, tx, accountsdb.UserUpdateOwnParams{
 			ID: u.ID, Username: u.Username, FullName: u.FullName, TaxID: u.TaxID, Phone: u.Phone,

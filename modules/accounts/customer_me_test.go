@@ -65,11 +65,10 @@ func TestPutMe(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	a := b.json(t, "PUT", "/customers/me", token, `[{"username":"renamed","full_name":"Raul Nunes","tax_id":"11222333000181","phone":"+5521912345678",
 		"address":{"street":"Rua das Flores","number":"12","complement":"apto 3","locality":"Centro","city":"Niteroi","region_code":"RJ","country":"BRA","postal_code":"24020000"},
-		"avatar_id":"ABCDEFABCDEFABCDEFABCDEF","my_list":["one","two"]}]`)
+		"my_list":["one","two"]}]`)
 	require.Equal(t, 200, a.status, a.raw)
 	doc := a.doc(t)
 	require.Equal(t, "renamed", doc["username"])
-	require.Equal(t, "abcdefabcdefabcdefabcdef", doc["avatar_id"])
 	require.Equal(t, []any{"one", "two"}, doc["my_list"])
 	require.Equal(t, "apto 3", doc["address"].(map[string]any)["complement"])
 	require.Equal(t, httpapi.Time(b.clock.Now()).String(), doc["updated_at"])

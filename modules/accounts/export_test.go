@@ -3,5 +3,8 @@ package accounts
 // HashChecks counts the password hashes computed to check a password.
 func (s *Service) HashChecks() int64 { return s.hasher.checks.Load() }
 
+// HashesMade counts the password hashes computed to keep a password.
+func (s *Service) HashesMade() int64 { return s.hasher.made.Load() }
+
 // HashTurns is how many hashes are computed at once.
 func (s *Service) HashTurns() int { return cap(s.hasher.slots) }

@@ -49,6 +49,7 @@ type hasher struct {
 	limit   int64
 	dummy   string
 	checks  atomic.Int64 // hashes computed to check a password
+	made    atomic.Int64 // hashes computed to keep a password
 }
 
 func newHasher(cost PasswordCost) *hasher {
@@ -81,6 +82,7 @@ func (h *hasher) hash(ctx context.Context, password secret.Text) (string, error)
 		return "", err
 	}
 	defer h.release()
+	h.made.Add(1)
 	return h.derive(password.Reveal()), nil
 }
 

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -87,13 +88,28 @@ func (s *Service) resetPassword(ctx context.Context, email string, code, next se
 	if err != nil {
 		return err
 	}
+	// The code is looked at before the hash is computed, which costs most and is not
+	// to be had for a code that is spent or wrong; and again with the change.
+	err = s.useResetCode(ctx, found.ID, code, func(pgx.Tx, accountsdb.User) error { return errStillGood })
+	if !errors.Is(err, errStillGood) {
+		return err
+	}
 	hash, err := s.hasher.hash(ctx, next)
 	if err != nil {
 		return err
 	}
+	return s.useResetCode(ctx, found.ID, code, func(tx pgx.Tx, u accountsdb.User) error { return s.replacePasswordTx(ctx, tx, u, hash) })
+}
+
+// errStillGood undoes the use of a code that was only to be looked at.
+var errStillGood = errors.New("the code is good")
+
+// useResetCode uses the code up together with what is done then. A wrong code is
+// counted.
+func (s *Service) useResetCode(ctx context.Context, userID objectid.ID, code secret.Text, then func(pgx.Tx, accountsdb.User) error) error {
 	var refusal *fault.Error
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		u, err := s.q.UserLockAny(ctx, tx, found.ID)
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		u, err := s.q.UserLockAny(ctx, tx, userID)
 		if err != nil {
 			return err
 		}
@@ -103,10 +119,10 @@ func (s *Service) resetPassword(ctx context.Context, email string, code, next se
 			return err
 		}
 		if row.Address != u.Email {
-			refusal = fault.BadDetail("%s", noCode[purposeReset]) // it proves an address that is no longer his
+			refusal = fault.BadDetail("%s", noCode[purposeReset]) // it proves an address that is no longer theirs
 			return nil
 		}
-		return s.replacePasswordTx(ctx, tx, u, hash)
+		return then(tx, u)
 	})
 	switch {
 	case postgres.IsNoRows(err):

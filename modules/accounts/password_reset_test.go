@@ -57,6 +57,34 @@ func TestResetEndsEverythingEarlier(t *testing.T) {
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.codes`))
 }
 
+// A hash takes a core for tens of milliseconds: none is to be had for a code that
+// does not change a password.
+func TestResetComputesNoHashWithoutAGoodCode(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	c := accountstest.Customer(t, b.db)
+	before := b.svc.HashesMade()
+	require.Equal(t, 400, reset(t, b, c.Email, "123456", newPassword).status, "never asked for")
+	code := forgot(t, b, c.Email, 1)
+	require.Equal(t, 400, reset(t, b, c.Email, wrongCode(code), newPassword).status)
+	require.Equal(t, before, b.svc.HashesMade())
+	require.Equal(t, 200, reset(t, b, c.Email, code, newPassword).status)
+	require.Equal(t, before+1, b.svc.HashesMade())
+	require.Equal(t, 400, reset(t, b, c.Email, code, newPassword).status, "spent")
+
+	b.clock.Advance(time.Minute)
+	code = forgot(t, b, c.Email, 2)
+	for range 5 {
+		require.Equal(t, 400, reset(t, b, c.Email, wrongCode(code), newPassword).status)
+	}
+	require.Equal(t, 429, reset(t, b, c.Email, code, newPassword).status, "dead of wrong ones")
+	b.clock.Advance(time.Minute)
+	code = forgot(t, b, c.Email, 3)
+	b.clock.Advance(time.Hour)
+	require.Equal(t, 400, reset(t, b, c.Email, code, newPassword).status, "expired")
+	require.Equal(t, before+1, b.svc.HashesMade())
+}
+
 func TestResetCountsAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)

@@ -15,21 +15,22 @@ import (
 )
 
 // deleteAdminsTx leaves tombstones of the admins that exist, and returns their
-// ids. Errors: 403 for a root user unless root deletes him, 409 for oneself and
-// for the last root user.
+// ids. Errors: 403 for a user beyond the caller's reach, 409 for oneself and for the
+// last root user.
 func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
 	users, err := s.lockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
 	if err != nil {
 		return nil, err
 	}
 	caller := httpapi.CallerOf(ctx)
+	if err := s.keepWithinReachTx(ctx, tx, caller, users); err != nil {
+		return nil, err
+	}
 	var there []objectid.ID
 	var roots []string
 	for _, id := range slices.Sorted(maps.Keys(users)) {
 		u := users[id]
 		switch {
-		case u.IsRoot && !caller.Root:
-			return nil, fault.Denied("Only a root user may delete a root user.")
 		case id == caller.ID:
 			return nil, fault.Conflict("Nobody deletes himself.")
 		case u.IsRoot && u.Enable:

@@ -251,19 +251,36 @@ func TestDisablingAndDeletingEndTokensAtOnce(t *testing.T) {
 	require.Equal(t, 403, o.get(t, "/my-user", again.text("access_token")).status)
 }
 
-// An admin with fewer profiles would gain another's permissions by setting his
-// password or having a code mailed for his account.
-func TestAccountsWithMoreProfilesAreOutOfReach(t *testing.T) {
+// An admin without a right would gain it by setting the password of one who has
+// it, or by having a code mailed for the account, and take it from them by
+// disabling or deleting them.
+func TestAdminsWithMoreRightsAreOutOfReach(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	made := o.post(t, "/users", o.adminToken, newAdmin("plain", nil))
 	require.Equal(t, 200, made.status, made.raw)
 	plain := o.login(t, "plain", "long enough").text("access_token")
-	for _, fields := range []map[string]any{{"password": "long enough 2"}, {"email": "mine@example.com"}} {
-		a := o.put(t, "/users", plain, change(o.admin.ID, fields))
+	refused := func(a answer) {
+		t.Helper()
 		require.Equal(t, 403, a.status, a.raw)
 		require.Equal(t, fault.CodeForbidden, a.code())
 	}
-	require.Equal(t, 200, o.put(t, "/users", plain, change(o.admin.ID, map[string]any{"name": "New name", "email": o.admin.Email})).status)
+	for _, fields := range []map[string]any{
+		{"password": "long enough 2"}, {"email": "mine@example.com"}, {"username": "mine"}, {"name": "New name"}, {"phone": "+5511912345678"},
+		{"enable": false}, {"avatar_id": nil}, {"name": o.admin.Username, "email": o.admin.Email},
+	} {
+		refused(o.put(t, "/users", plain, change(o.admin.ID, fields)))
+	}
+	refused(o.remove(t, "/users", plain, ids(o.admin.ID)))
+	require.Equal(t, 200, o.put(t, "/my-user", plain, []any{map[string]any{"name": "Their own"}}).status)
+
+	profile := o.post(t, "/users-type", o.rootToken, []any{map[string]any{"name": "Readers", "view": []string{"requisition_get"}}}).doc(t)["_id"]
+	reader := o.post(t, "/users", o.rootToken, newAdmin("reader", map[string]any{"type_user": []any{profile}})).doc(t)["_id"]
+	readers := objectid.ID(reader.(string))
+	refused(o.put(t, "/users", plain, change(readers, map[string]any{"name": "New name"})))
+	require.Equal(t, 200, o.put(t, "/users", o.adminToken, change(readers, map[string]any{"name": "New name"})).status, "fewer rights, by another profile")
+	refused(o.remove(t, "/users", o.login(t, "reader", "long enough").text("access_token"), ids(o.admin.ID)))
+	require.Equal(t, 200, o.put(t, "/users", o.adminToken, change(objectid.ID(made.doc(t)["_id"].(string)), map[string]any{"name": "New name"})).status)
 	require.Equal(t, 200, o.put(t, "/users", o.rootToken, change(o.admin.ID, map[string]any{"password": "long enough 2"})).status)
+	require.Equal(t, 200, o.remove(t, "/users", o.rootToken, ids(o.admin.ID)).status)
 }

@@ -22,6 +22,9 @@ func (s *Service) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*c
 		if err := checkRights(rec, accountsdb.User{}, caller); err != nil {
 			return err
 		}
+		if v, _ := rec.Value("avatar_id"); v != nil {
+			return rec.Invalid("avatar_id", notOwnPicture)
+		}
 		if _, err := editLogin(rec, accountsdb.User{}); err != nil {
 			return err
 		}
@@ -60,6 +63,9 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		return err
 	}
 	caller := httpapi.CallerOf(ctx)
+	if err := s.keepWithinReachTx(ctx, tx, caller, users); err != nil {
+		return err
+	}
 	var moved, unrooted []string
 	for _, rec := range records {
 		u := users[rec.ID]
@@ -87,7 +93,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	if err := s.q.UserDeleteCodes(ctx, tx, moved); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
-	if err := s.dropReplacedAvatarsTx(ctx, tx, records); err != nil {
+	if err := s.replaceAvatarsTx(ctx, tx, records, users); err != nil {
 		return err
 	}
 	return s.finishAdminsTx(ctx, tx, records)
@@ -115,13 +121,9 @@ func changeOf(rec *collection.Record, u accountsdb.User) (password, enable, root
 	return password, enable, root
 }
 
-// checkAdminChange says whether the caller may change the user so: 403 where the
-// user is beyond him, 409 where he would lock himself out, 422 for a field that
-// is not his to set.
+// checkAdminChange says whether the caller may change the user so: 409 where they
+// would lock themselves out, 422 for a field that is not theirs to set.
 func checkAdminChange(rec *collection.Record, u accountsdb.User, caller httpapi.Caller) error {
-	if u.IsRoot && !caller.Root {
-		return fault.Denied("Only a root user may change a root user.")
-	}
 	if err := checkRights(rec, u, caller); err != nil {
 		return err
 	}
@@ -136,23 +138,35 @@ func checkAdminChange(rec *collection.Record, u accountsdb.User, caller httpapi.
 		case password:
 			return rec.Invalid("password", "of your own is changed at POST /auth/change-password")
 		}
-		return nil
-	}
-	email, sent := sentText(rec, "email")
-	if (password || sent && asciiLower(email) != u.Email) && !covers(caller, u) {
-		return fault.Denied("Only a root user, or an admin with the same profiles, may change this user's e-mail or password.")
 	}
 	return nil
 }
 
-// covers reports whether the caller holds every profile of the user. Who could
-// set the password of, or have a code mailed for, an account with more would gain
-// its permissions.
-func covers(caller httpapi.Caller, u accountsdb.User) bool {
+// keepWithinReachTx refuses to touch root users, and others with a right that the
+// caller lacks: 403. Who could set the password of such a user, or have a code
+// mailed for the account, would gain the right; who could disable or delete them
+// would take it from whoever is to have it.
+func (s *Service) keepWithinReachTx(ctx context.Context, tx pgx.Tx, caller httpapi.Caller, users map[objectid.ID]accountsdb.User) error {
 	if caller.Root {
-		return true
+		return nil
 	}
-	return !slices.ContainsFunc(u.TypeUser, func(id string) bool { return !slices.Contains(caller.Profiles, objectid.ID(id)) })
+	var others []string
+	for id, u := range users {
+		if u.IsRoot {
+			return fault.Denied("Only a root user may change or delete a root user.")
+		}
+		if id != caller.ID {
+			others = append(others, id.String())
+		}
+	}
+	beyond, err := s.q.UserListBeyond(ctx, tx, accountsdb.UserListBeyondParams{Ids: others, Rights: append([]string{}, caller.Handlers...)})
+	if err != nil {
+		return fmt.Errorf("compare rights: %w", err)
+	}
+	if len(beyond) > 0 {
+		return fault.Denied("Only a root user, or an admin who has all rights of this user, may change or delete them.")
+	}
+	return nil
 }
 
 // checkRights refuses changed rights unless root changes them; unchanged ones

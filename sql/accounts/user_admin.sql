@@ -21,6 +21,12 @@ WHERE id = @id AND deleted_at IS NULL;
 -- name: UserHoldRoots :exec
 SELECT accounts.hold_roots();
 
+-- UserListBeyond returns those of the users who have a right that is not among
+-- the given ones.
+-- name: UserListBeyond :many
+SELECT id FROM accounts.users
+WHERE id = ANY (@ids::text[]) AND type_user <> '{}' AND NOT accounts.rights_of(type_user) <@ @rights::text[];
+
 -- UserListForChange locks them in the order of their ids.
 -- name: UserListForChange :many
 SELECT * FROM accounts.users WHERE id = ANY (@ids::text[]) AND user_type = @user_type AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE;

@@ -70,6 +70,38 @@ func (q *Queries) UserHoldRoots(ctx context.Context, db DBTX) error {
 	return err
 }
 
+const userListBeyond = `-- name: UserListBeyond :many
+SELECT id FROM accounts.users
+WHERE id = ANY ($1::text[]) AND type_user <> '{}' AND NOT accounts.rights_of(type_user) <@ $2::text[]
+`
+
+type UserListBeyondParams struct {
+	Ids    []string
+	Rights []string
+}
+
+// UserListBeyond returns those of the users who have a right that is not among
+// the given ones.
+func (q *Queries) UserListBeyond(ctx context.Context, db DBTX, arg UserListBeyondParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, userListBeyond, arg.Ids, arg.Rights)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const userListForChange = `-- name: UserListForChange :many
 SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = ANY ($1::text[]) AND user_type = $2 AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
 `
