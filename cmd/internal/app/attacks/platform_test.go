@@ -15,6 +15,7 @@ import (
 	"marquee/cmd/internal/app"
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
@@ -26,6 +27,7 @@ import (
 type platform struct {
 	t      *testing.T
 	db     *pgxpool.Pool
+	api    *httpapi.API
 	nobody *apitest.Client
 }
 
@@ -50,7 +52,7 @@ func attacked(t *testing.T, change ...func(*app.Config)) *platform {
 	a, err := app.New(t.Context(), cfg, leaktest.Logger(t), false)
 	require.NoError(t, err)
 	t.Cleanup(a.Close)
-	p := &platform{t: t, nobody: apitest.New(t, a.API())}
+	p := &platform{t: t, api: a.API(), nobody: apitest.New(t, a.API())}
 	p.db, err = pgxpool.New(t.Context(), cfg.DatabaseURL)
 	require.NoError(t, err)
 	t.Cleanup(p.db.Close)
