@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -44,9 +44,46 @@ type pauseArgs struct {
 func (pauseArgs) Kind() string { return "subscriptions_pause" }
 
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
-// Repeating it is harmless; one worker at a time asks. What fails is tried again, with
-// waits that double.
+// When that fails the looks repeat it.
 func (s *Service) CarryOutPause(ctx context.Context, id objectid.ID) error {
+	p, err := s.db.GetPause(ctx, s.pool, id)
+	if err != nil {
+		return fmt.Errorf("read pause: %w", err)
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, p.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	ref := intent.Ref{Kind: intent.Pause, Subject: id}
+	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
+		return errors.Join(err, s.intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
+	}
+	return s.repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
+		return s.askForPause(ctx, id)
+	})
+}
+
+// sweepPause takes up a pause that nobody asks about.
+func (s *Service) sweepPause(ctx context.Context, id objectid.ID) error {
+	open, err := s.intents.IsOpen(ctx, s.pool, intent.Ref{Kind: intent.Pause, Subject: id})
+	if err != nil || !open {
+		return errors.Join(err, s.CarryOutPause(ctx, id))
+	}
+	p, err := s.db.GetPause(ctx, s.pool, id)
+	if err != nil {
+		return fmt.Errorf("read pause: %w", err)
+	}
+	_, err = s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: id, State: p.State, NextTryAt: s.clock.Now().Add(adoptAfter)})
+	return err
+}
+
+func (s *Service) lookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	return underWay(s.askForPause(payments.Background(ctx), l.Subject))
+}
+
+// askForPause asks the gateway for what the pause is. Repeating it is harmless; one
+// worker at a time asks.
+func (s *Service) askForPause(ctx context.Context, id objectid.ID) error {
 	now := s.clock.Now()
 	p, err := s.db.ClaimPause(ctx, s.pool, subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -70,7 +107,7 @@ func (s *Service) CarryOutPause(ctx context.Context, id objectid.ID) error {
 		err = s.collectAgain(call, sub, p)
 	}
 	if err != nil {
-		return s.postponePause(context.WithoutCancel(ctx), sub, p, err)
+		return s.postponePause(context.WithoutCancel(ctx), p, err)
 	}
 	return nil
 }
@@ -121,7 +158,7 @@ func (s *Service) confirmed(ctx context.Context, p collectionPause, n int64, err
 	if err := s.db.ReleasePause(ctx, s.pool, p.ID); err != nil {
 		return err
 	}
-	return s.CarryOutPause(ctx, p.ID)
+	return s.askForPause(ctx, p.ID)
 }
 
 func collectionOf(sub row) payments.Collection {
@@ -263,27 +300,13 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 	return s.confirmed(ctx, p, n, err)
 }
 
-// postponePause sets the next try. The waits stay short: until collection is paused a
-// charge may fall due.
-func (s *Service) postponePause(ctx context.Context, sub row, p collectionPause, why error) error {
-	s.log.WarnContext(ctx, "collection not "+map[string]string{pausing: "paused", resuming: "resumed"}[p.State]+" yet",
-		slog.String("subscription_id", sub.ID.String()), slog.String("gateway", sub.Gateway), slog.Any("error", why))
-	delay := min(s.cfg.RecoveryDelay<<min(p.Tries-1, 16), maxPauseDelay)
-	if errors.Is(why, payments.ErrGatewayMissing) {
-		delay = pauseMissing
+// postponePause lets go of a pause that was not carried out; one that was turned the
+// other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
+func (s *Service) postponePause(ctx context.Context, p collectionPause, why error) error {
+	n, err := s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.clock.Now().Add(adoptAfter)})
+	if err == nil && n == 0 {
+		err = s.db.ReleasePause(ctx, s.pool, p.ID)
+		return errors.Join(err, s.askForPause(ctx, p.ID))
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		at := s.clock.Now().Add(delay)
-		n, err := s.db.PostponePause(ctx, tx, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: at})
-		if err != nil {
-			return fmt.Errorf("postpone pause: %w", err)
-		}
-		if n == 0 { // turned the other way meanwhile
-			if err := s.db.ReleasePause(ctx, tx, p.ID); err != nil {
-				return err
-			}
-			at = s.clock.Now()
-		}
-		return s.schedulePauseTx(ctx, tx, p.ID, at)
-	})
+	return errors.Join(why, err)
 }

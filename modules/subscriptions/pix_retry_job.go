@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -22,11 +23,32 @@ import (
 var errRetryNotShown = errors.New("the gateway shows no instruction of the debit")
 
 // RetryDebit orders the next planned retry of a debit, from the day before its day on.
+// When that fails the looks repeat it.
+func (s *Service) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	ref := intent.Ref{Kind: intent.DebitRetry, Subject: id, Item: cycle.Time.Format(time.DateOnly)}
+	return s.repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
+		return s.askForRetry(ctx, id, cycle)
+	})
+}
+
+func (s *Service) lookAtRetry(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	cycle, err := time.Parse(time.DateOnly, l.Item)
+	if err != nil {
+		return 0, fmt.Errorf("cycle of a debit: %w", err)
+	}
+	return underWay(s.askForRetry(payments.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
+}
+
+// askForRetry orders the next planned retry of a debit, from the day before its day on.
 // It first reads what the bank was last told: an order that an earlier try made is
 // found by its day, and while one is with the bank no other is made. The row is claimed,
 // and that committed, before the gateway is asked. To ask twice for one day is harmless:
 // the gateway takes each day of a debit once.
-func (s *Service) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
+func (s *Service) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil {
 		return err
@@ -178,7 +200,7 @@ func (s *Service) afterRetry(ctx context.Context, sub row, d debit, day pgtype.D
 	if err := s.endRetry(ctx, sub, d, day, state, reason); err != nil {
 		return err
 	}
-	return s.RetryDebit(ctx, sub.ID, d.Cycle)
+	return s.askForRetry(ctx, sub.ID, d.Cycle)
 }
 
 func (s *Service) dropRetries(ctx context.Context, sub row, d debit, reason string) error {

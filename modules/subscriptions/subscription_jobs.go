@@ -172,7 +172,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 		failed = errors.Join(failed, s.followDisputes(ctx, sub))
 	}
 	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
-	each(pauses, err, s.CarryOutPause)
+	each(pauses, err, s.sweepPause)
 	extended, err := s.db.ListDueChargeMoves(ctx, s.pool, now)
 	each(extended, err, s.MoveCharge)
 	charges, err := s.db.ListDueRenewalCharges(ctx, s.pool, &now)

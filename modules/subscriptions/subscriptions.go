@@ -130,6 +130,8 @@ func New(d Deps) *Service {
 	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.lookForGone, WasFound: true})
 	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.lookForInvoice})
 	s.intents.Register(intent.Debit, intent.User{Look: s.lookAtDebit})
+	s.intents.Register(intent.DebitRetry, intent.User{Look: s.lookAtRetry})
+	s.intents.Register(intent.Pause, intent.User{Look: s.lookAtPause})
 	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.lookAtCharge})
 	return s
 }

@@ -29,6 +29,7 @@ const (
 	Order            Kind = "order"             // the purchase of tickets
 	Refund           Kind = "refund"
 	Debit            Kind = "debit"          // of automatic PIX; the item is the cycle
+	DebitRetry       Kind = "debit_retry"    // a day on which a debit is taken again; the item is the cycle
 	RenewalCharge    Kind = "renewal_charge" // the PIX code of a further period
 	PlanMove         Kind = "plan_move"
 	Pause            Kind = "pause" // of collection, while money is disputed
@@ -268,6 +269,12 @@ func (s *Service) OpenOf(ctx context.Context, db postgres.DB, subject objectid.I
 		return Intent{}, false, err
 	}
 	return intentOf(open[0]), true, nil
+}
+
+// IsOpen reports whether the intent of the name is open.
+func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, error) {
+	_, ok, err := s.row(ctx, db, r)
+	return ok, err
 }
 
 // EndTx ends the open intent in the transaction that settles its outcome; by says
