@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/intent"
+	"marquee/platform/objectid"
 )
 
 // listUnknownTx puts an order whose outcome is not known for a day on the list of money
@@ -19,8 +20,10 @@ func (s *Service) listUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent)
 	switch i.Kind {
 	case intent.Order:
 		u.OrderID = i.Subject
-	case intent.Subscription, intent.SubscriptionGone, intent.OpenInvoice, intent.Debit, intent.Pause:
+	case intent.Subscription, intent.SubscriptionGone, intent.OpenInvoice, intent.Debit, intent.DebitRetry:
 		u.SubscriptionID = i.Subject
+	case intent.Pause, intent.ChargeMove, intent.PlanMove: // rows of their own
+		u.SubscriptionID = objectid.ID(i.Reference)
 	}
 	_, err := s.RecordUnappliedTx(ctx, tx, u)
 	return err

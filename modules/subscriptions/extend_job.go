@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -19,6 +20,9 @@ import (
 // chargeMove is the order to charge an extended card subscription first at the end of
 // its extension.
 type chargeMove = subscriptionsdb.SubscriptionsChargeMove
+
+// chargeMoveLease keeps the sweep from asking at the same time: longer than calls take.
+const chargeMoveLease = 2 * time.Minute
 
 // States of a chargeMove besides open.
 const (
@@ -36,10 +40,33 @@ type chargeMoveArgs struct {
 // Kind names the job.
 func (chargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
 
-// MoveCharge has the gateway charge next when the extension ends. Repeating it is
-// harmless: it looks first. What is not known is tried again, with waits that double.
+// MoveCharge has the gateway charge next when the extension ends. When that fails the
+// looks repeat it.
 func (s *Service) MoveCharge(ctx context.Context, id objectid.ID) error {
-	move, err := s.db.BeginChargeMove(ctx, s.pool, id)
+	move, err := s.db.GetChargeMove(ctx, s.pool, id)
+	if err != nil {
+		return fmt.Errorf("read charge move: %w", err)
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	o := intent.Opening{Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
+	return s.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForChargeMove(ctx, id) })
+}
+
+func chargeMoveIntent(id objectid.ID) intent.Ref {
+	return intent.Ref{Kind: intent.ChargeMove, Subject: id}
+}
+
+func (s *Service) lookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	return intent.Settled, s.askForChargeMove(payments.Background(ctx), l.Subject)
+}
+
+// askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
+func (s *Service) askForChargeMove(ctx context.Context, id objectid.ID) error {
+	until := s.clock.Now().Add(chargeMoveLease)
+	move, err := s.db.BeginChargeMove(ctx, s.pool, subscriptionsdb.BeginChargeMoveParams{ID: id, Until: until})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // it is over
 	}
@@ -67,7 +94,7 @@ func (s *Service) MoveCharge(ctx context.Context, id objectid.ID) error {
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
 		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, nil)
 	}
-	return s.postponeChargeMove(context.WithoutCancel(ctx), sub, move, err)
+	return fmt.Errorf("move the next charge of %s: %w", sub.ID, err)
 }
 
 // refusedForGood reports whether the gateway found the order wrong. That it was not
@@ -152,21 +179,5 @@ func (s *Service) endChargeMove(ctx context.Context, found row, move chargeMove,
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}
 		})
-	})
-}
-
-func (s *Service) postponeChargeMove(ctx context.Context, sub row, move chargeMove, why error) error {
-	s.log.WarnContext(ctx, "the next charge of an extended subscription is not moved yet", slog.String("subscription_id", sub.ID.String()),
-		slog.String("gateway", sub.Gateway), slog.Any("error", why))
-	delay := min(s.cfg.RecoveryDelay<<min(move.Tries-1, 16), maxPauseDelay)
-	if errors.Is(why, payments.ErrGatewayMissing) {
-		delay = pauseMissing
-	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		at := s.clock.Now().Add(delay)
-		if err := s.db.PostponeChargeMove(ctx, tx, subscriptionsdb.PostponeChargeMoveParams{ID: move.ID, NextTryAt: at}); err != nil {
-			return fmt.Errorf("postpone charge move: %w", err)
-		}
-		return s.scheduleChargeMoveTx(ctx, tx, move.ID, at)
 	})
 }

@@ -19,10 +19,6 @@ import (
 const (
 	// pauseLease is how long one worker may ask the gateway: longer than its calls take.
 	pauseLease = 2 * time.Minute
-	// maxPauseDelay bounds the waits between tries: a charge may fall due meanwhile.
-	maxPauseDelay = 15 * time.Minute
-	// pauseMissing is the wait after the gateway did not know the subscription.
-	pauseMissing = time.Hour
 	// droppedDisputed is why a debit that failed is not tried again.
 	droppedDisputed = "the money is disputed"
 	// debitUnseen is after what time an order that the gateway does not show was not made.
@@ -54,28 +50,14 @@ func (s *Service) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	ref := intent.Ref{Kind: intent.Pause, Subject: id}
-	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
+	o := intent.Opening{Ref: pauseIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
+	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
 		return errors.Join(err, s.intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
 	}
-	return s.repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
-		return s.askForPause(ctx, id)
-	})
+	return s.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForPause(ctx, id) })
 }
 
-// sweepPause takes up a pause that nobody asks about.
-func (s *Service) sweepPause(ctx context.Context, id objectid.ID) error {
-	open, err := s.intents.IsOpen(ctx, s.pool, intent.Ref{Kind: intent.Pause, Subject: id})
-	if err != nil || !open {
-		return errors.Join(err, s.CarryOutPause(ctx, id))
-	}
-	p, err := s.db.GetPause(ctx, s.pool, id)
-	if err != nil {
-		return fmt.Errorf("read pause: %w", err)
-	}
-	_, err = s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: id, State: p.State, NextTryAt: s.clock.Now().Add(adoptAfter)})
-	return err
-}
+func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pause, Subject: id} }
 
 func (s *Service) lookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	return underWay(s.askForPause(payments.Background(ctx), l.Subject))

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -36,9 +36,6 @@ type planMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
 	At     time.Time   `json:"at"` // tells the tries of one move apart
 }
-
-// maxMoveDelay bounds the doubling of the waits between two tries.
-const maxMoveDelay = time.Hour
 
 // Kind names the job.
 func (planMoveArgs) Kind() string { return "subscriptions_plan_move" }
@@ -119,54 +116,76 @@ func (s *Service) finishMoves(ctx context.Context, subscriptionIDs []string) err
 }
 
 // FinishMove asks the gateway for the new price of an open move, and has the
-// subscription take on the plan. Repeating it is harmless. An error that leaves the
-// gateway's state unknown leaves the move open, for the job.
+// subscription take on the plan. Repeating it is harmless. When an error leaves the
+// gateway's state unknown the move stays open, and the looks repeat it.
 func (s *Service) FinishMove(ctx context.Context, id objectid.ID) error {
+	left, err := s.askForMove(ctx, id)
+	if err == nil || left == nil {
+		return err
+	}
+	o := intent.Opening{Ref: planMoveIntent(id), Customer: left.CustomerID, Gateway: left.Gateway, Reference: left.ID.String()}
+	return errors.Join(err, s.handOver(context.WithoutCancel(ctx), o, err))
+}
+
+func planMoveIntent(id objectid.ID) intent.Ref {
+	return intent.Ref{Kind: intent.PlanMove, Subject: id}
+}
+
+func (s *Service) lookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	left, err := s.askForMove(payments.Background(ctx), l.Subject)
+	if left == nil && isGatewaysFault(err) {
+		return intent.Settled, nil // it ended as refused
+	}
+	return intent.Settled, err
+}
+
+// askForMove asks the gateway once. Left is the subscription of a move that stays open
+// because the gateway has not confirmed it.
+func (s *Service) askForMove(ctx context.Context, id objectid.ID) (left *row, err error) {
 	move, err := s.db.BeginPlanMove(ctx, s.pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // it has ended
+		return nil, nil // it has ended
 	}
 	if err != nil {
-		return fmt.Errorf("begin plan move: %w", err)
+		return nil, fmt.Errorf("begin plan move: %w", err)
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, move.SubscriptionID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if Status(sub.Status).Ended() {
-		return s.endMove(ctx, move, moveVoid)
+		return nil, s.endMove(ctx, move, moveVoid)
 	}
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, move.PlanID)
 	if err != nil {
-		return fmt.Errorf("read plan: %w", err)
+		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	plan, asked, err := s.changePrice(ctx, sub, plan)
 	faultpoint.Hit("plan_move.after_call")
 	if err == nil {
-		return s.keepMove(ctx, sub, move, plan)
+		return nil, s.keepMove(ctx, sub, move, plan)
 	}
 	if errors.Is(err, payments.ErrGatewayMissing) {
-		return errors.Join(err, s.endMove(ctx, move, moveRefused))
+		return nil, errors.Join(err, s.endMove(ctx, move, moveRefused))
 	}
 	if !asked || certain(err) {
 		// What another try may have done is not undone by a refusal of this one.
 		refused, failed := s.db.RefusePlanMove(ctx, s.pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.clock.Now())})
 		if failed != nil || refused == 1 {
-			return errors.Join(err, failed)
+			return nil, errors.Join(err, failed)
 		}
 	}
-	return errors.Join(err, s.postponeMove(ctx, move))
+	return &sub, err
 }
 
-// recoverMove finishes an open move; one that stays open has its next try
-// scheduled.
+// recoverMove finishes an open move that nobody asks about.
 func (s *Service) recoverMove(ctx context.Context, id objectid.ID) error {
-	err := s.FinishMove(ctx, id)
-	if err != nil {
-		s.log.WarnContext(ctx, "plan not moved yet", slog.String("move_id", id.String()), slog.Any("error", err))
+	if open, err := s.intents.IsOpen(ctx, s.pool, planMoveIntent(id)); err != nil || open {
+		return err
 	}
-	if move, again := s.db.GetPlanMove(ctx, s.pool, id); again == nil && (move.State != "open" || move.NextTryAt.After(s.clock.Now())) {
-		return nil
+	err := s.FinishMove(ctx, id)
+	if isGatewaysFault(err) {
+		return nil // it has ended, or the looks have it
 	}
 	return err
 }
@@ -205,6 +224,9 @@ func (s *Service) keepMove(ctx context.Context, found row, move planMove, plan s
 		}
 		now := s.clock.Now()
 		n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: state, Now: &now})
+		if err == nil {
+			err = s.intents.EndTx(ctx, tx, planMoveIntent(move.ID), intent.Done, "answer")
+		}
 		if err != nil || n == 0 || state == moveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
@@ -224,17 +246,6 @@ func (s *Service) endMove(ctx context.Context, move planMove, state string) erro
 		return fmt.Errorf("end plan move: %w", err)
 	}
 	return nil
-}
-
-func (s *Service) postponeMove(ctx context.Context, move planMove) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		at := s.clock.Now().Add(min(s.cfg.RecoveryDelay<<min(move.Tries-1, 16), maxMoveDelay))
-		err := s.db.PostponePlanMove(ctx, tx, subscriptionsdb.PostponePlanMoveParams{ID: move.ID, NextTryAt: &at})
-		if err != nil {
-			return fmt.Errorf("postpone plan move: %w", err)
-		}
-		return s.scheduleMoveTx(ctx, tx, move.ID, at)
-	})
 }
 
 // moveFault words why a move was not made.

@@ -99,7 +99,7 @@ func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 	require.Contains(t, admin.Delete("/plans?_id="+left, nil).Expect(409).Detail(), "Inactivate it instead.", "its moves name it")
 }
 
-func TestMoveWhoseAnswerIsLostIsFinishedByTheJob(t *testing.T) {
+func TestMoveWhoseAnswerIsLostIsFinishedByALook(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, kind := range []stage.FaultKind{stage.FaultResetAfter, stage.FaultResetBefore, stage.FaultStatus} {
@@ -117,9 +117,7 @@ func TestMoveWhoseAnswerIsLostIsFinishedByTheJob(t *testing.T) {
 				}
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 				r.stage(b).Faults.Clear()
-				b.clock.Advance(3 * time.Minute)
-				require.NoError(t, b.service.Sweep(t.Context()))
-				b.clock.Advance(-3 * time.Minute) // the sandbox lives in real time
+				b.looks(t, 10*time.Second)
 				b.settle(t)
 				b.moved(t, gateway, id)
 			})
@@ -172,9 +170,7 @@ func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 		subscriptionstest.Plan(t, b.db, "cheaper", 990)
 		require.Equal(t, 409, putPlan(admin, id, "cheaper").Status, "one move after the other")
 		admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
-		b.clock.Advance(3 * time.Minute)
-		require.NoError(t, b.service.Sweep(t.Context()))
-		b.clock.Advance(-3 * time.Minute)
+		b.looks(t, 10*time.Second)
 		require.Equal(t, "void", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1", id))
 		b.unmoved(t, id)
 	})

@@ -174,10 +174,10 @@ func (s *Service) Sweep(ctx context.Context) error {
 	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
 	each(pauses, err, s.sweepPause)
 	extended, err := s.db.ListDueChargeMoves(ctx, s.pool, now)
-	each(extended, err, s.MoveCharge)
+	each(extended, err, s.sweepChargeMove)
 	charges, err := s.db.ListDueRenewalCharges(ctx, s.pool, &now)
 	each(charges, err, s.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
-	each(moves, err, s.recoverMove)
+	each(moves, err, s.sweepPlanMove)
 	return errors.Join(failed, s.retryDue(ctx, now), s.mailDueDunning(ctx, now))
 }

@@ -66,7 +66,7 @@ func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
 
 // adopt opens the intent that a row of the release before lacks.
 func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
-	if _, open, err := s.intents.OpenOf(ctx, s.pool, id); err != nil || open {
+	if open, err := s.intents.IsOpen(ctx, s.pool, intentOf(id)); err != nil || open {
 		return err
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)

@@ -9,6 +9,8 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -20,17 +22,32 @@ func (s *Service) repeatedly(ctx context.Context, o intent.Opening, do func(cont
 		return err
 	}
 	cause := do(ctx)
-	if cause == nil || !isGatewaysFault(cause) {
+	if cause == nil || !isGatewaysFault(cause) && !isUnderWay(cause) {
 		return cause
 	}
-	ctx = context.WithoutCancel(ctx)
+	if err := s.handOver(context.WithoutCancel(ctx), o, cause); err != nil {
+		return errors.Join(cause, err)
+	}
+	return nil
+}
+
+// handOver leaves an order that was not carried out to the looks.
+func (s *Service) handOver(ctx context.Context, o intent.Opening, cause error) error {
 	s.log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
 		slog.String("gateway", o.Gateway), slog.Any("error", cause))
 	o.CallTime = s.intents.CallTime()
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.intents.OpenTx(ctx, tx, o) })
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.intents.OpenTx(ctx, tx, o); err != nil || !isUnderWay(cause) {
+			return err
+		}
+		return s.intents.WaitTx(ctx, tx, o.Ref)
+	})
 	var open *intent.ErrOpen
-	if err != nil && !errors.As(err, &open) {
-		return errors.Join(cause, err)
+	switch {
+	case errors.As(err, &open):
+		return nil // another try has failed meanwhile
+	case err != nil || isUnderWay(cause):
+		return err
 	}
 	return s.intents.NotKnown(ctx, o.Ref, cause)
 }
@@ -39,13 +56,51 @@ func (s *Service) repeatedly(ctx context.Context, o intent.Opening, do func(cont
 func isGatewaysFault(err error) bool {
 	var rejected *payments.Rejected
 	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrOutcomeUnknown) ||
-		errors.Is(err, payments.ErrGatewayMissing) || errors.Is(err, errRetryNotShown)
+		errors.Is(err, payments.ErrGatewayMissing) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, errRetryNotShown)
 }
 
-// underWay is what a look answers while another worker has the order.
+// isUnderWay reports whether another worker has the order, or a call of it may not show
+// at the gateway yet: no fault of the gateway's.
+func isUnderWay(err error) bool {
+	return errors.Is(err, errPauseUnderWay) || errors.Is(err, errDebitUnderWay)
+}
+
+// underWay is what a look answers while the order is under way.
 func underWay(err error) (intent.Answer, error) {
-	if errors.Is(err, errPauseUnderWay) || errors.Is(err, errDebitUnderWay) {
+	if isUnderWay(err) {
 		return intent.Waiting, nil
 	}
 	return intent.Settled, err
+}
+
+// sweepPause takes up a pause that nobody asks about.
+func (s *Service) sweepPause(ctx context.Context, id objectid.ID) error {
+	return s.sweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
+		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(adoptAfter)})
+	})
+}
+
+// sweepChargeMove takes up an extension's next charge that nobody asks about.
+func (s *Service) sweepChargeMove(ctx context.Context, id objectid.ID) error {
+	return s.sweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
+		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(adoptAfter)})
+	})
+}
+
+// sweepPlanMove takes up a plan's move that nobody asks about.
+func (s *Service) sweepPlanMove(ctx context.Context, id objectid.ID) error {
+	return s.sweepOrder(ctx, planMoveIntent(id), s.recoverMove, func() error {
+		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(adoptAfter))})
+	})
+}
+
+func (s *Service) sweepOrder(ctx context.Context, r intent.Ref, do func(context.Context, objectid.ID) error, later func() error) error {
+	open, err := s.intents.IsOpen(ctx, s.pool, r)
+	switch {
+	case err != nil:
+		return err
+	case open:
+		return later()
+	}
+	return do(ctx, r.Subject)
 }

@@ -132,6 +132,8 @@ func New(d Deps) *Service {
 	s.intents.Register(intent.Debit, intent.User{Look: s.lookAtDebit})
 	s.intents.Register(intent.DebitRetry, intent.User{Look: s.lookAtRetry})
 	s.intents.Register(intent.Pause, intent.User{Look: s.lookAtPause})
+	s.intents.Register(intent.PlanMove, intent.User{Look: s.lookAtPlanMove})
+	s.intents.Register(intent.ChargeMove, intent.User{Look: s.lookAtChargeMove})
 	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.lookAtCharge})
 	return s
 }

@@ -1,6 +1,6 @@
 -- name: BeginChargeMove :one
--- Counts a try before the gateway is asked. No row means that it is over.
-UPDATE subscriptions.charge_moves SET tries = tries + 1 WHERE id = @id AND state = 'open' RETURNING *;
+-- Counts a try before the gateway is asked, and keeps the sweep away meanwhile. No row means that it is over.
+UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = @until::timestamptz WHERE id = @id AND state = 'open' RETURNING *;
 
 -- name: EndChargeMove :execrows
 -- No row where it was moved further on meanwhile.

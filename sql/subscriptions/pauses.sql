@@ -13,6 +13,10 @@ WHERE id = @id AND state = 'pausing';
 UPDATE subscriptions.pauses SET state = 'resumed', next_try_at = NULL, leased_until = NULL, ended_at = @now
 WHERE id = @id AND state = 'resuming';
 
+-- name: DeferPause :exec
+-- Has the sweep come again later: the looks have it.
+UPDATE subscriptions.pauses SET next_try_at = @next_try_at::timestamptz WHERE id = @id AND state IN ('pausing', 'resuming');
+
 -- name: GetPause :one
 SELECT * FROM subscriptions.pauses WHERE id = @id;
 

@@ -2,6 +2,7 @@ package gwa
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -91,7 +92,7 @@ func (g *Gateway) MoveNextCharge(ctx context.Context, c payments.Collection, to 
 	}
 	told := s.neutral(g.cfg.Zone)
 	if told.NextBilling == nil || day(*told.NextBilling, g.cfg.Zone) < due {
-		return told, answer.Odd("it does not tell the day that was set")
+		return told, fmt.Errorf("%w: %w", payments.ErrOutcomeUnknown, answer.Odd("it does not tell the day that was set"))
 	}
 	return told, nil
 }

@@ -32,8 +32,9 @@ const (
 	DebitRetry       Kind = "debit_retry"    // a day on which a debit is taken again; the item is the cycle
 	RenewalCharge    Kind = "renewal_charge" // the PIX code of a further period
 	PlanMove         Kind = "plan_move"
-	Pause            Kind = "pause" // of collection, while money is disputed
-	End              Kind = "end"   // of what must charge no more
+	ChargeMove       Kind = "charge_move" // an extension's next charge
+	Pause            Kind = "pause"       // of collection, while money is disputed
+	End              Kind = "end"         // of what must charge no more
 )
 
 // State is how an intent stands.

@@ -13,12 +13,17 @@ import (
 )
 
 const beginChargeMove = `-- name: BeginChargeMove :one
-UPDATE subscriptions.charge_moves SET tries = tries + 1 WHERE id = $1 AND state = 'open' RETURNING id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date
+UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open' RETURNING id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date
 `
 
-// Counts a try before the gateway is asked. No row means that it is over.
-func (q *Queries) BeginChargeMove(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsChargeMove, error) {
-	row := db.QueryRow(ctx, beginChargeMove, id)
+type BeginChargeMoveParams struct {
+	Until time.Time
+	ID    objectid.ID
+}
+
+// Counts a try before the gateway is asked, and keeps the sweep away meanwhile. No row means that it is over.
+func (q *Queries) BeginChargeMove(ctx context.Context, db DBTX, arg BeginChargeMoveParams) (SubscriptionsChargeMove, error) {
+	row := db.QueryRow(ctx, beginChargeMove, arg.Until, arg.ID)
 	var i SubscriptionsChargeMove
 	err := row.Scan(
 		&i.ID,

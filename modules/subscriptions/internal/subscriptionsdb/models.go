@@ -116,8 +116,9 @@ type SubscriptionsChargeMove struct {
 	// When the next charge is to be due.
 	ToAt time.Time
 	// open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.
-	State        string
-	Tries        int32
+	State string
+	Tries int32
+	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
 	NextTryAt    *time.Time
 	EndedAt      *time.Time
 	CreatedByID  *objectid.ID
@@ -194,8 +195,9 @@ type SubscriptionsPause struct {
 	// When the dispute was won, by the gateway's clock, or lifted by an admin; money that settles from then on counts.
 	Until *time.Time
 	// The first day for which a charge had been made and was removed.
-	NextDue   *time.Time
-	Tries     int32
+	NextDue *time.Time
+	Tries   int32
+	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
 	NextTryAt *time.Time
 	// Until then one worker asks the gateway, and no other does.
 	LeasedUntil  *time.Time
@@ -211,8 +213,9 @@ type SubscriptionsPlanMove struct {
 	// The plan to move to; the subscription takes it on when the gateway has confirmed the price.
 	PlanID string
 	// open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.
-	State     string
-	Tries     int32
+	State string
+	Tries int32
+	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
 	NextTryAt *time.Time
 	EndedAt   *time.Time
 	// The admin who ordered it.

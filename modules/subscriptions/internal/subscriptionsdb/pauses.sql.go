@@ -82,6 +82,21 @@ func (q *Queries) ConfirmResumed(ctx context.Context, db DBTX, arg ConfirmResume
 	return result.RowsAffected(), nil
 }
 
+const deferPause = `-- name: DeferPause :exec
+UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz WHERE id = $2 AND state IN ('pausing', 'resuming')
+`
+
+type DeferPauseParams struct {
+	NextTryAt time.Time
+	ID        objectid.ID
+}
+
+// Has the sweep come again later: the looks have it.
+func (q *Queries) DeferPause(ctx context.Context, db DBTX, arg DeferPauseParams) error {
+	_, err := db.Exec(ctx, deferPause, arg.NextTryAt, arg.ID)
+	return err
+}
+
 const getPause = `-- name: GetPause :one
 SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE id = $1
 `
