@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -107,7 +108,7 @@ func answered[T any](v T, err error) (any, error) { return v, err }
 
 func nothing(err error) (any, error) { return nil, err }
 
-// uses are all calls of the interface that reach a gateway.
+// uses, and pauseUses, are all calls of the interface that reach a gateway.
 var uses = []asked{
 	{name: "EnsureCustomer", prepare: func(_ *testing.T, g *oddGateway) use {
 		p := paymentstest.Payer()
@@ -430,7 +431,7 @@ func TestOddAnswers(t *testing.T) {
 	t.Parallel()
 	eachOddGateway(t, func(t *testing.T, g *oddGateway) {
 		turn := 0
-		for _, a := range uses {
+		for _, a := range slices.Concat(uses, pauseUses) {
 			if a.gateways != "" && a.gateways != g.Name() {
 				continue
 			}

@@ -2,7 +2,9 @@ package histories_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +45,7 @@ var jobDeeds = []deed{
 	{name: "subscriptions_give_back", what: "gwa", given: a(cardA, lost(own(http.MethodPost, "/customers/me/subscription/withdraw", nil), "GET /v3/payments/{id}"), deaf), do: during(2 * time.Hour), done: givenBack(4990)},
 	{name: "subscriptions_charge_move", what: "gwa", given: cardA, do: extended, after: sweptForDays, done: chargeMoved},
 	{name: "subscriptions_charge_move", what: "gwb", given: cardB, do: extended, after: sweptForDays, done: chargeMoved},
+	{name: "subscriptions_late_money", given: a(pixA, paid, pass(40*24*time.Hour), paidAgain), do: during(2 * time.Hour), done: oneLive("active")},
 	{name: "payments_unapplied_sweep", what: "gwa", given: a(cardA, unapplied(true)), do: sweepUnapplied, after: unappliedForDays, done: givenBack(4990)},
 	{name: "payments_unapplied_sweep", what: "gwb", given: a(cardB, unapplied(true)), do: sweepUnapplied, after: unappliedForDays, rests: 26 * time.Hour, done: givenBack(4990)},
 	{name: "subscriptions_end_stray", what: "gwa", given: a(cardA, strayA), do: during(2 * time.Hour), after: unappliedForDays, done: strayEnded},
@@ -59,6 +62,19 @@ var jobDeeds = []deed{
 	{name: "tickets_sweep", what: "unpaid, gwa", given: a(before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil)))), do: sweepTickets, after: sweepAll, done: noTickets},
 	{name: "tickets_refund", what: "gwa", given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
 	{name: "tickets_refund", what: "gwb", rests: 26 * time.Hour, given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), paidLate), do: sweepTickets, after: sweepAll, done: givenBack(6000)},
+}
+
+// paidAgain pays a month of what has ended by a payment that is made at gateway A's
+// panel and names the subscription.
+func paidAgain(h *history) {
+	h.touched[h.all()[0].ID.String()] = true // a payment of no order
+	first := h.paymentsA(settledA)[0]
+	body := fmt.Sprintf(`{"customer":%q,"billingType":"PIX","value":49.90,"dueDate":%q,"externalReference":%q}`,
+		str(first, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(first, "externalReference"))
+	status, made := h.gateways.ask(h.t, payments.GWA, http.MethodPost, "/v3/payments", url.Values{"json": {body}})
+	require.Equal(h.t, http.StatusOK, status, "%v", made)
+	_, err := h.gateways.a.Pay(str(made, "id"))
+	require.NoError(h.t, err)
 }
 
 // bankRefuses has the bank refuse the debit that is ordered on its day, and pay after it.

@@ -30,5 +30,4 @@ var quietJobs = []string{
 	"accounts_sweep_deletions", // queues accounts_erase_customer
 	"subscriptions_sweep",      // does what the jobs of single subscriptions do
 	"payments_refunds_adopt",   // opens intents
-	"subscriptions_late_money", // one read that is repeated until it is answered: late_money_test.go of subscriptions
 }
