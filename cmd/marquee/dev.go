@@ -11,7 +11,7 @@ type devCommand struct {
 	Addr       string `default:"127.0.0.1:8080" help:"Loopback address of the API; port 0 takes a free one."`
 	DataDir    string `placeholder:"DIR" help:"Where data is kept between starts."`
 	JSON       bool   `help:"Print one line of JSON when ready; logs go to stderr."`
-	NoThrottle bool   `help:"Lift the limits per address, for load and end-to-end tests."`
+	NoThrottle bool   `help:"Lift the limits per address and of unpaid places, for load and end-to-end tests."`
 }
 
 // Run runs everything until Ctrl-C.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/netip"
 	"time"
 
 	"marquee/modules/accounts/internal/accountsdb"
@@ -79,28 +78,11 @@ func (s *Service) codeThrottles(ctx context.Context, userID objectid.ID, purpose
 
 // withAddress adds the throttle of the client's address, unless those are lifted.
 func (s *Service) withAddress(ctx context.Context, scope string, allowed int, others ...throttle) []throttle {
-	network := clientNetwork(httpapi.ClientIP(ctx))
+	network := httpapi.ClientNetwork(ctx)
 	if network == "" || s.cfg.Throttle.NoAddresses {
 		return others
 	}
 	return append(others, s.throttleOf(scope, network, allowed))
-}
-
-// clientNetwork is the IPv4 address, or the /64 of an IPv6 address, which one
-// subscriber has for himself.
-func clientNetwork(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil {
-		return ""
-	}
-	if addr = addr.Unmap(); addr.Is4() {
-		return addr.String()
-	}
-	network, err := addr.WithZone("").Prefix(64)
-	if err != nil {
-		return ""
-	}
-	return network.String()
 }
 
 // checkThrottles answers 429 with the seconds to wait while one of the subjects

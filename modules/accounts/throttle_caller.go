@@ -23,7 +23,7 @@ type CallerLimit struct {
 func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
 	network := ""
 	if !s.cfg.Throttle.NoAddresses {
-		network = clientNetwork(httpapi.ClientIP(ctx))
+		network = httpapi.ClientNetwork(ctx)
 	}
 	caller := httpapi.CallerOf(ctx).ID.String()
 	subjects := []struct {

@@ -5,28 +5,49 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/testutil/pgtest"
 )
 
 // BenchmarkHotEvent is workload W6 without HTTP: purchases of one event by many
 // at once, each a committed order with its ticket (design page performance).
-func BenchmarkHotEvent(b *testing.B) { benchmarkPurchases(b, 1) }
+func BenchmarkHotEvent(b *testing.B) { benchmarkPurchases(b, 1, 0) }
 
 // BenchmarkHundredEvents spreads them over 100 events.
-func BenchmarkHundredEvents(b *testing.B) { benchmarkPurchases(b, 100) }
+func BenchmarkHundredEvents(b *testing.B) { benchmarkPurchases(b, 100, 0) }
 
-func benchmarkPurchases(b *testing.B, events int) {
+// BenchmarkHotPaidEvent holds the places of one event for PIX that nobody pays.
+func BenchmarkHotPaidEvent(b *testing.B) { benchmarkPurchases(b, 1, 5000) }
+
+// noCalls is a gateway whose name is all that is asked.
+type noCalls struct{ payments.Gateway }
+
+func (noCalls) Name() payments.GatewayName { return payments.GWB }
+
+func benchmarkPurchases(b *testing.B, events, cents int) {
 	db := pgtest.DB(b)
 	s := newService(b, db)
 	all := make([]event, events)
 	for i := range all {
 		all[i] = freeEvent(b, db, 1_000_000_000)
 	}
+	if cents > 0 {
+		_, err := db.Exec(b.Context(), "UPDATE tickets.events SET ticket_value_cents = $1", cents)
+		require.NoError(b, err)
+	}
 	b.SetParallelism(16)
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
-			r := s.gate.enter(b.Context(), wish{event: all[n%events], customer: buyer(n), quantity: 1})
+			w := wish{event: all[n%events], customer: buyer(n), quantity: 1}
+			if cents > 0 {
+				w.gateway, w.method = noCalls{}, payments.MethodPix
+				w.customer.TaxID = w.customer.ID.String()
+				w.payer = payments.Payer{CustomerID: w.customer.ID, GatewayID: "cus_1", TaxID: w.customer.TaxID}
+				w.holder = s.holderOf(b.Context(), w.event, w.customer, nil)
+				w.holder.address = s.holderMAC("address", w.event.ID, w.customer.TaxID)
+			}
+			r := s.gate.enter(b.Context(), w)
 			if r.err != nil {
 				b.Error(r.err)
 			}

@@ -18,12 +18,24 @@
 // gateway's word. A reservation holds places for an order whose money is open,
 // until hold_until. A buyer is a guest of the checkout routes.
 //
+// # Who holds places without paying
+//
+// Places of an order that is not paid are unpaid, whatever it is paid by. One person
+// (customer, tax id or e-mail) has at most 10 unpaid places of an event, one network 40,
+// and all guests together half of the free ones; while more than 30 % of an event's
+// places are unpaid, a PIX holds its own for 10 minutes only. max_per_person of an event
+// bounds what one person has, paid places too. All is counted by the statement that locks
+// the event for orders (EventLockForSale), so that nothing can come between. What the
+// limits know people by is an HMAC for that event alone: of the address while the order is
+// unpaid, of tax id and e-mail until the order has no places or the event is over.
+//
 // # What always holds
 //
 // Constraints and triggers keep it, whoever writes: tickets_issued equals the
-// tickets that hold a place; none is issued beyond the capacity
-// (events_capacity_respected); every move of a ticket is in its history. Whoever
-// changes places locks order, customers, event, tickets, in this order.
+// tickets that hold a place, places_unpaid those of them that wait for an order's money;
+// none is issued beyond the capacity (events_capacity_respected); every move of a ticket
+// is in its history. Whoever changes places locks order, customers, event, tickets, in
+// this order.
 //
 // # Timestamps
 //

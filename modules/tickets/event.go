@@ -40,6 +40,7 @@ var Events = collection.New(collection.Definition{
 		{Name: "event_end_date", Kind: query.Date, Nullable: true, Doc: "End; null means three hours after the start"},
 		{Name: "location", Kind: query.String, Rule: collection.Rule{Default: "", MaxLength: 500}},
 		{Name: "capacity", Kind: query.Int, Nullable: true, Rule: collection.Rule{Min: collection.Limit(0)}, Doc: "Null is unlimited"},
+		{Name: "max_per_person", Kind: query.Int, Nullable: true, Rule: collection.Rule{Min: collection.Limit(1)}, Doc: "Places that one person may buy, paid or held; null is no limit"},
 		{Name: "tickets_issued", Kind: query.Int, Write: collection.Kept, Doc: "Tickets that hold a place"},
 		{Name: "ticket_value", Column: "ticket_value_cents", Kind: query.Cents, Nullable: true, Rule: collection.Rule{Min: collection.Limit(0), Max: collection.Limit(maxCents)}, Doc: "Reais a ticket; null is free"},
 		{Name: "is_sale_box_office", Kind: query.Bool, Rule: collection.Rule{Default: false}, Doc: "Buyable in the store"},

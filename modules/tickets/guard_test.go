@@ -77,6 +77,33 @@ func rush(t *testing.T, s *Service, e event, buyers int) (served int) {
 	return served
 }
 
+// TestOnePersonsOrdersAreCountedAcrossProcesses: half of them pass the gate by, as those
+// of other processes do. Each lock sees what was held before it.
+func TestOnePersonsOrdersAreCountedAcrossProcesses(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	s := newService(t, db)
+	e := freeEvent(t, db, 1000)
+	_, err := db.Exec(t.Context(), "UPDATE tickets.events SET ticket_value_cents = 5000")
+	require.NoError(t, err)
+	me := buyer(0)
+	var all sync.WaitGroup
+	for n := range 60 {
+		all.Go(func() {
+			w := wish{event: e, customer: me, quantity: 1, gateway: noCalls{}, method: payments.MethodPix, payer: payments.Payer{CustomerID: me.ID, GatewayID: "cus_1"}}
+			if n%2 == 0 {
+				s.gate.enter(t.Context(), w)
+			} else {
+				s.reserveMany(t.Context(), []wish{w})
+			}
+		})
+	}
+	all.Wait()
+	issued, rows := counts(t, db, e)
+	require.Equal(t, 10, issued)
+	require.Equal(t, 10, rows)
+}
+
 func counts(t *testing.T, db *pgxpool.Pool, e event) (issued, rows int) {
 	t.Helper()
 	require.NoError(t, db.QueryRow(t.Context(), `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND holds_place)
@@ -101,7 +128,10 @@ func TestWithoutTheLockTheConditionStillHolds(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	s := newService(t, db)
-	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) { return s.db.EventGet(ctx, tx, e.ID) }
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (event, holdings, error) {
+		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
+		return read, holdings{}, err
+	}
 	e := freeEvent(t, db, 20)
 	served := rush(t, s, e, 120)
 	issued, rows := counts(t, db, e)
@@ -119,11 +149,11 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	require.NoError(t, err)
 	var barrier sync.WaitGroup
 	barrier.Add(2)
-	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) {
-		read, err := s.db.EventGet(ctx, tx, e.ID)
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (event, holdings, error) {
+		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
 		barrier.Done()
 		barrier.Wait() // both have seen the last place free
-		return read, err
+		return read, holdings{}, err
 	}
 	e := freeEvent(t, db, 1)
 	var wg sync.WaitGroup

@@ -56,7 +56,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.pool)
 	each(refunds, err, s.queueRefund)
 	_, err = s.db.DeclineDeleteOld(ctx, s.pool, now.Add(-s.cfg.DeclineWindow-keepDeclines))
-	return errors.Join(failed, err, s.ExpireEnded(ctx))
+	_, forgot := s.db.OrderForgetHolders(ctx, s.pool, now)
+	return errors.Join(failed, err, forgot, s.ExpireEnded(ctx))
 }
 
 // each runs a step for all ids, some at a time. One that fails is tried again by

@@ -27,6 +27,7 @@ type wish struct {
 	method       payments.Method
 	quantity     int
 	withoutLogin bool
+	holder       holder
 	attempt      *idempotency.Attempt // nil without an Idempotency-Key
 }
 
@@ -94,11 +95,11 @@ func (s *Service) reserveTogether(ctx context.Context, wishes []wish) ([]reserva
 		if err := s.keepBuyersTx(ctx, tx, wishes); err != nil {
 			return err
 		}
-		e, err := s.lockEvent(ctx, tx, wishes[0].event)
+		e, held, err := s.lockForSale(ctx, tx, wishes)
 		if err != nil {
 			return err
 		}
-		results = s.seat(e, wishes)
+		results = s.seat(e, held, wishes)
 		return s.writeTx(ctx, tx, e, wishes, results)
 	})
 	return results, err
@@ -112,26 +113,29 @@ func (s *Service) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) er
 	return s.keepNamesTx(ctx, tx, buyers)
 }
 
-// seat gives places as long as there are any: an order that is too large for what
-// is left is refused, a smaller one behind it is not.
-func (s *Service) seat(e event, wishes []wish) []reservation {
+// seat gives places as long as there are any, within the limits of what one buyer and
+// all guests may hold: an order that is too large for what is left is refused, a smaller
+// one behind it is not.
+func (s *Service) seat(e event, held holdings, wishes []wish) []reservation {
 	now := s.clock.Now()
-	taken := int(e.TicketsIssued)
 	results := make([]reservation, len(wishes))
 	for i, w := range wishes {
 		err := sellable(e, now)
-		if err == nil && e.Capacity != nil && taken+w.quantity > int(*e.Capacity) {
+		if err == nil && e.Capacity != nil && int(e.TicketsIssued)+w.quantity > int(*e.Capacity) {
 			err = errSoldOut()
 		}
 		if err == nil && (w.gateway == nil) != (priceOf(e) == 0) {
 			err = fault.Conflict("The price of the event has just changed. Look again, please.")
 		}
+		if err == nil {
+			err = s.withinLimits(e, held, w)
+		}
 		if err != nil {
 			results[i].err = err
 			continue
 		}
-		taken += w.quantity
 		results[i].order = s.newOrder(e, w, now)
+		held.add(&e, w)
 	}
 	return results
 }
@@ -159,11 +163,15 @@ func (s *Service) newOrder(e event, w wish, now time.Time) order {
 	return o
 }
 
-// holdUntil is when unpaid places are given back: never later than the event.
+// holdUntil is when unpaid places are given back: never later than the event, and
+// sooner while many are held unpaid.
 func (s *Service) holdUntil(e event, method payments.Method, now time.Time) time.Time {
 	until := now.Add(s.cfg.PixTTL)
-	if method == payments.MethodCard {
+	switch {
+	case method == payments.MethodCard:
 		until = now.Add(s.cfg.CardTTL)
+	case s.crowded(e):
+		until = now.Add(min(s.cfg.PixTTL, crowdedPixTTL))
 	}
 	if e.EndsAt.Before(until) {
 		return e.EndsAt
@@ -191,6 +199,8 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish
 		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
 		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
 		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)), append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
+		h := wishes[i].holder.keptWith(o, e)
+		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email), append(p.AddressMacs, h.address)
 	}
 	if len(p.Ids) == 0 {
 		return nil

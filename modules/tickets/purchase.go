@@ -48,7 +48,8 @@ type receipt struct {
 // buy checks everything that can be checked without the gateway, holds the
 // places, asks the gateway, and settles its answer (specification, Ticket store;
 // open-shapes, Card money moves once). Errors: 404 and 400 for the event, 409 sold
-// out, 400 for the card, 422 for the buyer, 429 after too many declines.
+// out or more than one person may have, 400 for the card, 422 for the buyer, 429 after
+// too many declines and for too many unpaid places.
 func (s *Service) buy(ctx context.Context, p purchase) (receipt, error) {
 	w, instrument, err := s.prepare(ctx, p)
 	if err != nil {
@@ -87,6 +88,9 @@ func (s *Service) prepare(ctx context.Context, p purchase) (w wish, instrument p
 	if e.Capacity != nil && int(e.TicketsIssued)+p.quantity > int(*e.Capacity) {
 		return w, instrument, errSoldOut()
 	}
+	if e.MaxPerPerson != nil && p.quantity > int(*e.MaxPerPerson) {
+		return w, instrument, errTooManyForOne(e)
+	}
 	w = wish{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil, attempt: idempotency.AttemptOf(ctx)}
 	free := priceOf(e) == 0
 	if !free {
@@ -100,8 +104,11 @@ func (s *Service) prepare(ctx context.Context, p purchase) (w wish, instrument p
 			return w, instrument, err
 		}
 	}
-	if w.customer, err = s.customerOf(ctx, p, free); err != nil || free {
+	if w.customer, err = s.customerOf(ctx, p, free); err != nil {
 		return w, instrument, err
+	}
+	if w.holder = s.holderOf(ctx, e, w.customer, p.buyer); free {
+		return w, instrument, nil
 	}
 	if p.buyer == nil && p.method == payments.MethodCard {
 		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, w.customer.Email)); err != nil {

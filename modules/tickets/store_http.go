@@ -39,6 +39,7 @@ type storeEvent struct {
 	Capacity         *int32        `json:"capacity" nullable:"true"`
 	TicketsIssued    int32         `json:"tickets_issued"`
 	AvailableTickets *int32        `json:"available_tickets" nullable:"true" doc:"Null is unlimited"`
+	MaxPerPerson     *int32        `json:"max_per_person" nullable:"true" doc:"Places that one person may buy; null is no limit"`
 	IsSaleBoxOffice  bool          `json:"is_sale_box_office"`
 }
 
@@ -46,7 +47,7 @@ func (s *Service) storeEventOf(e event) storeEvent {
 	out := storeEvent{
 		ID: e.ID, Title: e.Title, Description: e.Description, EventType: e.EventType, EventDate: httpapi.Time(e.EventDate),
 		EventEndDate: httpapi.TimePtr(e.EventEndDate), Location: e.Location, ImageID: e.ImageID, Capacity: e.Capacity,
-		TicketsIssued: e.TicketsIssued, IsSaleBoxOffice: e.IsSaleBoxOffice,
+		TicketsIssued: e.TicketsIssued, MaxPerPerson: e.MaxPerPerson, IsSaleBoxOffice: e.IsSaleBoxOffice,
 	}
 	if e.TicketValueCents != nil {
 		out.TicketValue = new(reais(*e.TicketValueCents))

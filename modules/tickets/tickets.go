@@ -46,6 +46,8 @@ type Config struct {
 	DeclinesPerAddress, DeclinesPerCard, DeclinesPerBuyer int
 	// PerMinute bounds purchases a minute and client address. Default 60.
 	PerMinute int
+	// NoHoldLimits lifts the limits of unpaid places (NO_THROTTLE).
+	NoHoldLimits bool
 }
 
 func (c Config) withDefaults() Config {
@@ -102,10 +104,13 @@ type Service struct {
 	crud      collection.Routes
 	codes     codeKeys
 	declines  []byte // key of the subjects of declines
+	holders   []byte // key of those who hold places
 	gate      *gate
 
 	// lockEvent reads the event and keeps others from issuing tickets to it.
 	lockEvent func(ctx context.Context, tx pgx.Tx, id event) (event, error)
+	// lockForSale does so for purchases of the event, and tells what their buyers hold of it.
+	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (event, holdings, error)
 }
 
 // New makes the module and registers it with payments as the one that applies
@@ -115,6 +120,7 @@ func New(d Deps) *Service {
 		pool: d.Pool, lists: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, files: d.Files,
 		mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
 		codes: newCodeKeys(d.Config.FileKey, d.Config.OldFileKeys), declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
+		holders: secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}
 	if s.lists == nil {
 		s.lists = d.Pool
@@ -124,6 +130,7 @@ func New(d Deps) *Service {
 		row, err := s.db.EventLock(ctx, tx, e.ID)
 		return event(row), err
 	}
+	s.lockForSale = s.lockAndCount
 	s.gate = newGate(s.reserveMany)
 	s.intents = d.Payments.Intents()
 	s.intents.Register(intent.Order, intent.User{Look: s.look})

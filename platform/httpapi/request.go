@@ -61,6 +61,20 @@ func ClientIP(ctx context.Context) string {
 	return addr.String()
 }
 
+// ClientNetwork returns what one subscriber has for themself: the IPv4 address, or the
+// /64 of an IPv6 address, as text; "" where no address is known.
+func ClientNetwork(ctx context.Context) string {
+	addr := requestOf(ctx).addr.Unmap()
+	if addr.Is4() {
+		return addr.String()
+	}
+	network, err := addr.WithZone("").Prefix(64)
+	if err != nil {
+		return ""
+	}
+	return network.String()
+}
+
 // SelfURL returns the address of the request as clients see it.
 func SelfURL(ctx context.Context) string {
 	r := requestOf(ctx)

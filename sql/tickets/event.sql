@@ -11,14 +11,23 @@ SELECT EXISTS (SELECT 1 FROM tickets.events WHERE id = @id);
 -- name: EventGet :one
 -- All columns but search, which costs more to read than the others together. EventLock and EventListOnSale select the same.
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
 FROM tickets.events WHERE id = @id;
 
 -- name: EventLock :one
 -- Whoever changes how many places are taken locks the event first, tickets after.
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
 FROM tickets.events WHERE id = @id FOR NO KEY UPDATE;
+
+-- name: EventLockForSale :one
+-- Locks the event for orders, and tells what those who order hold of it already, if anything bounds that:
+-- see tickets.held_by, which begins when the lock is there.
+SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
+    e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
+    CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
+        THEN tickets.held_by(e.id, @customers::text[], @tax_ids::bytea[], @emails::bytea[], @addresses::bytea[]) END::integer[] AS held
+FROM (SELECT * FROM tickets.events l WHERE l.id = @id FOR NO KEY UPDATE) e;
 
 -- name: EventLockEnded :many
 -- Locks events in the order of their ids and tells which of them are over.
@@ -40,5 +49,5 @@ SELECT DISTINCT image_id::text::platform.object_id AS image_id FROM tickets.even
 
 -- name: EventListOnSale :many
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
 FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > @now ORDER BY event_date, id LIMIT 1000;

@@ -36,7 +36,15 @@ SELECT id FROM tickets.orders WHERE customer_id = @customer_id AND state = 'rese
 
 -- name: OrderForget :exec
 -- The record of money stays, the person goes.
-UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer_id = NULL, updated_at = @now WHERE customer_id = @customer_id;
+UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer_id = NULL,
+    tax_id_mac = NULL, email_mac = NULL, address_mac = NULL, updated_at = @now
+WHERE customer_id = @customer_id;
+
+-- name: OrderForgetHolders :execrows
+-- Whose places they were is asked no more when the event is over.
+UPDATE tickets.orders SET tax_id_mac = NULL, email_mac = NULL WHERE id IN (
+    SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
+    WHERE o.email_mac IS NOT NULL AND o.state <> 'reserved' AND e.ends_at <= @now LIMIT 5000);
 
 -- name: OrderReserve :many
 -- Writes orders of one event with their tickets in one statement: ids, buyers and
@@ -47,14 +55,17 @@ WITH wish AS (
         unnest(@gateways::text[]) AS gateway, unnest(@methods::text[]) AS method, unnest(@gateway_customer_ids::text[]) AS gateway_customer_id,
         unnest(@payment_statuses::text[]) AS payment_status, unnest(@without_login::bool[]) AS without_login,
         unnest(@hold_untils::timestamptz[]) AS hold_until, unnest(@recovery_ats::timestamptz[]) AS recovery_at,
+        unnest(@tax_id_macs::bytea[]) AS tax_id_mac, unnest(@email_macs::bytea[]) AS email_mac, unnest(@address_macs::bytea[]) AS address_mac,
         @event_id::text AS event_id, @unit_price_cents::bigint AS price
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
-        payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at)
+        payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at,
+        tax_id_mac, email_mac, address_mac)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
         CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN @now::timestamptz END, w.gateway <> '',
-        CASE WHEN w.gateway <> '' THEN w.recovery_at END, @now::timestamptz, @now::timestamptz
+        CASE WHEN w.gateway <> '' THEN w.recovery_at END, @now::timestamptz, @now::timestamptz,
+        w.tax_id_mac, w.email_mac, w.address_mac
     FROM wish w
     RETURNING id, customer_id, event_id, quantity, state, without_login
 ), seated AS (
@@ -67,10 +78,13 @@ WITH wish AS (
 SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id;
 
 -- name: OrderUpdate :one
--- Writes what may change, if the state is still the one that was read.
+-- Writes what may change, if the state is still the one that was read. Who holds the places is forgotten with the places,
+-- from which address with the payment.
 UPDATE tickets.orders SET
     gateway_payment_id = @gateway_payment_id, gateway_customer_id = @gateway_customer_id, payment_status = @payment_status, state = @state,
     pix_payload = @pix_payload, pix_image = @pix_image, hold_until = @hold_until, paid_at = @paid_at,
-    intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at, updated_at = @now
+    intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at, updated_at = @now,
+    tax_id_mac = CASE WHEN @state IN ('reserved', 'paid') THEN tax_id_mac END, email_mac = CASE WHEN @state IN ('reserved', 'paid') THEN email_mac END,
+    address_mac = CASE WHEN @state = 'reserved' THEN address_mac END
 WHERE id = @id AND state = @from_state
 RETURNING *;

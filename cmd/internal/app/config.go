@@ -29,7 +29,7 @@ type Config struct {
 	CORSOrigins []string `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
 	Proxies     []string `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
 	LogLevel    string   `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
-	NoThrottle  bool     `env:"NO_THROTTLE" doc:"Lifts the limits per address. For load tests only."`
+	NoThrottle  bool     `env:"NO_THROTTLE" doc:"Lifts the limits per address and those of unpaid places. For load tests only."`
 
 	TokenKeys string `env:"TOKEN_KEYS" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
 	FileKey   string `env:"FILE_KEY" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
@@ -83,7 +83,7 @@ type Config struct {
 	WebhookLogMonths int `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" doc:"Months, before the present one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
 
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
-	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order."`
+	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order; at most 10 minutes while more than 30 % of the event's places are held unpaid."`
 	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Validations and redemptions of promo codes a minute by one account, or by one client address where nobody is signed in."`
 	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Validations and redemptions of promo codes a minute from one client address, by all accounts."`
 	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`

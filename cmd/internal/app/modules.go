@@ -141,7 +141,7 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 		Mail: sender, Templates: templates,
 		Config: tickets.Config{
 			FileKey: []byte(c.cfg.FileKey), MaxQuantity: c.cfg.MaxTickets, PixTTL: c.cfg.TicketPixTTL, Zone: c.zone,
-			AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric,
+			AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric, NoHoldLimits: c.cfg.NoThrottle,
 		},
 	}), nil
 }

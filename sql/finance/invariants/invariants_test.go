@@ -188,6 +188,10 @@ var plants = map[string][]string{
 	"one_move_per_event": {`INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, event_id)
 		VALUES ('SUB', 'ANA', now(), 'active', 'suspended', 'x', 'webhook', 'evt_1')`},
 	"tickets_issued_counted": {`UPDATE tickets.events SET tickets_issued = 1`, `UPDATE tickets.events SET capacity = NULL, tickets_issued = 3`},
+	"unpaid_places_counted": {
+		`UPDATE tickets.events SET places_unpaid = 1`, `UPDATE tickets.events SET places_unpaid_guests = 1`,
+		`UPDATE tickets.orders SET state = 'reserved', hold_until = '2026-11-20 12:15'; UPDATE tickets.tickets SET status = 'pending'; UPDATE tickets.events SET places_unpaid = 0`,
+	},
 	"capacity_respected": {`DROP TRIGGER events_capacity_respected ON tickets.events;
 		INSERT INTO tickets.tickets (event_id, customer_id, title, status, reason) VALUES ('EVENT', 'ANA', 'Third', 'available', 'issued')`},
 	"ticket_status_is_history": {

@@ -44,7 +44,7 @@ func (q *Queries) EventExists(ctx context.Context, db DBTX, id objectid.ID) (boo
 
 const eventGet = `-- name: EventGet :one
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
 FROM tickets.events WHERE id = $1
 `
 
@@ -64,6 +64,9 @@ type EventGetRow struct {
 	IsSaleBoxOffice     bool
 	ImageID             *objectid.ID
 	IsActive            bool
+	MaxPerPerson        *int32
+	PlacesUnpaid        int32
+	PlacesUnpaidGuests  int32
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
@@ -89,6 +92,9 @@ func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (EventG
 		&i.IsSaleBoxOffice,
 		&i.ImageID,
 		&i.IsActive,
+		&i.MaxPerPerson,
+		&i.PlacesUnpaid,
+		&i.PlacesUnpaidGuests,
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
@@ -151,7 +157,7 @@ func (q *Queries) EventListImages(ctx context.Context, db DBTX, ids []string) ([
 
 const eventListOnSale = `-- name: EventListOnSale :many
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
 FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY event_date, id LIMIT 1000
 `
 
@@ -171,6 +177,9 @@ type EventListOnSaleRow struct {
 	IsSaleBoxOffice     bool
 	ImageID             *objectid.ID
 	IsActive            bool
+	MaxPerPerson        *int32
+	PlacesUnpaid        int32
+	PlacesUnpaidGuests  int32
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
@@ -201,6 +210,9 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 			&i.IsSaleBoxOffice,
 			&i.ImageID,
 			&i.IsActive,
+			&i.MaxPerPerson,
+			&i.PlacesUnpaid,
+			&i.PlacesUnpaidGuests,
 			&i.DocumentCreatedByID,
 			&i.RegisterDate,
 			&i.RegisterUpdateDate,
@@ -217,7 +229,7 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 
 const eventLock = `-- name: EventLock :one
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
 FROM tickets.events WHERE id = $1 FOR NO KEY UPDATE
 `
 
@@ -237,6 +249,9 @@ type EventLockRow struct {
 	IsSaleBoxOffice     bool
 	ImageID             *objectid.ID
 	IsActive            bool
+	MaxPerPerson        *int32
+	PlacesUnpaid        int32
+	PlacesUnpaidGuests  int32
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
@@ -262,6 +277,9 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (Event
 		&i.IsSaleBoxOffice,
 		&i.ImageID,
 		&i.IsActive,
+		&i.MaxPerPerson,
+		&i.PlacesUnpaid,
+		&i.PlacesUnpaidGuests,
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
@@ -300,4 +318,65 @@ func (q *Queries) EventLockEnded(ctx context.Context, db DBTX, arg EventLockEnde
 		return nil, err
 	}
 	return items, nil
+}
+
+const eventLockForSale = `-- name: EventLockForSale :one
+SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
+    e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
+    CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
+        THEN tickets.held_by(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS held
+FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
+`
+
+type EventLockForSaleParams struct {
+	Customers []string
+	TaxIds    [][]byte
+	Emails    [][]byte
+	Addresses [][]byte
+	ID        objectid.ID
+}
+
+type EventLockForSaleRow struct {
+	ID                 objectid.ID
+	Title              string
+	EndsAt             time.Time
+	Capacity           *int32
+	TicketsIssued      int32
+	TicketValueCents   *int64
+	IsSaleBoxOffice    bool
+	ImageID            *objectid.ID
+	IsActive           bool
+	MaxPerPerson       *int32
+	PlacesUnpaid       int32
+	PlacesUnpaidGuests int32
+	Held               []int32
+}
+
+// Locks the event for orders, and tells what those who order hold of it already, if anything bounds that:
+// see tickets.held_by, which begins when the lock is there.
+func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockForSaleParams) (EventLockForSaleRow, error) {
+	row := db.QueryRow(ctx, eventLockForSale,
+		arg.Customers,
+		arg.TaxIds,
+		arg.Emails,
+		arg.Addresses,
+		arg.ID,
+	)
+	var i EventLockForSaleRow
+	err := row.Scan(
+		&i.ID,
+		&i.Title,
+		&i.EndsAt,
+		&i.Capacity,
+		&i.TicketsIssued,
+		&i.TicketValueCents,
+		&i.IsSaleBoxOffice,
+		&i.ImageID,
+		&i.IsActive,
+		&i.MaxPerPerson,
+		&i.PlacesUnpaid,
+		&i.PlacesUnpaidGuests,
+		&i.Held,
+	)
+	return i, err
 }

@@ -42,6 +42,12 @@ type Order struct {
 	RecoveryAt *time.Time
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	// Whose tax id holds the places: an HMAC of it and the event under a server key. While the order is reserved or paid and its event is not over.
+	TaxIDMac []byte
+	// The same of the e-mail.
+	EmailMac []byte
+	// The same of the client's network, the IPv4 address or the /64 of an IPv6 address. While the order is reserved.
+	AddressMac []byte
 }
 
 // Tickets, whoever issued them: an order, a promo code (promo_code_id), or an admin.

@@ -13,7 +13,9 @@ import (
 )
 
 const orderForget = `-- name: OrderForget :exec
-UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer_id = NULL, updated_at = $1 WHERE customer_id = $2
+UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer_id = NULL,
+    tax_id_mac = NULL, email_mac = NULL, address_mac = NULL, updated_at = $1
+WHERE customer_id = $2
 `
 
 type OrderForgetParams struct {
@@ -27,8 +29,23 @@ func (q *Queries) OrderForget(ctx context.Context, db DBTX, arg OrderForgetParam
 	return err
 }
 
+const orderForgetHolders = `-- name: OrderForgetHolders :execrows
+UPDATE tickets.orders SET tax_id_mac = NULL, email_mac = NULL WHERE id IN (
+    SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
+    WHERE o.email_mac IS NOT NULL AND o.state <> 'reserved' AND e.ends_at <= $1 LIMIT 5000)
+`
+
+// Whose places they were is asked no more when the event is over.
+func (q *Queries) OrderForgetHolders(ctx context.Context, db DBTX, now time.Time) (int64, error) {
+	result, err := db.Exec(ctx, orderForgetHolders, now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const orderGet = `-- name: OrderGet :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at FROM tickets.orders WHERE id = $1
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders WHERE id = $1
 `
 
 func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -57,12 +74,15 @@ func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order,
 		&i.RecoveryAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TaxIDMac,
+		&i.EmailMac,
+		&i.AddressMac,
 	)
 	return i, err
 }
 
 const orderGetByPayment = `-- name: OrderGetByPayment :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
 `
 
 type OrderGetByPaymentParams struct {
@@ -96,6 +116,9 @@ func (q *Queries) OrderGetByPayment(ctx context.Context, db DBTX, arg OrderGetBy
 		&i.RecoveryAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TaxIDMac,
+		&i.EmailMac,
+		&i.AddressMac,
 	)
 	return i, err
 }
@@ -179,7 +202,7 @@ func (q *Queries) OrderListNamesOf(ctx context.Context, db DBTX, customerID obje
 }
 
 const orderListOf = `-- name: OrderListOf :many
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at FROM tickets.orders
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders
 WHERE customer_id = $1 AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND ($2::bool OR NOT without_login)
 ORDER BY created_at DESC, id DESC LIMIT 1000
 `
@@ -222,6 +245,9 @@ func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParam
 			&i.RecoveryAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.TaxIDMac,
+			&i.EmailMac,
+			&i.AddressMac,
 		); err != nil {
 			return nil, err
 		}
@@ -282,7 +308,7 @@ func (q *Queries) OrderListReservedOf(ctx context.Context, db DBTX, customerID o
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -311,6 +337,9 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order
 		&i.RecoveryAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TaxIDMac,
+		&i.EmailMac,
+		&i.AddressMac,
 	)
 	return i, err
 }
@@ -321,20 +350,23 @@ WITH wish AS (
         unnest($4::text[]) AS gateway, unnest($5::text[]) AS method, unnest($6::text[]) AS gateway_customer_id,
         unnest($7::text[]) AS payment_status, unnest($8::bool[]) AS without_login,
         unnest($9::timestamptz[]) AS hold_until, unnest($10::timestamptz[]) AS recovery_at,
-        $11::text AS event_id, $12::bigint AS price
+        unnest($11::bytea[]) AS tax_id_mac, unnest($12::bytea[]) AS email_mac, unnest($13::bytea[]) AS address_mac,
+        $14::text AS event_id, $15::bigint AS price
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
-        payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at)
+        payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at,
+        tax_id_mac, email_mac, address_mac)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
-        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $13::timestamptz END, w.gateway <> '',
-        CASE WHEN w.gateway <> '' THEN w.recovery_at END, $13::timestamptz, $13::timestamptz
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $16::timestamptz END, w.gateway <> '',
+        CASE WHEN w.gateway <> '' THEN w.recovery_at END, $16::timestamptz, $16::timestamptz,
+        w.tax_id_mac, w.email_mac, w.address_mac
     FROM wish w
     RETURNING id, customer_id, event_id, quantity, state, without_login
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, image_id, document_created_by_id, register_date, register_update_date)
-    SELECT m.event_id, m.customer_id, m.id, $14::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login,
-        $15::text, CASE WHEN NOT m.without_login THEN m.customer_id END, $13::timestamptz, $13::timestamptz
+    SELECT m.event_id, m.customer_id, m.id, $17::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login,
+        $18::text, CASE WHEN NOT m.without_login THEN m.customer_id END, $16::timestamptz, $16::timestamptz
     FROM made m CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
@@ -352,6 +384,9 @@ type OrderReserveParams struct {
 	WithoutLogin       []bool
 	HoldUntils         []time.Time
 	RecoveryAts        []time.Time
+	TaxIDMacs          [][]byte
+	EmailMacs          [][]byte
+	AddressMacs        [][]byte
 	EventID            string
 	UnitPriceCents     int64
 	Now                time.Time
@@ -379,6 +414,9 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		arg.WithoutLogin,
 		arg.HoldUntils,
 		arg.RecoveryAts,
+		arg.TaxIDMacs,
+		arg.EmailMacs,
+		arg.AddressMacs,
 		arg.EventID,
 		arg.UnitPriceCents,
 		arg.Now,
@@ -407,9 +445,11 @@ const orderUpdate = `-- name: OrderUpdate :one
 UPDATE tickets.orders SET
     gateway_payment_id = $1, gateway_customer_id = $2, payment_status = $3, state = $4,
     pix_payload = $5, pix_image = $6, hold_until = $7, paid_at = $8,
-    intent_open = $9, recovery_tries = $10, recovery_at = $11, updated_at = $12
+    intent_open = $9, recovery_tries = $10, recovery_at = $11, updated_at = $12,
+    tax_id_mac = CASE WHEN $4 IN ('reserved', 'paid') THEN tax_id_mac END, email_mac = CASE WHEN $4 IN ('reserved', 'paid') THEN email_mac END,
+    address_mac = CASE WHEN $4 = 'reserved' THEN address_mac END
 WHERE id = $13 AND state = $14
-RETURNING id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at
+RETURNING id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac
 `
 
 type OrderUpdateParams struct {
@@ -429,7 +469,8 @@ type OrderUpdateParams struct {
 	FromState         string
 }
 
-// Writes what may change, if the state is still the one that was read.
+// Writes what may change, if the state is still the one that was read. Who holds the places is forgotten with the places,
+// from which address with the payment.
 func (q *Queries) OrderUpdate(ctx context.Context, db DBTX, arg OrderUpdateParams) (Order, error) {
 	row := db.QueryRow(ctx, orderUpdate,
 		arg.GatewayPaymentID,
@@ -471,6 +512,9 @@ func (q *Queries) OrderUpdate(ctx context.Context, db DBTX, arg OrderUpdateParam
 		&i.RecoveryAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TaxIDMac,
+		&i.EmailMac,
+		&i.AddressMac,
 	)
 	return i, err
 }
