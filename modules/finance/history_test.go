@@ -78,6 +78,7 @@ type subscription struct {
 	id, customer    objectid.ID
 	status, gateway string
 	expires         *time.Time
+	disputed        bool // what suspended it while it was active
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
@@ -205,6 +206,10 @@ func (h *history) moveSubscription() {
 	case "pending":
 		h.move(s, []string{"active", "active", "active", "cancelled", "suspended"}[h.r.IntN(5)], []string{"payment_settled", "abandoned"}[h.r.IntN(2)])
 	case "suspended":
+		if s.disputed && h.r.IntN(2) == 0 { // entered by mistake
+			h.move(s, "active", "chargeback_withdrawn")
+			return
+		}
 		h.move(s, []string{"active", "active", "cancelled", "expired"}[h.r.IntN(4)], []string{"payment_settled", "customer_cancelled"}[h.r.IntN(2)])
 	default:
 		h.moveActive(s)
@@ -275,6 +280,7 @@ func (h *history) move(s *subscription, to, reason string) {
 	require.NoError(h.t, postgres.InTx(h.t.Context(), h.db, func(tx pgx.Tx) error {
 		return moveTx(h.t.Context(), tx, s, to, reason, now, ended)
 	}))
+	s.disputed = s.status == "active" && to == "suspended" && reason == "chargeback"
 	s.status = to
 	if ended {
 		delete(h.live, s.customer)

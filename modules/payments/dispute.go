@@ -56,6 +56,9 @@ type Dispute struct {
 	ClosedAt         *time.Time
 }
 
+// ReportedByAdmin is the native status of a dispute that an admin entered by hand.
+const ReportedByAdmin = "reported_by_admin"
+
 // RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
 // be called any number of times, in any order, also at once: an older report
 // never reopens what a newer one closed, and what was lost stays lost.
@@ -75,7 +78,8 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 
 func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	d, now := r.Report, s.deps.Clock.Now()
-	if d.State == DisputeOpen || d.State == DisputeWon || d.State == DisputeLost {
+	told := d.State == DisputeOpen || d.State == DisputeWon || d.State == DisputeLost
+	if told && d.PaymentID != "" && d.NativeStatus != ReportedByAdmin { // without a payment it could be anybody's
 		err := s.db.DisputeAdopt(ctx, tx, paymentsdb.DisputeAdoptParams{
 			Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Kind: string(cmp.Or(d.Kind, Chargeback)),
 			NativeStatus: d.NativeStatus, ReportedAt: d.At, At: now,
@@ -141,6 +145,32 @@ func (d DisputeReport) closedAt() *time.Time {
 		return nil
 	}
 	return &d.At
+}
+
+// ErrDisputeOfGateway says that a dispute is the gateway's own, which nobody here can
+// take back.
+var ErrDisputeOfGateway = errors.New("payments: the dispute is the gateway's own")
+
+// WithdrawDisputeTx takes back a dispute that was entered by hand, by our id or the one
+// that it goes by at its gateway; it counts as if it had never been. Withdrawn is false
+// of one that was withdrawn before. An unknown one is pgx.ErrNoRows, one that the
+// gateway reported ErrDisputeOfGateway. The caller holds the subscription or order.
+func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
+	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{Purpose: string(purpose), LocalID: localID, DisputeID: disputeID})
+	if err != nil {
+		return false, fmt.Errorf("read dispute: %w", err)
+	}
+	if DisputeState(d.State) == DisputeWithdrawn {
+		return false, nil
+	}
+	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{ID: d.ID, At: s.deps.Clock.Now()})
+	if err != nil {
+		return false, fmt.Errorf("withdraw dispute: %w", err)
+	}
+	if n == 0 {
+		return false, ErrDisputeOfGateway
+	}
+	return true, nil
 }
 
 // DisputesOf returns the disputes of a subscription or order, newest first.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxAmount is more than any payment here can be, and still adds up in a bigint.
-	maxAmount   = money.Cents(1e15)
+	// maxAmount is what the ledgers hold.
+	maxAmount   = money.MaxCharge
 	maxAttempts = math.MaxInt16
 	firstYear   = 2000
 	lastYear    = 2200

@@ -111,6 +111,7 @@ const (
 	DisputeWon       DisputeState = "won"
 	DisputeLost      DisputeState = "lost"
 	DisputeDismissed DisputeState = "dismissed"
+	DisputeWithdrawn DisputeState = "withdrawn" // entered by hand by mistake: it counts nowhere
 )
 
 // Closed reports whether the dispute is decided.

@@ -184,7 +184,7 @@ func TestAdminRoutesOfOneSubscription(t *testing.T) {
 	}{
 		{http.MethodGet, "/subscriptions/%/payments", nil}, {http.MethodGet, "/subscriptions/%/refunds", nil},
 		{http.MethodPost, "/subscriptions/%/refund", reason}, {http.MethodPost, "/subscriptions/%/cancel", nil},
-		{http.MethodPost, "/subscriptions/%/chargeback", reason}, {http.MethodPost, "/admin/subscriptions/%/extend", object{"days": 1}},
+		{http.MethodPost, "/subscriptions/%/chargeback", reason}, {http.MethodDelete, "/subscriptions/%/chargebacks/66f0a1b2c3d4e5f607182a01", reason}, {http.MethodPost, "/admin/subscriptions/%/extend", object{"days": 1}},
 		{http.MethodPost, "/admin/subscriptions/%/activate", nil},
 	}
 	for _, gateway := range []string{"gwa", "gwb"} {
@@ -207,7 +207,7 @@ func TestAdminRoutesOfOneSubscription(t *testing.T) {
 		if strings.HasPrefix(r.path, "/admin/gwa/") {
 			require.Equal(t, "VALIDATION_ERROR", admin.Do(r.method, at(r.path, id), r.body).Expect(422).Code(), r.path)
 		}
-		if strings.HasSuffix(r.path, "/refund") || strings.HasSuffix(r.path, "/chargeback") {
+		if strings.HasSuffix(r.path, "/refund") || strings.Contains(r.path, "/chargeback") {
 			for _, wrong := range []object{{}, {"reason": "four"}, {"reason": strings.Repeat("a", 501)}, {"reason": "    a    "}} {
 				require.Equal(t, "reason", admin.Do(r.method, at(r.path, "66f0a1b2c3d4e5f607182a01"), wrong).Expect(422).Field(), r.path)
 			}

@@ -1,9 +1,7 @@
 package subscriptions
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,7 +9,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -151,36 +148,6 @@ func (s *Service) extend(ctx context.Context, found row, days int, until *time.T
 			}
 			return *until, nil
 		})
-	})
-}
-
-// chargeback does for a dispute that the gateway did not report what
-// charge.dispute.created does: suspended, has_chargeback, a row in the ledger of
-// disputes.
-func (s *Service) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
-	now := s.clock.Now()
-	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
-		report := payments.DisputeReport{
-			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
-			Reason: reason, State: payments.DisputeOpen, NativeStatus: "reported_by_admin", OpenedAt: now, At: now,
-		}
-		paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
-		if err != nil {
-			return err
-		}
-		if len(paid) > 0 {
-			report.PaymentID, report.Amount = cmp.Or(paid[0].Payment.PaymentIntentID, paid[0].Payment.ID), paid[0].Payment.Amount
-		}
-		if amount != nil {
-			report.Amount = money.Cents(*amount)
-		}
-		_, err = s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
-		})
-		if err != nil {
-			return err
-		}
-		return s.openDisputeTx(ctx, tx, sub, change{source: ByAdmin, actor: callerID(ctx)})
 	})
 }
 

@@ -28,6 +28,8 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund, httpapi.Idempotent(h.recallRefund, nil))
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/cancel", "subscription_cancel", httpapi.Admin, h.cancel)
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/chargeback", "subscription_chargeback", httpapi.Admin, h.chargeback)
+	httpapi.Route(api, http.MethodDelete, "/subscriptions/{id}/chargebacks/{chargeback_id}", "subscription_chargeback_withdraw", httpapi.Admin, h.withdrawChargeback,
+		httpapi.Summary("Take back a chargeback that was entered by hand"))
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin, h.extend)
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin, h.activate)
 
@@ -139,7 +141,7 @@ type chargebackInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body struct {
 		Reason string `json:"reason" minLength:"5" maxLength:"500"`
-		Amount *int64 `json:"amount" required:"false" nullable:"false" minimum:"1" doc:"Cents; default: the latest payment"`
+		Amount *int64 `json:"amount" required:"false" nullable:"false" minimum:"1" maximum:"100000000000" doc:"Cents, at most the latest payment, which is the default"`
 	}
 }
 
@@ -151,6 +153,29 @@ func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*envelop
 	sub, err := h.service.find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.chargeback(ctx, sub, reason, in.Body.Amount)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, shown(sub), nil), nil
+}
+
+type withdrawChargebackInput struct {
+	ID           string `path:"id" doc:"24 hexadecimal digits"`
+	ChargebackID string `path:"chargeback_id" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" patternDescription:"an id" doc:"chargeback_id, or dispute_id, of GET /subscriptions/{id}/refunds"`
+	Body         struct {
+		Reason string `json:"reason" minLength:"5" maxLength:"500"`
+	}
+}
+
+func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*envelope, error) {
+	reason := strings.TrimSpace(in.Body.Reason)
+	if len([]rune(reason)) < 5 {
+		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
+	}
+	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+	if err == nil {
+		sub, err = h.service.withdrawChargeback(ctx, sub, in.ChargebackID, reason)
 	}
 	if err != nil {
 		return nil, err

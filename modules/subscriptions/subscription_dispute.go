@@ -66,10 +66,17 @@ func (s *Service) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time
 			return err // another one was lost, and stays so
 		}
 	}
+	c.action = DisputeWon
+	return s.liftDisputeTx(ctx, tx, sub, at, c)
+}
+
+// liftDisputeTx has a subscription be collected again, and opens it where it was the
+// dispute that closed it.
+func (s *Service) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
 	if err := s.resumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
-	c.action, c.edit = DisputeWon, func(r *row) { r.HasChargeback = false }
+	c.edit = func(r *row) { r.HasChargeback = false }
 	closed, err := s.closedByDisputeTx(ctx, tx, *sub)
 	if err != nil {
 		return err
@@ -126,7 +133,7 @@ func (s *Service) followDisputes(ctx context.Context, sub row) error {
 // disputedPayment reports whether a payment is one of those that are disputed.
 func disputedPayment(all []payments.Dispute, p payments.Payment) bool {
 	for _, d := range all {
-		if isOne(p, []string{d.PaymentID}) {
+		if d.State != payments.DisputeWithdrawn && isOne(p, []string{d.PaymentID}) {
 			return true
 		}
 	}

@@ -26,10 +26,13 @@ const (
 	ReasonGatewayStatus   Reason = "gateway_status"
 	ReasonWithdrawn       Reason = "withdrawn" // counts under customer_cancelled in by_reason
 	ReasonDisputeWon      Reason = "dispute_won"
-	ReasonAuthorized      Reason = "authorization_activated"
-	ReasonLateMoney       Reason = "late_money"
-	ReasonAdminActivated  Reason = "admin_activated"
-	ReasonGoneAtGateway   Reason = "gone_at_gateway" // counts as admin_cancelled: somebody did it at the gateway's own console
+	// ReasonChargebackWithdrawn undoes the move before it: neither counts in the figures.
+	ReasonChargebackWithdrawn Reason = "chargeback_withdrawn"
+
+	ReasonAuthorized     Reason = "authorization_activated"
+	ReasonLateMoney      Reason = "late_money"
+	ReasonAdminActivated Reason = "admin_activated"
+	ReasonGoneAtGateway  Reason = "gone_at_gateway" // counts as admin_cancelled: somebody did it at the gateway's own console
 )
 
 var reasons = map[Action]Reason{
@@ -41,6 +44,7 @@ var reasons = map[Action]Reason{
 	GatewaySaysExpired: ReasonExpired, GoneAtGateway: ReasonGoneAtGateway,
 	PaymentFails: ReasonPaymentFailure, PaymentFailsTooOften: ReasonPaymentFailure,
 	DisputeOpens: ReasonChargeback, DisputeWon: ReasonDisputeWon, DisputeLost: ReasonChargeback,
+	ChargebackWithdrawn: ReasonChargebackWithdrawn, UnpaidWithdrawn: ReasonChargebackWithdrawn,
 	AuthorizationActivated: ReasonAuthorized, AuthorizationCancelled: ReasonCustomerCancelled, AuthorizationExpired: ReasonExpired,
 	LateMoney: ReasonLateMoney, CustomerCancels: ReasonCustomerCancelled, CustomerWithdraws: ReasonWithdrawn, AdminCancels: ReasonAdminCancelled, AdminActivates: ReasonAdminActivated,
 	AdminSuspends: ReasonAdminCancelled, AdminExpires: ReasonAdminCancelled,

@@ -171,7 +171,8 @@ func (r *reais) UnmarshalJSON(b []byte) error {
 
 // Schema documents the amount.
 func (reais) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais, above 0, at most two decimals; left out: all that is left"}
+	most := float64(money.MaxCharge) / 100
+	return &huma.Schema{Type: huma.TypeNumber, Maximum: &most, Description: "Reais, above 0, at most two decimals and what was paid; left out: all that is left"}
 }
 
 // cents is an amount of a request, read by the handler as reais is.
@@ -185,5 +186,6 @@ func (c *cents) UnmarshalJSON(b []byte) error {
 
 // Schema documents the amount.
 func (cents) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeInteger, Description: "Cents, above 0; left out: all that is left"}
+	most := float64(money.MaxCharge)
+	return &huma.Schema{Type: huma.TypeInteger, Maximum: &most, Description: "Cents, above 0, at most what was paid; left out: all that is left"}
 }

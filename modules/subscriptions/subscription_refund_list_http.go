@@ -32,12 +32,13 @@ type subscriptionRefundDoc struct {
 }
 
 type subscriptionChargebackDoc struct {
+	ChargebackID    objectid.ID   `json:"chargeback_id" doc:"By which one that was entered by hand is withdrawn"`
 	DisputeID       string        `json:"dispute_id"`
 	PaymentIntentID *string       `json:"payment_intent_id,omitempty"`
 	PaymentID       *string       `json:"payment_id,omitempty"`
 	Amount          int64         `json:"amount" doc:"Cents"`
 	Reason          *string       `json:"reason" nullable:"true"`
-	Status          string        `json:"status" enum:"inquiry,open,won,lost,dismissed"`
+	Status          string        `json:"status" enum:"inquiry,open,won,lost,dismissed,withdrawn"`
 	OpenedAt        httpapi.Time  `json:"opened_at"`
 	ClosedAt        *httpapi.Time `json:"closed_at" nullable:"true"`
 }
@@ -69,12 +70,14 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	}
 	for _, d := range disputes {
 		doc := subscriptionChargebackDoc{
-			DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: filled(d.Reason), Status: string(d.State),
+			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: filled(d.Reason), Status: string(d.State),
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)
 		body.Chargebacks = append(body.Chargebacks, doc)
-		if d.State != payments.DisputeInquiry && d.State != payments.DisputeDismissed {
+		switch d.State {
+		case payments.DisputeInquiry, payments.DisputeDismissed, payments.DisputeWithdrawn: // none that took money
+		default:
 			body.ChargebackCount++
 		}
 	}

@@ -48,6 +48,8 @@ const (
 	PaymentFailsTooOften   Action = "payment_fails_too_often" // the attempt that reaches the limit
 	DisputeOpens           Action = "dispute_opens"           // charge.dispute.created, PAYMENT_CHARGEBACK_REQUESTED
 	DisputeWon             Action = "dispute_won"
+	ChargebackWithdrawn    Action = "chargeback_withdrawn"    // an admin entered it by mistake
+	UnpaidWithdrawn        Action = "unpaid_withdrawn"        // the same, of a subscription that had not begun
 	DisputeLost            Action = "dispute_lost"            // charge.dispute.closed (lost), PAYMENT_REFUNDED while it is open, a PIX that the payer's bank took back
 	AuthorizationActivated Action = "authorization_activated" // automatic PIX
 	AuthorizationCancelled Action = "authorization_cancelled" // automatic PIX cancelled or refused
@@ -66,7 +68,7 @@ const (
 var Actions = []Action{
 	Subscribe, Renew, PaymentSettles, RenewalTaken, TrialStarts, PaymentDeclined, NothingAtGateway, LiveReadDead, Replaced, PixRunsOut,
 	GatewaySaysActive, GatewaySaysOpenHeld, GatewaySaysSuspended, GatewaySaysIncomplete, GatewaySaysCancelled, GatewaySaysExpired, GoneAtGateway, GatewayDeletedPaid,
-	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon, DisputeLost,
+	PaymentFails, PaymentFailsTooOften, DisputeOpens, DisputeWon, ChargebackWithdrawn, UnpaidWithdrawn, DisputeLost,
 	AuthorizationActivated, AuthorizationCancelled, AuthorizationExpired,
 	LateMoney, PeriodEnds, CustomerCancels, CustomerWithdraws, AdminCancels, AdminActivates, AdminSuspends, AdminExpires,
 }
@@ -123,6 +125,8 @@ var transitions = map[Action]moves{
 	PaymentFailsTooOften: from(Active)(Suspended).stays(Suspended),
 	DisputeOpens:         from(Pending, Active)(Suspended).stays(Suspended, Cancelled, Expired),
 	DisputeWon:           from(Suspended)(Active).stays(Active, Cancelled, Expired),
+	ChargebackWithdrawn:  from(Suspended)(Active).stays(Pending, Active, Cancelled, Expired),
+	UnpaidWithdrawn:      from(Suspended)(Pending),
 	DisputeLost:          anyLive(Cancelled).stays(Cancelled, Expired),
 
 	AuthorizationActivated: anyLive(Active),

@@ -14,6 +14,14 @@ import (
 // Cents is an amount in hundredths of a real. In JSON it is an integer.
 type Cents int64
 
+// Max is what a price may be, R$ 1,000,000.00; MaxCharge what may be charged, disputed
+// or given back at once: a thousand tickets of it. Sums of them stay far from what
+// 64 bits hold.
+const (
+	Max       Cents = 100_000_000
+	MaxCharge Cents = 1000 * Max
+)
+
 // Reais renders the amount as decimal reais.
 func (c Cents) Reais() Reais { return Reais(c) }
 

@@ -52,3 +52,13 @@ SELECT EXISTS (SELECT 1 FROM payments.disputes
 
 -- name: DisputeStateOf :one
 SELECT state FROM payments.disputes WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id;
+
+-- name: DisputeGet :one
+-- DisputeGet finds a dispute of a subscription or order by our id or the gateway's.
+SELECT * FROM payments.disputes
+WHERE purpose = @purpose AND local_id = @local_id AND (id::text = @dispute_id::text OR gateway_dispute_id = @dispute_id::text);
+
+-- name: DisputeWithdraw :execrows
+-- DisputeWithdraw takes back an open dispute that an admin entered by hand.
+UPDATE payments.disputes SET state = 'withdrawn', closed_at = @at::timestamptz, updated_at = @at::timestamptz
+WHERE id = @id AND state = 'open' AND native_status = 'reported_by_admin';

@@ -135,6 +135,12 @@ var trailed = map[string]func(o *office) made{
 	"subscription_chargeback": func(o *office) made {
 		return o.act("/subscriptions/", o.active(), "/chargeback", obj{"reason": "told by the bank"})
 	},
+	"subscription_chargeback_withdraw": func(o *office) made {
+		id := o.active()
+		o.root.Post("/subscriptions/"+id+"/chargeback", obj{"reason": "told by the bank"}).Expect(http.StatusOK)
+		listed := o.root.Get("/subscriptions/" + id + "/refunds").Expect(http.StatusOK).Map()["chargebacks"].([]any)[0].(obj)
+		return made{o.root.Delete("/subscriptions/"+id+"/chargebacks/"+listed["chargeback_id"].(string), obj{"reason": "by mistake"}), "subscriptions", id}
+	},
 	"subscription_refund": func(o *office) made {
 		return o.act("/subscriptions/", o.subscribed("gwb"), "/refund", obj{"reason": "as agreed"})
 	},

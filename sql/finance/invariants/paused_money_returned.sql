@@ -4,4 +4,4 @@ FROM payments.payments p JOIN subscriptions.pauses s ON p.purpose = 'subscriptio
 WHERE p.settled_at > s.since AND p.settled_at < coalesce(s.until, s.ended_at, 'infinity') AND p.created_at > s.register_date
     AND NOT EXISTS (SELECT FROM payments.refunds r WHERE r.gateway = p.gateway AND r.payment_ref IN (p.gateway_payment_id, p.payment_intent_id) AND r.status <> 'failed')
     AND NOT EXISTS (SELECT FROM payments.unapplied_payments u WHERE u.gateway = p.gateway AND u.gateway_payment_id = p.gateway_payment_id)
-    AND NOT EXISTS (SELECT FROM payments.disputes d WHERE d.gateway = p.gateway AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id))
+    AND NOT EXISTS (SELECT FROM payments.disputes d WHERE d.state <> 'withdrawn' AND d.gateway = p.gateway AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id))

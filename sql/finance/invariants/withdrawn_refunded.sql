@@ -10,5 +10,5 @@ JOIN payments.payments p ON p.purpose = 'subscription' AND p.local_id = w.id
 LEFT JOIN LATERAL (SELECT sum(k.amount_cents) AS cents FROM payments.refunds k
     WHERE k.gateway = p.gateway AND k.payment_ref IN (p.gateway_payment_id, p.payment_intent_id) AND k.status <> 'failed') r ON true
 WHERE w.at < $1::timestamptz - interval '1 hour' AND coalesce(r.cents, 0) < p.amount_cents
-    AND NOT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = p.gateway AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id))
+    AND NOT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.state <> 'withdrawn' AND d.gateway = p.gateway AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id))
     AND NOT EXISTS (SELECT 1 FROM payments.unapplied_payments u WHERE u.gateway = p.gateway AND u.gateway_payment_id = p.gateway_payment_id)

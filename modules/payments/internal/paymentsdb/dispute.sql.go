@@ -46,6 +46,44 @@ func (q *Queries) DisputeAdopt(ctx context.Context, db DBTX, arg DisputeAdoptPar
 	return err
 }
 
+const disputeGet = `-- name: DisputeGet :one
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
+WHERE purpose = $1 AND local_id = $2 AND (id::text = $3::text OR gateway_dispute_id = $3::text)
+`
+
+type DisputeGetParams struct {
+	Purpose   string
+	LocalID   objectid.ID
+	DisputeID string
+}
+
+// DisputeGet finds a dispute of a subscription or order by our id or the gateway's.
+func (q *Queries) DisputeGet(ctx context.Context, db DBTX, arg DisputeGetParams) (PaymentsDispute, error) {
+	row := db.QueryRow(ctx, disputeGet, arg.Purpose, arg.LocalID, arg.DisputeID)
+	var i PaymentsDispute
+	err := row.Scan(
+		&i.ID,
+		&i.Gateway,
+		&i.GatewayDisputeID,
+		&i.PaymentRef,
+		&i.Purpose,
+		&i.LocalID,
+		&i.CustomerID,
+		&i.AmountCents,
+		&i.Reason,
+		&i.State,
+		&i.NativeStatus,
+		&i.EventID,
+		&i.OpenedAt,
+		&i.ClosedAt,
+		&i.ReportedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Kind,
+	)
+	return i, err
+}
+
 const disputeInsert = `-- name: DisputeInsert :execrows
 INSERT INTO payments.disputes (
     id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
@@ -325,4 +363,23 @@ func (q *Queries) DisputeTookPayment(ctx context.Context, db DBTX, arg DisputeTo
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const disputeWithdraw = `-- name: DisputeWithdraw :execrows
+UPDATE payments.disputes SET state = 'withdrawn', closed_at = $1::timestamptz, updated_at = $1::timestamptz
+WHERE id = $2 AND state = 'open' AND native_status = 'reported_by_admin'
+`
+
+type DisputeWithdrawParams struct {
+	At time.Time
+	ID objectid.ID
+}
+
+// DisputeWithdraw takes back an open dispute that an admin entered by hand.
+func (q *Queries) DisputeWithdraw(ctx context.Context, db DBTX, arg DisputeWithdrawParams) (int64, error) {
+	result, err := db.Exec(ctx, disputeWithdraw, arg.At, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

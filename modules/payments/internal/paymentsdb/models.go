@@ -23,7 +23,7 @@ type PaymentsDispute struct {
 	CustomerID  objectid.ID
 	AmountCents int64
 	Reason      *string
-	// inquiry: asked, no money taken; open: money taken; won: given back; lost; dismissed: an inquiry that came to nothing.
+	// inquiry: asked, no money taken; open: money taken; won: given back; lost; dismissed: an inquiry that came to nothing; withdrawn: an admin entered it by mistake, and it counts nowhere.
 	State        string
 	NativeStatus string
 	EventID      *string
