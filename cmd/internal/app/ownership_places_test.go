@@ -19,7 +19,7 @@ type place struct{ in, name string }
 // kindOfName are the kinds of the records that a parameter or field of that name
 // names.
 var kindOfName = map[string]string{
-	"avatar_id": "avatar", "category_id": "category", "children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
+	"avatar_id": "avatar", "category_id": "category", "chargeback_id": "chargeback", "children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
 	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "plan_id": "plan", "promo_code_id": "promo code",
 	"season_id": "season", "subscription_id": "subscription", "status_id": "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
 	"thumbnail_horizontal_name_less": "file", "thumbnail_vertical": "file", "thumbnail_vertical_name_less": "file", "ticket_id": "ticket",
@@ -173,7 +173,6 @@ func TestOwnershipKnowsEveryID(t *testing.T) {
 var notOfCustomers = map[string]string{
 	"accounts.deletions":            "he is not deleted",
 	"finance.exports":               "of the admin who asked",
-	"payments.disputes":             "no route takes its id or shows it to customers",
 	"payments.refunds":              "no route takes its id or shows it to customers",
 	"subscriptions.plan_moves":      "no route takes its id or shows it to customers",
 	"payments.intents":              "no route takes its id or shows it to customers",
