@@ -60,6 +60,11 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if err != nil {
 		return payments.Result{}, err
 	}
+	if e.Known == nil && ofPayment(e) != "" { // it may have been booked while the row was locked
+		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, ofPayment(e)); err != nil {
+			return payments.Result{}, err
+		}
+	}
 	stray, err := s.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
 		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err

@@ -25,7 +25,7 @@ func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row,
 		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
 	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (row, error){
-		s.locateRemote, s.locateAuthorization, s.locateReference, s.locateCharge,
+		s.locateRemote, s.locateAuthorization, s.locateReference, s.locateCharge, s.locateOwnPix,
 	} {
 		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -65,11 +65,43 @@ func (s *Service) locateReference(ctx context.Context, tx pgx.Tx, e payments.Eve
 	return s.db.GetSubscription(ctx, tx, e.Reference)
 }
 
+// locateOwnPix finds the subscription whose code a refund or a dispute of gateway B is
+// of, which names nothing but the payment.
+func (s *Service) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	id := ofPayment(e)
+	if id == "" {
+		return row{}, pgx.ErrNoRows
+	}
+	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: string(e.Gateway), PixPaymentID: &id})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return sub, err
+	}
+	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &id})
+	if err != nil {
+		return row{}, err
+	}
+	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
+}
+
+// ofPayment is the payment that a refund or a dispute is of, where the event tells
+// nothing else of it; "" else.
+func ofPayment(e payments.Event) string {
+	switch {
+	case e.Payment != nil:
+		return ""
+	case e.Refund != nil:
+		return e.Refund.PaymentID
+	case e.Dispute != nil:
+		return e.Dispute.PaymentID
+	}
+	return ""
+}
+
 // stray says why an event that names a subscription is about something else of its
 // gateway; the zero value, that it is not.
 type stray struct {
 	reason string
-	waits  bool // applied again once the row knows its recurrence
+	waits  bool // applied again once the row knows its recurrence, or the ledger the payment
 	ours   bool // money of it was charged for the subscription once more
 }
 
@@ -84,6 +116,10 @@ func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Ev
 	switch {
 	case sub.Gateway != string(e.Gateway):
 		return stray{reason: "the subscription is of the other gateway"}, nil
+	case ofPayment(e) != "" && (e.Refund != nil || Status(sub.Status) == Pending):
+		// How much was paid, and how, is not told: what was taken back before the payment
+		// is booked would pass for a refund of ours, and the payment then for money.
+		return stray{reason: "its payment is not booked yet", waits: true}, nil
 	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
 		return stray{reason: "an identifier of another authorization", ours: true}, nil
 	case otherRecurrence && known != "", otherRecurrence && e.Gateway == payments.GWA && sub.PaymentMethod != string(payments.MethodCard):

@@ -232,6 +232,9 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 	if err := s.moveTx(ctx, tx, o, PaymentSeated, func(o *order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
+	if err := s.returnedTx(ctx, tx, o); err != nil { // it may have been told before the payment
+		return err
+	}
 	return s.paidTx(ctx, tx, *o)
 }
 
