@@ -205,7 +205,7 @@ func TestUnknownResetsAreThrottledByAddress(t *testing.T) {
 	a := reset(t, b, "somebody@example.com", "123456", newPassword)
 	require.Equal(t, 429, a.status)
 	require.Equal(t, "1", a.header.Get("Retry-After"))
-	lifted := setup(t, limit, func(d *accounts.Deps) { d.Config.Throttle.NoAddresses = true })
+	lifted := setup(t, limit, func(d *accounts.Deps) { d.Config.Throttle.Off = true })
 	for range 5 {
 		require.Equal(t, 404, reset(t, lifted, "nobody@example.com", "123456", newPassword).status)
 	}

@@ -19,12 +19,12 @@ type CallerLimit struct {
 
 // LimitCaller counts one more try of whoever is behind the request; 429 with the
 // seconds to wait when he or his address has had as many as allowed. NO_THROTTLE
-// lifts what counts by address.
+// lifts both.
 func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
-	network := ""
-	if !s.cfg.Throttle.NoAddresses {
-		network = httpapi.ClientNetwork(ctx)
+	if s.cfg.Throttle.Off {
+		return nil
 	}
+	network := httpapi.ClientNetwork(ctx)
 	caller := httpapi.CallerOf(ctx).ID.String()
 	subjects := []struct {
 		kind, subject string

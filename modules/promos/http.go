@@ -99,7 +99,7 @@ func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[pr
 	return httpapi.OK(out)
 }
 
-// limit keeps callers from guessing codes: 429.
+// limit keeps callers from guessing codes, wherever one may be given: 429.
 func (s *Service) limit(ctx context.Context) error {
 	return s.accounts.LimitCaller(ctx, accounts.CallerLimit{Kind: "promo codes", PerCaller: s.cfg.TriesPerMinute, PerAddress: s.cfg.TriesPerAddress})
 }

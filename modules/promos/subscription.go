@@ -23,11 +23,14 @@ type Discount struct {
 
 // FirstMonth finds what the first month costs with a code (open-shapes, Promo
 // code at subscribe). An empty text asks for the code given at signup; ok is
-// false when none applies. Errors, with the field promo_code: 400 for a code that
-// is unknown, not valid or gives no discount, 409 for one that the customer has
-// used in a paid subscription.
+// false when none applies. Errors, with the field promo_code: 400 in one sentence
+// for a code that is unknown, not valid or gives no discount, 409 for one that the
+// customer has used in a paid subscription; 429 after too many tries.
 func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID, text string) (d Discount, ok bool, err error) {
 	if text != "" {
+		if err := s.limit(ctx); err != nil {
+			return d, false, err
+		}
 		d, err = s.firstMonth(ctx, customerID, text)
 		return d, err == nil, err
 	}
@@ -46,10 +49,10 @@ func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID, text s
 func (s *Service) firstMonth(ctx context.Context, customerID objectid.ID, text string) (Discount, error) {
 	c, err := s.validCode(ctx, s.pool, text)
 	if err != nil {
-		return Discount{}, asBad(err)
+		return Discount{}, asUseless(err)
 	}
 	if c.CodeType != TypePromo || c.DiscountFirstMonthCents == nil {
-		return Discount{}, fault.Bad("This promo code gives no discount on a subscription.").WithField("promo_code")
+		return Discount{}, errUseless()
 	}
 	r, err := s.db.RedemptionGet(ctx, s.pool, promosdb.RedemptionGetParams{PromoCodeID: c.ID, CustomerID: customerID})
 	if err != nil && !postgres.IsNoRows(err) {
@@ -66,7 +69,7 @@ func (s *Service) firstMonth(ctx context.Context, customerID objectid.ID, text s
 func (s *Service) HoldTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID, text string) error {
 	c, err := s.validCode(ctx, tx, text)
 	if err != nil {
-		return asBad(err)
+		return asUseless(err)
 	}
 	n, err := s.db.RedemptionHold(ctx, tx, promosdb.RedemptionHoldParams{
 		PromoCodeID: c.ID, CustomerID: customerID, Code: c.Code, SubscriptionID: subscriptionID.String(), Now: s.clock.Now(),

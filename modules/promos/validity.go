@@ -18,6 +18,9 @@ const (
 	unknownMessage = "Promo code not found or inactive."
 	expiredMessage = "This promo code has expired."
 	endedMessage   = "The event of this promo code has already ended."
+	// uselessMessage is all that signup and subscribe say of a code, so that they do
+	// not tell which codes exist.
+	uselessMessage = "This promo code cannot be used here."
 )
 
 // normalize is how codes are compared: without case and surrounding blanks.
@@ -95,25 +98,28 @@ func (s *Service) validCode(ctx context.Context, db postgres.DB, text string) (c
 	return c, err
 }
 
-// SignupPromoCode returns the id of a code that may be given at signup now; 400
-// with the field promo_code for an unknown one or one that is not valid
-// (open-shapes, Promo code at signup).
+// SignupPromoCode returns the id of a code that may be given at signup now
+// (open-shapes, Promo code at signup). Errors, with the field promo_code: 400 in one
+// sentence for every other code; 429 after too many tries.
 func (s *Service) SignupPromoCode(ctx context.Context, text string) (objectid.ID, error) {
+	if err := s.limit(ctx); err != nil {
+		return "", err
+	}
 	c, err := s.validCode(ctx, s.pool, text)
-	return c.ID, asBad(err)
+	return c.ID, asUseless(err)
 }
 
-// asBad blames the field promo_code of a request for what is wrong with a code.
-func asBad(err error) error {
+// asUseless blames the field promo_code of a request, whatever is wrong with the
+// code.
+func asUseless(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return err
 	}
-	if f.Kind == fault.Missing {
-		return fault.Bad(unknownMessage).WithField("promo_code")
-	}
-	return f.WithField("promo_code")
+	return errUseless()
 }
+
+func errUseless() *fault.Error { return fault.Bad(uselessMessage).WithField("promo_code") }
 
 func isRedeemed(err error) bool {
 	var f *fault.Error

@@ -124,7 +124,7 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 			Throttle: accounts.ThrottleLimits{
 				LoginFailures: c.cfg.LoginFailures, CodeFailures: c.cfg.CodeFailures, AddressFailures: c.cfg.AddressFailures,
 				UnknownResets: c.cfg.UnknownResets, FirstWait: c.cfg.ThrottleWait, LongestWait: c.cfg.ThrottleWaitMax,
-				MailsPerDay: c.cfg.CodeMailsPerDay, NoAddresses: c.cfg.NoThrottle,
+				MailsPerDay: c.cfg.CodeMailsPerDay, Off: c.cfg.NoThrottle,
 			},
 			Sync: accounts.SyncLimits{Wait: c.cfg.LoginSyncWait, PerMinute: c.cfg.LoginSyncPerMinute},
 		},
