@@ -49,6 +49,7 @@ type Config struct {
 	CodeTTL           time.Duration // default 15 min
 	CodeCooldown      time.Duration // default 60 s, for each address and purpose
 	CodeAttempts      int           // default 5
+	DeviceTTL         time.Duration // DEVICE_TTL; default 90 days
 	LogUnsentCodes    bool          // LOG_UNSENT_CODES: a code that could not be mailed is logged
 	TaxIDAlphanumeric bool          // TAX_ID_ALPHANUMERIC: CNPJ with letters, in force since July 2026
 	PerMinute         int           // calls a minute and client address of token, signup and resend; default 20
@@ -123,6 +124,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.CodeTTL, 15*time.Minute)
 	setDefault(&c.CodeCooldown, time.Minute)
 	setDefault(&c.CodeAttempts, 5)
+	setDefault(&c.DeviceTTL, 90*24*time.Hour)
 	setDefault(&c.PerMinute, 20)
 	setDefault(&c.Password, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
 	setDefault(&c.UnverifiedTTL, 30*24*time.Hour)

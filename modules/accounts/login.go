@@ -13,14 +13,14 @@ import (
 
 // provePassword checks a password under the throttles of login; 429 with the
 // seconds to wait after too many failures at this account or from this client's
-// address. u is the zero value where nobody has the login: that costs the same
+// address, or on this device of the user. u is the zero value where nobody has the login: that costs the same
 // work, and its failures count too.
 //
 // Throttles are read inside the hasher's turn, and a failure is counted before
 // the turn is over: guesses sent all at once get no more tries than those sent
 // one by one, but for one for each core and process.
 func (s *Service) provePassword(ctx context.Context, u accountsdb.User, login string, password secret.Text) (ok, stale bool, err error) {
-	throttles := s.loginThrottles(ctx, accountSubject(u, login))
+	throttles := s.loginThrottles(ctx, u, login)
 	err = s.hasher.turn(ctx, func() error {
 		counted, err := s.checkThrottles(ctx, s.pool, throttles)
 		if err != nil {

@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -16,37 +17,39 @@ import (
 )
 
 // changePassword replaces the caller's own password, clears
-// password_reset_required and ends his other tokens and mailed codes; the access
-// token of the caller stays good. Errors: 400 VALIDATION_ERROR for a wrong
+// password_reset_required and ends their other tokens, mailed codes and devices; the
+// access token of the caller stays good, and the token of the device on which it is
+// done is returned anew. Errors: 400 VALIDATION_ERROR for a wrong
 // current_password or a short new_password, 404, 429 after too many wrong ones,
 // counted together with failed logins.
-func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, current, next secret.Text) error {
+func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, current, next secret.Text) (device string, err error) {
 	if err := checkNewPassword(next); err != nil {
-		return err
+		return "", err
 	}
 	u, err := s.q.UserGet(ctx, s.pool, caller.ID)
 	if postgres.IsNoRows(err) {
-		return fault.NotFound("User")
+		return "", fault.NotFound("User")
 	}
 	if err != nil {
-		return fmt.Errorf("read user: %w", err)
+		return "", fmt.Errorf("read user: %w", err)
 	}
 	ok, _, err := s.provePassword(ctx, u, u.Username, current)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !ok {
-		return errWrongCurrent()
+		return "", errWrongCurrent()
 	}
 	hash, err := s.hasher.hash(ctx, next)
 	if err != nil {
-		return err
+		return "", err
 	}
+	var ended time.Time
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := s.q.UserLockAny(ctx, tx, u.ID); err != nil {
 			return err // the instant below has to come after a login that reads the old password
 		}
-		ended := s.tokensEnd(u)
+		ended = s.tokensEnd(u)
 		n, err := s.q.UserChangePassword(ctx, tx, accountsdb.UserChangePasswordParams{
 			ID: u.ID, OldHash: *u.PasswordHash, NewHash: hash, TokenID: caller.Claims.TokenID, TokensValidAfter: &ended, Now: s.clock.Now(),
 		})
@@ -64,12 +67,12 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 		})
 	})
 	if postgres.IsNoRows(err) {
-		return fault.NotFound("User")
+		return "", fault.NotFound("User")
 	}
 	if err != nil {
-		return fmt.Errorf("change password: %w", err)
+		return "", fmt.Errorf("change password: %w", err)
 	}
-	return nil
+	return s.provedDevice(ctx, u, ended), nil
 }
 
 func errWrongCurrent() error {
@@ -86,6 +89,7 @@ func checkNewPassword(password secret.Text) error {
 }
 
 type changePasswordInput struct {
+	DeviceInput
 	Body struct {
 		CurrentPassword secret.Text `json:"current_password" minLength:"1" maxLength:"1024"`
 		NewPassword     secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters; 400 when shorter"`
@@ -97,9 +101,17 @@ type passwordChanged struct {
 	PasswordResetRequired bool   `json:"password_reset_required" doc:"Always false"`
 }
 
-func (h handlers) changePassword(ctx context.Context, in *changePasswordInput) (*httpapi.Output[passwordChanged], error) {
-	if err := h.s.changePassword(ctx, httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword); err != nil {
+type passwordOutput struct {
+	DeviceOutput
+	Body passwordChanged
+}
+
+func (h handlers) changePassword(ctx context.Context, in *changePasswordInput) (*passwordOutput, error) {
+	device, err := h.s.changePassword(in.DeviceInput.in(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword)
+	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(passwordChanged{Message: "Password changed. Your other sessions are ended."})
+	return &passwordOutput{
+		DeviceOutput: h.s.deviceOutput(ctx, device), Body: passwordChanged{Message: "Password changed. Your other sessions are ended."},
+	}, nil
 }

@@ -36,22 +36,23 @@ type tokenPair struct {
 
 // logIn checks a username or e-mail with its password (specification, Rules for
 // login). Errors: 401 INVALID_CREDENTIALS, 401 PASSWORD_RESET_REQUIRED for an
-// imported user without a password of his own, 403 FORBIDDEN for a disabled one.
-func (s *Service) logIn(ctx context.Context, login string, password secret.Text) (tokenSet, error) {
+// imported user without a password of his own, 403 FORBIDDEN for a disabled one. The
+// second result is the token of the device.
+func (s *Service) logIn(ctx context.Context, login string, password secret.Text) (tokenSet, string, error) {
 	began := s.clock.Now()
 	u, err := s.authenticate(ctx, login, password)
 	if err != nil {
-		return tokenSet{}, err
+		return tokenSet{}, "", err
 	}
 	issued := issuedAt(u, began)
 	archive, _, err := s.files.IssueArchiveTokenAt(ctx, s.pool, u.ID, issued)
 	if err != nil {
-		return tokenSet{}, err
+		return tokenSet{}, "", err
 	}
 	s.syncAtLogin(ctx, u)
 	pair, err := s.issuePair(callerOf(u), issued)
 	if err != nil {
-		return tokenSet{}, err
+		return tokenSet{}, "", err
 	}
 	set := tokenSet{
 		AccessToken: pair.AccessToken, RefreshToken: pair.RefreshToken, ArchiveToken: archive,
@@ -61,7 +62,7 @@ func (s *Service) logIn(ctx context.Context, login string, password secret.Text)
 		set.PasswordResetRequired = true
 		set.Message = "Please choose a new password."
 	}
-	return set, nil
+	return set, s.provedDevice(ctx, u, issued), nil
 }
 
 // authenticate returns the user with this login and password. One look-up

@@ -11,9 +11,17 @@ import (
 	"marquee/platform/secret"
 )
 
-type tokenInput struct{ RawBody []byte }
+type tokenInput struct {
+	DeviceInput
+	RawBody []byte
+}
 
-func (h handlers) token(ctx context.Context, in *tokenInput) (*httpapi.Output[tokenSet], error) {
+type tokenOutput struct {
+	DeviceOutput
+	Body tokenSet
+}
+
+func (h handlers) token(ctx context.Context, in *tokenInput) (*tokenOutput, error) {
 	form, err := httpapi.ParseForm(in.RawBody)
 	if err != nil {
 		return nil, err
@@ -22,11 +30,11 @@ func (h handlers) token(ctx context.Context, in *tokenInput) (*httpapi.Output[to
 	if err := checkCredentials(login, password); err != nil {
 		return nil, err
 	}
-	set, err := h.s.logIn(ctx, login, password)
+	set, device, err := h.s.logIn(in.DeviceInput.in(ctx), login, password)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(set)
+	return &tokenOutput{DeviceOutput: h.s.deviceOutput(ctx, device), Body: set}, nil
 }
 
 // checkCredentials refuses what no account can have, before it costs a hash.

@@ -44,6 +44,7 @@ func (l ThrottleLimits) withDefaults() ThrottleLimits {
 // another scope's.
 const (
 	scopeLogin          = "login"
+	scopeLoginDevice    = "login from device"
 	scopeLoginAddress   = "login from address"
 	scopeCode           = "code"
 	scopeCodeAddress    = "code from address"
@@ -64,8 +65,13 @@ func (s *Service) throttleOf(scope, subject string, allowed int) throttle {
 	return throttle{scope: scope, mac: secret.MAC(s.codes.throttle, scope, subject), allowed: allowed}
 }
 
-// loginThrottles are the account, known or not, and the client's address.
-func (s *Service) loginThrottles(ctx context.Context, account string) []throttle {
+// loginThrottles are the account, known or not, and the client's address; on a
+// device of the user that device alone, so that nobody else makes them wait there.
+func (s *Service) loginThrottles(ctx context.Context, u accountsdb.User, login string) []throttle {
+	if d, known := s.deviceOf(ctx, u); known && !s.cfg.Throttle.Off {
+		return []throttle{s.throttleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.cfg.Throttle.LoginFailures)}
+	}
+	account := accountSubject(u, login)
 	return s.withAddress(ctx, scopeLoginAddress, s.cfg.Throttle.AddressFailures, s.throttleOf(scopeLogin, account, s.cfg.Throttle.LoginFailures))
 }
 
@@ -149,11 +155,11 @@ func (s *Service) countFailure(ctx context.Context, db postgres.DB, all []thrott
 	return nil
 }
 
-// forgive forgets the failures of an account that has shown to be its owner's. A
+// forgive forgets the failures of an account or device that has shown to be its owner's. A
 // client address is not forgiven: whoever guesses may own one account himself.
 func (s *Service) forgive(ctx context.Context, db postgres.DB, counted []throttle) error {
 	for _, t := range counted {
-		if t.scope != scopeLogin && t.scope != scopeCode {
+		if t.scope != scopeLogin && t.scope != scopeLoginDevice && t.scope != scopeCode {
 			continue
 		}
 		if err := s.q.ThrottleClear(ctx, db, t.mac); err != nil {

@@ -74,8 +74,8 @@ func New(cfg Config) *API {
 		cors.Handler(cors.Options{
 			AllowedOrigins: cfg.CORSOrigins,
 			AllowedMethods: []string{"GET", "POST", "PUT", "DELETE", "OPTIONS"},
-			AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"},
-			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Content-Disposition", replayedHeader},
+			AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token"},
+			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Content-Disposition", "Device-Token", replayedHeader},
 			MaxAge:         600,
 		}),
 		a.timeout,

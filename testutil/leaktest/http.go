@@ -27,7 +27,7 @@ var fields = map[string]string{
 const masked = "[hidden]"
 
 // headers are those whose value is a secret.
-var headers = []string{"Authorization", "Gwa-Access-Token", "Asaas-Access-Token"}
+var headers = []string{"Authorization", "Gwa-Access-Token", "Asaas-Access-Token", "Device-Token"}
 
 // Observe notes the secrets that go through the handler in requests and answers.
 func Observe(t testing.TB, next http.Handler) http.Handler {

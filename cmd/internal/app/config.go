@@ -29,7 +29,7 @@ type Config struct {
 	CORSOrigins []string `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
 	Proxies     []string `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
 	LogLevel    string   `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
-	NoThrottle  bool     `env:"NO_THROTTLE" doc:"Lifts the limits per address and those of unpaid places. For load tests only."`
+	NoThrottle  bool     `env:"NO_THROTTLE" doc:"Lifts the limits per address, and those on wrong passwords and codes, promo codes, mails and unpaid places. For load tests only."`
 
 	TokenKeys string `env:"TOKEN_KEYS" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
 	FileKey   string `env:"FILE_KEY" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
@@ -41,6 +41,7 @@ type Config struct {
 	CodeCooldown    time.Duration `env:"CODE_COOLDOWN" envDefault:"60s" doc:"Time between two code mails to one address."`
 	CodeAttempts    int           `env:"CODE_ATTEMPTS" envDefault:"5" doc:"Wrong codes before a code is dead."`
 	UnverifiedTTL   time.Duration `env:"UNVERIFIED_TTL" envDefault:"720h" doc:"After it an account that was to be verified at signup, never was and bought nothing is removed."`
+	DeviceTTL       time.Duration `env:"DEVICE_TTL" envDefault:"2160h" doc:"How long a device that somebody signed in on is known: there, wrong passwords from elsewhere make nobody wait."`
 	LogUnsentCodes  bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
 
 	LoginFailures      int           `env:"LOGIN_FAILURES" envDefault:"10" doc:"Wrong passwords in a row at one account before the next attempt has to wait."`
@@ -49,7 +50,7 @@ type Config struct {
 	UnknownResets      int           `env:"UNKNOWN_RESETS" envDefault:"10" doc:"Resets in a row for addresses without an account, from one client address, before it has to wait."`
 	ThrottleWait       time.Duration `env:"THROTTLE_WAIT" envDefault:"1s" doc:"First wait after too many failures; each further failure doubles it."`
 	ThrottleWaitMax    time.Duration `env:"THROTTLE_WAIT_MAX" envDefault:"15m" doc:"Longest wait after too many failures."`
-	CodeMailsPerDay    int           `env:"CODE_MAILS_PER_DAY" envDefault:"20" doc:"Code mails to one recipient in a day (UTC)."`
+	CodeMailsPerDay    int           `env:"CODE_MAILS_PER_DAY" envDefault:"20" doc:"Code mails to one recipient in a day (UTC), for all purposes together."`
 	LoginSyncWait      time.Duration `env:"LOGIN_SYNC_WAIT" envDefault:"1500ms" doc:"Longest that a login waits for the gateway to tell the subscription's status; then a job asks."`
 	LoginSyncPerMinute int           `env:"LOGIN_SYNC_PER_MINUTE" envDefault:"10" doc:"Logins a minute that ask a gateway, of all customers together; gateway A allows 25,000 calls in 12 hours."`
 
@@ -84,8 +85,8 @@ type Config struct {
 
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
 	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order; at most 10 minutes while more than 30 % of the event's places are held unpaid."`
-	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Validations and redemptions of promo codes a minute by one account, or by one client address where nobody is signed in."`
-	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Validations and redemptions of promo codes a minute from one client address, by all accounts."`
+	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Promo codes tried a minute (validated, redeemed, or given at signup or subscribe) by one account, or by one client address where nobody is signed in."`
+	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Promo codes tried a minute from one client address, by all accounts."`
 	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
 	GatewayCallTime   time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
 	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" doc:"Accepts the CNPJ with letters, in force since July 2026."`

@@ -119,7 +119,7 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender, Templates: templates, Promos: codes,
 		Config: accounts.Config{
 			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
-			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts,
+			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts, DeviceTTL: c.cfg.DeviceTTL,
 			LogUnsentCodes: c.cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.TaxIDAlphanumeric, UnverifiedTTL: c.cfg.UnverifiedTTL,
 			Throttle: accounts.ThrottleLimits{
 				LoginFailures: c.cfg.LoginFailures, CodeFailures: c.cfg.CodeFailures, AddressFailures: c.cfg.AddressFailures,

@@ -1,0 +1,36 @@
+package attacks
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/cmd/internal/app"
+	"marquee/modules/accounts/accountstest"
+)
+
+// Somebody sends wrong passwords from one address after the other, so that the
+// owner has to wait: not where they have signed in before.
+func TestOwnerIsLockedOutFromChangingAddresses(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, func(c *app.Config) { c.ThrottleWait, c.ThrottleWaitMax = time.Hour, time.Hour })
+	owner := accountstest.Customer(t, p.db)
+	home := from(p.nobody, "203.0.113.7")
+	device := p.signIn(home, owner.Username, accountstest.Password).Expect(200).Header.Get("Device-Token")
+	statuses := map[int]int{}
+	for i := range 30 {
+		statuses[p.signIn(from(p.nobody, fmt.Sprintf("198.51.100.%d", i)), owner.Email, fmt.Sprintf("guess %d", i)).Status]++
+	}
+	require.Equal(t, map[int]int{401: 10, 429: 20}, statuses, "guesses are bounded, wherever they come from")
+	p.signIn(from(p.nobody, "192.0.2.9"), owner.Username, accountstest.Password).Expect(429) // the price, on a device that nobody knows
+	p.signIn(home.With("Device-Token", device), owner.Username, accountstest.Password).Expect(200)
+
+	// A thief of the device's token gets tries of its own number, and no more.
+	statuses = map[int]int{}
+	for i := range 15 {
+		statuses[p.signIn(from(p.nobody, fmt.Sprintf("192.0.2.%d", i)).With("Device-Token", device), owner.Username, "wrong").Status]++
+	}
+	require.Equal(t, map[int]int{401: 10, 429: 5}, statuses)
+}
