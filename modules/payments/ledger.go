@@ -171,6 +171,16 @@ func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose Purpos
 	return all, nil
 }
 
+// FirstPaymentOf is when the first payment of a subscription or order settled that was
+// made for it, not brought in by an extension; nil when there is none.
+func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) (*time.Time, error) {
+	at, err := s.db.PaymentFirstOwn(ctx, db, paymentsdb.PaymentFirstOwnParams{Purpose: string(purpose), LocalID: localID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nil is the answer: none
+	}
+	return &at, err
+}
+
 func ledgerPayment(row paymentsdb.PaymentsPayment) LedgerPayment {
 	settledAt := row.SettledAt.UTC()
 	return LedgerPayment{

@@ -98,6 +98,19 @@ func checkMovable(sub row) (local bool, err error) {
 	return remoteID(sub) == "", nil
 }
 
+// checkNoCodeTx refuses to move a subscription while a PIX code asks for a further
+// period at the old price: 409.
+func (s *Service) checkNoCodeTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	charge, err := s.db.GetOpenRenewalCharge(ctx, tx, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read renewal charge: %w", err)
+	}
+	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.day(charge.PayableUntil))
+}
+
 // finishMoves asks the gateways for the new prices of the subscriptions' open
 // moves, one after the other. The first that fails is told.
 func (s *Service) finishMoves(ctx context.Context, subscriptionIDs []string) error {

@@ -213,3 +213,21 @@ func TestAutomaticPixKeepsThePlanThatTheBankKnows(t *testing.T) {
 	require.Equal(t, 409, putPlan(b.admin(t), id, dearer).Status)
 	b.unmoved(t, id)
 }
+
+// TestNoMoveWhileACodeRenewsAtTheOldPrice: paid afterwards it would give a period of the
+// dearer plan.
+func TestNoMoveWhileACodeRenewsAtTheOldPrice(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		b := setup(t)
+		id, _ := b.dueByPix(t, gateway)
+		a := b.expect(t, 201, http.MethodPost, "/customers/me/subscription/renew/pix", nil)
+		subscriptionstest.Plan(t, b.db, dearer, 9990)
+		require.Equal(t, 409, putPlan(b.admin(t), id, dearer).Status)
+		b.unmoved(t, id)
+		b.payCode(t, gateway, a)
+		b.settle(t)
+		putPlan(b.admin(t), id, dearer).Expect(200)
+		require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))
+	}
+}

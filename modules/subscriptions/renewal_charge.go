@@ -165,6 +165,9 @@ func (s *Service) intendCharge(ctx context.Context, sub row, o chargeOrder, may 
 		if err := may(locked); err != nil {
 			return err
 		}
+		if locked.PriceCents != sub.PriceCents {
+			return fault.Conflict("The price of your subscription has just changed: ask again.")
+		}
 		now := s.clock.Now()
 		look := now.Add(adoptAfter)
 		charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{

@@ -139,6 +139,9 @@ func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *co
 	}
 	if plan != nil && !Status(to).Ended() {
 		local, err := checkMovable(*sub)
+		if err == nil {
+			err = s.checkNoCodeTx(ctx, tx, *sub)
+		}
 		if err != nil {
 			return err
 		}

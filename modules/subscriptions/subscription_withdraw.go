@@ -124,20 +124,20 @@ func (s *Service) withdrawalUntil(ctx context.Context, sub row) (*time.Time, err
 }
 
 // withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
-// WITHDRAWAL_DAYS after that of the first payment, which is itself not counted.
+// WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. A payment
+// of before that lengthened the subscription neither begins the right nor ends it.
 func (s *Service) withdrawalEnd(ctx context.Context, chain []row) (*time.Time, error) {
 	if s.cfg.WithdrawalDays == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
 	for _, sub := range slices.Backward(chain) {
-		paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
+		first, err := s.payments.FirstPaymentOf(ctx, s.pool, payments.ForSubscription, sub.ID)
 		if err != nil {
 			return nil, err
 		}
-		if len(paid) == 0 { // a trial that was renewed
+		if first == nil { // a trial that was renewed
 			continue
 		}
-		first := paid[len(paid)-1].Payment.SettledAt
 		return new(startOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
 	}
 	return nil, nil //nolint:nilnil // as above

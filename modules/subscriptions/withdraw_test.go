@@ -336,3 +336,24 @@ func TestMoneyToldAfterAWithdrawalGoesBack(t *testing.T) {
 	}
 	require.False(t, b.access(t))
 }
+
+// TestAnOlderPaymentThatLengthensLeavesTheRightToWithdraw: the right counts from the
+// first payment that was made for the subscription, and all of its money goes back.
+func TestAnOlderPaymentThatLengthensLeavesTheRightToWithdraw(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	id := b.paidGWB(t)
+	shown := func() any {
+		return doc(b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil))["withdrawal_until"]
+	}
+	until := shown()
+	require.NotNil(t, until)
+	older := b.unapplied(t, id)
+	_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET settled_at = settled_at - interval '20 days' WHERE gateway = 'gwa'")
+	require.NoError(t, err)
+	b.admin(t).Post(unappliedPath+"/"+older+"/extend", nil).Expect(200)
+	require.Equal(t, until, shown())
+	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+	require.Equal(t, "cancelled", b.status(t, id))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
+}

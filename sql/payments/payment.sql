@@ -18,6 +18,15 @@ SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
     WHERE e.state = 'waiting' AND e.gateway = @gateway AND e.subjects && @subjects::text[]
 ) AS is_awaited;
 
+-- name: PaymentFirstOwn :one
+-- PaymentFirstOwn is when the first payment of a subscription or order settled that was
+-- made for it: none that an admin lengthened it by.
+SELECT p.settled_at FROM payments.payments p
+WHERE p.purpose = @purpose AND p.local_id = @local_id AND NOT EXISTS (
+    SELECT FROM payments.unapplied_payments u
+    WHERE u.gateway = p.gateway AND u.subject = p.gateway_payment_id AND u.state = 'extended')
+ORDER BY p.settled_at, p.id LIMIT 1;
+
 -- name: PaymentListOf :many
 SELECT * FROM payments.payments
 WHERE purpose = @purpose AND local_id = @local_id

@@ -47,6 +47,28 @@ func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentBy
 	return i, err
 }
 
+const paymentFirstOwn = `-- name: PaymentFirstOwn :one
+SELECT p.settled_at FROM payments.payments p
+WHERE p.purpose = $1 AND p.local_id = $2 AND NOT EXISTS (
+    SELECT FROM payments.unapplied_payments u
+    WHERE u.gateway = p.gateway AND u.subject = p.gateway_payment_id AND u.state = 'extended')
+ORDER BY p.settled_at, p.id LIMIT 1
+`
+
+type PaymentFirstOwnParams struct {
+	Purpose string
+	LocalID objectid.ID
+}
+
+// PaymentFirstOwn is when the first payment of a subscription or order settled that was
+// made for it: none that an admin lengthened it by.
+func (q *Queries) PaymentFirstOwn(ctx context.Context, db DBTX, arg PaymentFirstOwnParams) (time.Time, error) {
+	row := db.QueryRow(ctx, paymentFirstOwn, arg.Purpose, arg.LocalID)
+	var settled_at time.Time
+	err := row.Scan(&settled_at)
+	return settled_at, err
+}
+
 const paymentInsert = `-- name: PaymentInsert :one
 WITH first AS (
     INSERT INTO payments.payments (
