@@ -58,6 +58,17 @@ var adminActions = []action{
 	{"admin chargeback", 1, func(h *history, s step) {
 		h.administer(s, "/subscriptions/", "/chargeback", object{"reason": "told on the phone"})
 	}},
+	{"admin withdraws chargeback", 1, func(h *history, s step) {
+		rows, err := h.db.Query(context.Background(), "SELECT local_id, id FROM payments.disputes WHERE purpose = 'subscription' ORDER BY opened_at DESC, id DESC")
+		require.NoError(h.t, err)
+		type entry struct{ Subscription, ID objectid.ID }
+		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[entry])
+		require.NoError(h.t, err)
+		if d, ok := pick(all, s.Pick); ok {
+			h.touched[d.Subscription.String()] = true
+			h.request(http.MethodDelete, "/subscriptions/"+d.Subscription.String()+"/chargebacks/"+d.ID.String(), h.admin, object{"reason": "entered by mistake"})
+		}
+	}},
 	{"admin moves plan", 4, func(h *history, s step) {
 		sub, ok := pick(h.all(), s.Pick%3)
 		if !ok {
