@@ -93,7 +93,6 @@ func (s *Service) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote p
 	if !known || action == GatewaySaysIncomplete {
 		return nil
 	}
-	now := s.clock.Now()
 	c := change{action: action, source: ByLiveRead, edit: func(r *row) { s.learnRemote(r, &remote) }}
 	switch {
 	case action == GatewaySaysActive:
@@ -107,11 +106,13 @@ func (s *Service) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote p
 		c.edit = func(r *row) { s.learnRemote(r, &remote); r.PaymentFailures = 0 }
 	case action == GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
 		return nil
-	case action == GatewaySaysCancelled && sub.Gateway == string(payments.GWA) && sub.ExpiresAt != nil && sub.ExpiresAt.After(now):
+	case action != GatewaySaysCancelled && endsThere(sub):
+		return nil
+	case action == GatewaySaysCancelled && s.outlives(sub):
 		if sub.GatewayDeletedAt != nil {
 			return nil
 		}
-		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = &now }
+		c.action, c.edit = GatewayDeletedPaid, s.endedThere
 	}
 	_, err := s.moveTx(ctx, tx, &sub, c)
 	return err

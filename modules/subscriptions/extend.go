@@ -193,15 +193,18 @@ func (s *Service) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 	return true, err
 }
 
-// keepUnrecurringTx lists a charge of a card whose recurrence is gone, and which late
-// money has opened for one period: it moves no date, and is given back by itself.
+// keepUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
+// opened again for one period, or ends with its paid time. It is given back by itself. A
+// charge that was taken before still pays its period, where it moves the end.
 func (s *Service) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	card := sub.PaymentMethod == string(payments.MethodCard)
-	if !card || !p.recurs || Status(sub.Status) != Active || sub.GatewayDeletedAt == nil || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
+	open := Status(sub.Status) == Active || sub.GatewayEndOpenSince != nil
+	if !p.recurs || p.first || p.charge != nil || p.older || !open || !stopped(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
-	if p.SettledAt != nil && p.SettledAt.Before(*sub.GatewayDeletedAt) {
-		return false, nil // it was charged before
+	deleted := sub.GatewayDeletedAt
+	before := sub.GatewayEndOpenSince == nil && (sub.CancelAtPeriodEnd || deleted != nil && p.SettledAt != nil && p.SettledAt.Before(*deleted))
+	if before && (sub.Gateway == string(payments.GWB) || s.movesEnd(sub, p)) {
+		return false, nil
 	}
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
@@ -211,6 +214,13 @@ func (s *Service) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p p
 		return false, err
 	}
 	return true, nil
+}
+
+// movesEnd reports whether a payment would move the end of the subscription.
+func (s *Service) movesEnd(sub row, p payment) bool {
+	after := sub
+	s.pay(&after, p)
+	return after.ExpiresAt == nil || after.ExpiresAt.After(*sub.ExpiresAt)
 }
 
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B

@@ -130,7 +130,7 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 		}
 		now := s.clock.Now()
 		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
-			return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayDeletedAt = &now })
+			return s.editTx(ctx, tx, &locked, s.endedThere)
 		}
 		ended, err = s.moveTx(ctx, tx, &locked, change{
 			action: GatewaySaysCancelled, source: ByReconcile, edit: func(r *row) { r.GatewayEndedAt = &now },

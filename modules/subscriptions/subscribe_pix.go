@@ -171,7 +171,7 @@ func (s *Service) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *row
 		return nil
 	}
 	if s.endsWithPeriod(*sub) {
-		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = new(s.clock.Now()) }
+		c.action, c.edit = GatewayDeletedPaid, s.endedThere
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
 	return err

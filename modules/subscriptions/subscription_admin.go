@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -53,6 +54,9 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.periodFrom(now, r), nil
 			}
+			if ended {
+				s.reopen(r, *sub)
+			}
 		}
 		if edit != nil {
 			edit(r)
@@ -62,7 +66,7 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 		return moved, err
 	}
 	if action == AdminActivates { // they lift the dispute's suspension: what gives access is charged
-		return true, s.resumeTx(ctx, tx, sub.ID, now)
+		return true, errors.Join(s.resumeTx(ctx, tx, sub.ID, now), s.stopTx(ctx, tx, *sub, now))
 	}
 	if !Status(sub.Status).Ended() {
 		return true, nil

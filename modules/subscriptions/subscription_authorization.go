@@ -67,7 +67,7 @@ func (s *Service) unauthorizeTx(ctx context.Context, tx pgx.Tx, sub *row, action
 		r.GatewayEndedAt = &now
 	}}
 	if s.endsWithPeriod(*sub) {
-		c.action, c.edit = GatewayDeletedPaid, func(r *row) { r.GatewayDeletedAt = &now }
+		c.action, c.edit = GatewayDeletedPaid, s.endedThere
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
 	return err

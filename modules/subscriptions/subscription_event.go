@@ -340,10 +340,8 @@ func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payment
 		return "collection is paused", err
 	}
 	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
-	now := s.clock.Now()
-	if e.Gateway == payments.GWA && sub.ExpiresAt != nil && sub.ExpiresAt.After(now) {
-		c.action = GatewayDeletedPaid
-		c.edit = func(r *row) { r.GatewayDeletedAt = &now }
+	if s.outlives(*sub) {
+		c.action, c.edit = GatewayDeletedPaid, s.endedThere
 	}
 	_, err := s.moveTx(ctx, tx, sub, c)
 	return "", err

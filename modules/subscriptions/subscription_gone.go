@@ -117,7 +117,7 @@ func (s *Service) endGone(ctx context.Context, sub row) error {
 		}
 		now := s.clock.Now()
 		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
-			return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayDeletedAt = &now })
+			return s.editTx(ctx, tx, &locked, s.endedThere)
 		}
 		if _, err := s.moveTx(ctx, tx, &locked, change{action: GoneAtGateway, source: ByRecovery}); err != nil {
 			return err

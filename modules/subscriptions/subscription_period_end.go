@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/platform/fault"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -121,7 +119,7 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 		return row{}, errNothingPaid()
 	}
 	var told *time.Time
-	if sub.GwbSubscriptionID != nil && !sub.CancelAtPeriodEnd {
+	if sub.GwbSubscriptionID != nil && !sub.CancelAtPeriodEnd && !endsThere(sub) {
 		told, err = s.setPeriodEnd(ctx, sub, true)
 		if errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
 			err = s.provedMissing(ctx, sub, err)
@@ -176,30 +174,32 @@ func (s *Service) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *row, end 
 	if err == nil {
 		err = s.endWaitingTx(ctx, tx, *sub, change{action: CustomerCancels, source: ByCustomer, actor: &sub.CustomerID})
 	}
-	if err != nil || !stops(*sub) {
+	if err != nil {
 		return err
 	}
-	_, err = s.jobs.InsertTx(ctx, tx, stopArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
-	})
-	return err
+	return s.stopTx(ctx, tx, *sub, s.clock.Now().Add(endRetry))
 }
 
-// stopped reports whether the recurrence at gateway A was deleted on the customer's
-// word, so that nothing it tells of its charges moves a date or counts.
-func stopped(sub row) bool { return sub.CancelAtPeriodEnd && sub.Gateway == string(payments.GWA) }
+// stopped reports whether the recurrence was deleted on our order, or is to be, so that
+// nothing it tells of its charges moves a date or counts.
+func stopped(sub row) bool {
+	return sub.CancelAtPeriodEnd && sub.Gateway == string(payments.GWA) || endsThere(sub)
+}
 
 // endsWithPeriod reports whether the subscription goes on without a recurrence until
 // its paid time ends: an end at the gateway, our own doing, changes nothing then.
 func (s *Service) endsWithPeriod(sub row) bool {
-	return sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
+	return (sub.CancelAtPeriodEnd || endsThere(sub)) && sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
 }
 
-// stops reports whether something at gateway A would go on charging a subscription
-// that ends with its paid time.
+// stops reports whether something at gateway A, or at either when the subscription was
+// opened again, would go on charging a subscription that ends with its paid time.
 func stops(sub row) bool {
+	if Status(sub.Status).Ended() || sub.GatewayDeletedAt != nil {
+		return false
+	}
 	runs := sub.GwaSubscriptionID != nil || sub.GwaPixAuthID != nil
-	return runs && sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.GatewayDeletedAt == nil && !Status(sub.Status).Ended()
+	return sub.GatewayEndOpenSince != nil || runs && sub.CancelAtPeriodEnd && sub.ExpiresAt != nil
 }
 
 // stopNow tries what the job would do, and answers the row as it is after.
@@ -212,7 +212,7 @@ func (s *Service) stopNow(ctx context.Context, sub row) (row, error) {
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
 
-// StopRecurrence deletes at gateway A what would charge a subscription that ends with
+// StopRecurrence deletes at the gateway what would charge a subscription that ends with
 // its paid time. It may be repeated: gateway_deleted_at notes that it is gone.
 func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
@@ -227,7 +227,7 @@ func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
 		if err != nil || !stops(locked) {
 			return err
 		}
-		return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayDeletedAt = new(s.clock.Now()) })
+		return s.editTx(ctx, tx, &locked, s.endedThere)
 	})
 }
 
@@ -270,7 +270,7 @@ func (s *Service) provedMissing(ctx context.Context, sub row, cause error) error
 // nothing that would have to be taken back. Gateway A cannot undo a deletion.
 func resumable(sub row) bool {
 	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (sub.Gateway == string(payments.GWB) || once)
+	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !endsThere(sub))
 }
 
 // resume takes back that the subscription ends with its paid time; nothing is charged.

@@ -109,7 +109,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 		}
 		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.pix.Payment, source: a.source, recurs: false})
 	case a.invoice != nil:
-		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: *a.invoice, source: a.source, recurs: true})
+		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: *a.invoice, source: a.source, recurs: !Status(sub.Status).Ended()})
 	case a.auth != nil:
 		return s.settleAuthorizationTx(ctx, tx, sub, a)
 	case a.charge != nil && !a.waits:
@@ -297,7 +297,7 @@ func (s *Service) pay(r *row, p payment) {
 	if first && p.first && r.PixAutomatic && r.ExpiresAt == nil {
 		r.NextBillingDate = nil // told by the authorization, which was known first, at a guess
 	}
-	if p.recurs && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil {
+	if p.recurs && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil && r.GatewayEndOpenSince == nil {
 		r.ExpiresAt = nil // set by an admin's extension
 	}
 	learn(&r.LastPaidInvoiceID, p.InvoiceID)
@@ -336,7 +336,7 @@ func (s *Service) pay(r *row, p payment) {
 // payStopped has a charge that slipped through before the recurrence was stopped at
 // gateway A pay its period all the same.
 func payStopped(r *row, p payment) {
-	if !p.recurs || !r.CancelAtPeriodEnd || r.Gateway != string(payments.GWA) || r.NextBillingDate == nil {
+	if !p.recurs || !stopped(*r) || r.Gateway != string(payments.GWA) || r.NextBillingDate == nil {
 		return
 	}
 	r.ExpiresAt, r.NextBillingDate = new(latestOf(*r.NextBillingDate, r.ExpiresAt)), nil
@@ -355,7 +355,7 @@ func (s *Service) payAutomatic(r *row, p payment, settledAt time.Time) {
 	}
 	next := latestOf(*s.periodFrom(from, r), r.NextBillingDate)
 	r.NextBillingDate = &next
-	if !r.CancelAtPeriodEnd {
+	if !stopped(*r) {
 		r.ExpiresAt = nil
 	}
 }
@@ -410,12 +410,15 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
-		if !p.recurs && collects(*r) { // what ended here was ended at the gateway
-			r.GatewayDeletedAt = new(s.clock.Now())
+		if !p.recurs { // what ended here was to end at the gateway, too
+			s.reopen(r, *sub)
 		}
 		s.pay(r, p)
 	}})
-	return err
+	if err != nil {
+		return err
+	}
+	return s.stopTx(ctx, tx, *sub, s.clock.Now())
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.
@@ -471,8 +474,7 @@ func (s *Service) learnRemote(r *row, remote *payments.RemoteSubscription) {
 		learn(&r.GwbCustomerID, remote.CustomerGatewayID)
 		learn(&r.GwbPriceID, remote.PriceID)
 	}
-	stopped := r.CancelAtPeriodEnd && r.Gateway == string(payments.GWA)
-	if remote.NextBilling != nil && !Status(r.Status).Ended() && !stopped {
+	if remote.NextBilling != nil && !Status(r.Status).Ended() && !stopped(*r) {
 		r.NextBillingDate = remote.NextBilling
 		s.anchor(r, *remote.NextBilling)
 	}

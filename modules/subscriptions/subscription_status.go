@@ -39,6 +39,12 @@ func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	if _, err := s.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
+	if endsThere(*sub) {
+		if action == GatewaySaysCancelled {
+			return s.applyEndTx(ctx, tx, sub, e)
+		}
+		return "its recurrence is to end: nothing is owed", nil
+	}
 	return s.followTx(ctx, tx, sub, action, e)
 }
 

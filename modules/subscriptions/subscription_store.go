@@ -104,6 +104,7 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 		if c.source.tellsOutcome() {
 			closeIntent(&after)
 		}
+		after.GatewayEndOpenSince = nil // its end is gateway_ended_at from here on
 	}
 	if !to.Ended() {
 		after.EndedAt, after.GatewayEndedAt = nil, nil
@@ -225,7 +226,8 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, before, r row, end inte
 		PixConciliationID: r.PixConciliationID, PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
 		StartedAt: r.StartedAt, AnchorDay: r.AnchorDay, NextBillingDate: r.NextBillingDate, LastPaymentAt: r.LastPaymentAt,
 		ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt, GatewayDeletedAt: r.GatewayDeletedAt, GatewayEndedAt: r.GatewayEndedAt,
-		CancelAtPeriodEnd: r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback, TotalRefundedCents: r.TotalRefundedCents,
+		GatewayEndOpenSince: r.GatewayEndOpenSince,
+		CancelAtPeriodEnd:   r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback, TotalRefundedCents: r.TotalRefundedCents,
 		IntentOpen: r.IntentOpen, RecoveryTries: r.RecoveryTries, RecoveryAt: r.RecoveryAt,
 		LastEventAt: r.LastEventAt, LastEventID: r.LastEventID, LastPaidInvoiceID: r.LastPaidInvoiceID,
 	})

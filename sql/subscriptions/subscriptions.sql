@@ -92,11 +92,13 @@ WHERE intent_open AND recovery_at <= @now
 ORDER BY recovery_at LIMIT 500;
 
 -- name: ListDueStops :many
--- Subscriptions that end with their paid time, whose recurrence at gateway A has not
--- been stopped since the instant.
+-- Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
+-- they were opened again, at either gateway, has not been stopped since the instant.
 SELECT id FROM subscriptions.subscriptions
-WHERE status IN ('active', 'suspended') AND cancel_at_period_end AND gateway = 'gwa' AND gateway_deleted_at IS NULL AND expires_at IS NOT NULL
-  AND (gwa_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL) AND register_update_date < @before
+WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
+  AND (gateway_end_open_since < @before::timestamptz
+    OR cancel_at_period_end AND gateway = 'gwa' AND expires_at IS NOT NULL AND (gwa_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL)
+      AND register_update_date < @before)
 ORDER BY register_update_date LIMIT 500;
 
 -- name: ListOverdueRecurrences :many
@@ -132,6 +134,7 @@ UPDATE subscriptions.subscriptions SET
     pix_payment_id = @pix_payment_id, pix_payload = @pix_payload, pix_image = @pix_image, pix_expires_at = @pix_expires_at,
     started_at = @started_at, anchor_day = @anchor_day, next_billing_date = @next_billing_date, last_payment_at = @last_payment_at,
     expires_at = @expires_at, ended_at = @ended_at, gateway_deleted_at = @gateway_deleted_at, gateway_ended_at = @gateway_ended_at,
+    gateway_end_open_since = @gateway_end_open_since,
     cancel_at_period_end = @cancel_at_period_end, payment_failures = @payment_failures, has_chargeback = @has_chargeback, total_refunded_cents = @total_refunded_cents,
     intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at,
     last_event_at = @last_event_at, last_event_id = @last_event_id, last_paid_invoice_id = @last_paid_invoice_id,

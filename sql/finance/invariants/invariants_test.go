@@ -204,6 +204,13 @@ var plants = map[string][]string{
 		`UPDATE tickets.orders SET state = 'refund_due'`,
 		`UPDATE tickets.orders SET state = 'released'; UPDATE tickets.tickets SET status = 'expired'`,
 	},
+	"ended_recurrences_end": {
+		`UPDATE subscriptions.subscriptions SET gwa_subscription_id = 'sub_1', gateway_end_open_since = '2026-11-18'`,
+		`UPDATE subscriptions.subscriptions SET gwa_subscription_id = 'sub_1'; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
+			VALUES ('SUB', 'ANA', '2026-11-18', 'cancelled', 'active', 'late_money', 'webhook')`,
+		`UPDATE subscriptions.subscriptions SET gwb_subscription_id = 'sub_1'; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
+			VALUES ('SUB', 'ANA', '2026-11-18', 'expired', 'active', 'admin_activated', 'admin')`,
+	},
 	"late_money_listed": {
 		anotherSubscription("BIA", "expired") + "; " + paid("pi_late", "OTHER", "BIA", "2026-12-01"),
 		anotherSubscription("BIA", "cancelled") + "; " + paid("pi_late", "OTHER", "BIA", "2026-11-01") + "; " + refund("gwb", "pi_late", "subscription", "OTHER", 4989, "done"),

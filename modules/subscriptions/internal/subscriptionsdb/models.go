@@ -105,6 +105,8 @@ type Subscription struct {
 	RenewsID *objectid.ID
 	// End of the paid time of the renewed one, at which the recurrence charges first. Null: at once.
 	StartsAt *time.Time
+	// Set when a subscription is opened again, for one period, whose recurrence was to end and whose gateway had not confirmed that: what runs there is still to be ended. Null once gateway_deleted_at says that it is.
+	GatewayEndOpenSince *time.Time
 }
 
 // Orders to charge a card subscription that was extended first at the end of its extension, written with the extension and before its gateway is asked.

@@ -13,7 +13,7 @@ import (
 )
 
 const getLatestSubscription = `-- name: GetLatestSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE customer_id = $1 ORDER BY register_date DESC, id DESC LIMIT 1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE customer_id = $1 ORDER BY register_date DESC, id DESC LIMIT 1
 `
 
 func (q *Queries) GetLatestSubscription(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
@@ -66,12 +66,13 @@ func (q *Queries) GetLatestSubscription(ctx context.Context, db DBTX, customerID
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getLiveSubscription = `-- name: GetLiveSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')
 ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1
 `
@@ -127,12 +128,13 @@ func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID o
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getSubscription = `-- name: GetSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE id = $1
 `
 
 func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -185,12 +187,13 @@ func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getSubscriptionByAuthorization = `-- name: GetSubscriptionByAuthorization :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
 `
 
 func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
@@ -243,12 +246,13 @@ func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, g
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getSubscriptionByConciliation = `-- name: GetSubscriptionByConciliation :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
 `
 
 func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
@@ -301,12 +305,13 @@ func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pi
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWAID = `-- name: GetSubscriptionByGWAID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
@@ -359,12 +364,13 @@ func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscr
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWBID = `-- name: GetSubscriptionByGWBID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
@@ -417,12 +423,13 @@ func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscr
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getSubscriptionByPixPayment = `-- name: GetSubscriptionByPixPayment :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
 `
 
 type GetSubscriptionByPixPaymentParams struct {
@@ -480,12 +487,13 @@ func (q *Queries) GetSubscriptionByPixPayment(ctx context.Context, db DBTX, arg 
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getSubscriptionForUpdate = `-- name: GetSubscriptionForUpdate :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -538,12 +546,13 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
 
 const getWaitingRenewal = `-- name: GetWaitingRenewal :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
 `
 
 // The renewal that waits for the gateway to take its card.
@@ -597,6 +606,7 @@ func (q *Queries) GetWaitingRenewal(ctx context.Context, db DBTX, customerID obj
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
@@ -622,7 +632,7 @@ INSERT INTO subscriptions.subscriptions (
     $1, $2, $3, $4, $5, 'pending', $6, $7, $8,
     $9, $10, $11, $12, $13, $14, $15, $16, $17, true, $18,
     $2, $19, $19
-) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at
+) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since
 `
 
 type InsertSubscriptionParams struct {
@@ -717,6 +727,7 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
@@ -914,13 +925,15 @@ func (q *Queries) ListDueRecoveries(ctx context.Context, db DBTX, now *time.Time
 
 const listDueStops = `-- name: ListDueStops :many
 SELECT id FROM subscriptions.subscriptions
-WHERE status IN ('active', 'suspended') AND cancel_at_period_end AND gateway = 'gwa' AND gateway_deleted_at IS NULL AND expires_at IS NOT NULL
-  AND (gwa_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL) AND register_update_date < $1
+WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
+  AND (gateway_end_open_since < $1::timestamptz
+    OR cancel_at_period_end AND gateway = 'gwa' AND expires_at IS NOT NULL AND (gwa_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL)
+      AND register_update_date < $1)
 ORDER BY register_update_date LIMIT 500
 `
 
-// Subscriptions that end with their paid time, whose recurrence at gateway A has not
-// been stopped since the instant.
+// Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
+// they were opened again, at either gateway, has not been stopped since the instant.
 func (q *Queries) ListDueStops(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, listDueStops, before)
 	if err != nil {
@@ -942,7 +955,7 @@ func (q *Queries) ListDueStops(ctx context.Context, db DBTX, before time.Time) (
 }
 
 const listOverdueRecurrences = `-- name: ListOverdueRecurrences :many
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT $3
@@ -1012,6 +1025,7 @@ func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListO
 			&i.AnchorDay,
 			&i.RenewsID,
 			&i.StartsAt,
+			&i.GatewayEndOpenSince,
 		); err != nil {
 			return nil, err
 		}
@@ -1029,7 +1043,7 @@ WITH RECURSIVE chain AS (
     UNION ALL
     SELECT s.id, s.renews_id, c.steps + 1 FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.renews_id
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps
 `
 
 // The subscription and all that it followed by renewals, newest first.
@@ -1089,6 +1103,7 @@ func (q *Queries) ListRenewalChain(ctx context.Context, db DBTX, id objectid.ID)
 			&i.AnchorDay,
 			&i.RenewsID,
 			&i.StartsAt,
+			&i.GatewayEndOpenSince,
 		); err != nil {
 			return nil, err
 		}
@@ -1147,49 +1162,51 @@ UPDATE subscriptions.subscriptions SET
     pix_payment_id = $11, pix_payload = $12, pix_image = $13, pix_expires_at = $14,
     started_at = $15, anchor_day = $16, next_billing_date = $17, last_payment_at = $18,
     expires_at = $19, ended_at = $20, gateway_deleted_at = $21, gateway_ended_at = $22,
-    cancel_at_period_end = $23, payment_failures = $24, has_chargeback = $25, total_refunded_cents = $26,
-    intent_open = $27, recovery_tries = $28, recovery_at = $29,
-    last_event_at = $30, last_event_id = $31, last_paid_invoice_id = $32,
-    register_update_date = $33
-WHERE id = $34 AND status = $35
+    gateway_end_open_since = $23,
+    cancel_at_period_end = $24, payment_failures = $25, has_chargeback = $26, total_refunded_cents = $27,
+    intent_open = $28, recovery_tries = $29, recovery_at = $30,
+    last_event_at = $31, last_event_id = $32, last_paid_invoice_id = $33,
+    register_update_date = $34
+WHERE id = $35 AND status = $36
 `
 
 type UpdateSubscriptionParams struct {
-	Status             string
-	PlanID             string
-	PriceCents         int64
-	GwaSubscriptionID  *string
-	GwaCustomerID      *string
-	GwaPixAuthID       *string
-	GwbSubscriptionID  *string
-	GwbCustomerID      *string
-	GwbPriceID         *string
-	PixConciliationID  *string
-	PixPaymentID       *string
-	PixPayload         *string
-	PixImage           *string
-	PixExpiresAt       *time.Time
-	StartedAt          *time.Time
-	AnchorDay          *int32
-	NextBillingDate    *time.Time
-	LastPaymentAt      *time.Time
-	ExpiresAt          *time.Time
-	EndedAt            *time.Time
-	GatewayDeletedAt   *time.Time
-	GatewayEndedAt     *time.Time
-	CancelAtPeriodEnd  bool
-	PaymentFailures    int32
-	HasChargeback      bool
-	TotalRefundedCents int64
-	IntentOpen         bool
-	RecoveryTries      int32
-	RecoveryAt         *time.Time
-	LastEventAt        *time.Time
-	LastEventID        *string
-	LastPaidInvoiceID  *string
-	Now                time.Time
-	ID                 objectid.ID
-	FromStatus         string
+	Status              string
+	PlanID              string
+	PriceCents          int64
+	GwaSubscriptionID   *string
+	GwaCustomerID       *string
+	GwaPixAuthID        *string
+	GwbSubscriptionID   *string
+	GwbCustomerID       *string
+	GwbPriceID          *string
+	PixConciliationID   *string
+	PixPaymentID        *string
+	PixPayload          *string
+	PixImage            *string
+	PixExpiresAt        *time.Time
+	StartedAt           *time.Time
+	AnchorDay           *int32
+	NextBillingDate     *time.Time
+	LastPaymentAt       *time.Time
+	ExpiresAt           *time.Time
+	EndedAt             *time.Time
+	GatewayDeletedAt    *time.Time
+	GatewayEndedAt      *time.Time
+	GatewayEndOpenSince *time.Time
+	CancelAtPeriodEnd   bool
+	PaymentFailures     int32
+	HasChargeback       bool
+	TotalRefundedCents  int64
+	IntentOpen          bool
+	RecoveryTries       int32
+	RecoveryAt          *time.Time
+	LastEventAt         *time.Time
+	LastEventID         *string
+	LastPaidInvoiceID   *string
+	Now                 time.Time
+	ID                  objectid.ID
+	FromStatus          string
 }
 
 // Writes what may change, if the status is still the one that was read. No row
@@ -1218,6 +1235,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 		arg.EndedAt,
 		arg.GatewayDeletedAt,
 		arg.GatewayEndedAt,
+		arg.GatewayEndOpenSince,
 		arg.CancelAtPeriodEnd,
 		arg.PaymentFailures,
 		arg.HasChargeback,

@@ -1,0 +1,59 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/platform/jobs"
+)
+
+// reopen has a subscription that is opened again for one period keep the end of its
+// recurrence at the gateway: it was to end with the subscription. Where the gateway has
+// not confirmed that, it is pursued on, whatever becomes of the row.
+func (s *Service) reopen(r *row, ended row) {
+	r.GatewayEndOpenSince = nil
+	switch {
+	case !collects(*r):
+	case ended.GatewayEndedAt != nil:
+		r.GatewayDeletedAt = ended.GatewayEndedAt
+	case ended.GatewayDeletedAt == nil:
+		r.GatewayEndOpenSince = new(s.clock.Now())
+	}
+}
+
+// stopTx queues what StopRecurrence does.
+func (s *Service) stopTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time) error {
+	if !stops(sub) {
+		return nil
+	}
+	_, err := s.jobs.InsertTx(ctx, tx, stopArgs{SubscriptionID: sub.ID}, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
+	if err != nil {
+		return fmt.Errorf("queue the end of a recurrence: %w", err)
+	}
+	return nil
+}
+
+// endsThere reports whether what charged a living subscription has ended at the gateway,
+// or was opened again while its end was not confirmed: nothing that it charges, or fails
+// to charge, is owed.
+func endsThere(sub row) bool {
+	return !Status(sub.Status).Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
+}
+
+// outlives reports whether the subscription goes on to the end of its paid time when what
+// charged it ends at the gateway: at gateway A any that has such an end, at gateway B one
+// whose recurrence is ended on our order.
+func (s *Service) outlives(sub row) bool {
+	ahead := sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
+	return ahead && (sub.Gateway == string(payments.GWA) || endsThere(sub))
+}
+
+// endedThere notes that the gateway has confirmed the end.
+func (s *Service) endedThere(r *row) {
+	r.GatewayDeletedAt, r.GatewayEndOpenSince = new(s.clock.Now()), nil
+}
