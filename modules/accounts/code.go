@@ -60,16 +60,31 @@ func (s *Service) claimCodeTurnTx(ctx context.Context, tx pgx.Tx, purpose, email
 	if err := s.claimTurnTx(ctx, tx, purpose, email); err != nil {
 		return err
 	}
+	return s.takeMail(ctx, tx, email)
+}
+
+// TakeMail takes one of the mails that an address may be sent in a day because
+// somebody asks for them, codes among them; 422 for what is no address, 429 when it
+// has had them all.
+func (s *Service) TakeMail(ctx context.Context, address string) error {
+	email, err := normalEmail(address, "body", "buyer", "email")
+	if err != nil {
+		return err
+	}
+	return s.takeMail(ctx, s.pool, email)
+}
+
+func (s *Service) takeMail(ctx context.Context, db postgres.DB, email string) error {
 	if s.cfg.Throttle.Off {
 		return nil
 	}
-	ok, err := s.takeQuota(ctx, tx, "code mails", email, s.cfg.Throttle.MailsPerDay, day)
+	ok, err := s.takeQuota(ctx, db, "code mails", email, s.cfg.Throttle.MailsPerDay, day)
 	if err != nil || ok {
 		return err
 	}
 	now := s.clock.Now()
 	wait := now.Truncate(day).Add(day).Sub(now)
-	return fault.Throttled(wait, "This address has been sent too many codes today. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+	return fault.Throttled(wait, "This address has been sent too many mails today. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
 }
 
 // claimTurnTx is the cooldown alone, of an address or of whatever stands for who

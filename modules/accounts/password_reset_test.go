@@ -166,7 +166,7 @@ func TestDailyCapOfCodeMails(t *testing.T) {
 		for _, path := range []string{"/auth/forgot-password", "/auth/resend-verification"} {
 			a := b.post(t, path, "", map[string]any{"email": email})
 			require.Equal(t, 429, a.status, path)
-			require.Contains(t, a.detail(), "too many codes today")
+			require.Contains(t, a.detail(), "too many mails today")
 			require.NotEqual(t, "60", a.header.Get("Retry-After"))
 		}
 	}

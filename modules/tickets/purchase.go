@@ -49,7 +49,7 @@ type receipt struct {
 // places, asks the gateway, and settles its answer (specification, Ticket store;
 // open-shapes, Card money moves once). Errors: 404 and 400 for the event, 409 sold
 // out or more than one person may have, 400 for the card, 422 for the buyer, 429 after
-// too many declines and for too many unpaid places.
+// too many declines, for too many unpaid places and too many mails to a guest.
 func (s *Service) buy(ctx context.Context, p purchase) (receipt, error) {
 	w, instrument, err := s.prepare(ctx, p)
 	if err != nil {
@@ -139,6 +139,12 @@ func (s *Service) customerOf(ctx context.Context, p purchase, free bool) (accoun
 	if p.buyer != nil {
 		if !taxid.Valid(p.buyer.TaxID, s.cfg.AlphanumericTaxIDs) {
 			return accounts.Customer{}, fault.InvalidAt("has to be a CPF or CNPJ with valid check digits", "body", "buyer", "tax_id")
+		}
+		if free {
+			// It costs nothing to have the tickets of a free event mailed to somebody.
+			if err := s.accounts.TakeMail(ctx, p.buyer.Email); err != nil {
+				return accounts.Customer{}, err
+			}
 		}
 		return s.accounts.CheckoutCustomer(ctx, accounts.Buyer(*p.buyer))
 	}

@@ -50,7 +50,7 @@ type Config struct {
 	UnknownResets      int           `env:"UNKNOWN_RESETS" envDefault:"10" doc:"Resets in a row for addresses without an account, from one client address, before it has to wait."`
 	ThrottleWait       time.Duration `env:"THROTTLE_WAIT" envDefault:"1s" doc:"First wait after too many failures; each further failure doubles it."`
 	ThrottleWaitMax    time.Duration `env:"THROTTLE_WAIT_MAX" envDefault:"15m" doc:"Longest wait after too many failures."`
-	CodeMailsPerDay    int           `env:"CODE_MAILS_PER_DAY" envDefault:"20" doc:"Code mails to one recipient in a day (UTC), for all purposes together."`
+	CodeMailsPerDay    int           `env:"CODE_MAILS_PER_DAY" envDefault:"20" doc:"Mails to one recipient in a day (UTC) that anybody can ask for: codes for all purposes, and guests' tickets of free events, together."`
 	LoginSyncWait      time.Duration `env:"LOGIN_SYNC_WAIT" envDefault:"1500ms" doc:"Longest that a login waits for the gateway to tell the subscription's status; then a job asks."`
 	LoginSyncPerMinute int           `env:"LOGIN_SYNC_PER_MINUTE" envDefault:"10" doc:"Logins a minute that ask a gateway, of all customers together; gateway A allows 25,000 calls in 12 hours."`
 

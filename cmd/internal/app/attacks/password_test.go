@@ -18,7 +18,9 @@ func TestOwnerIsLockedOutFromChangingAddresses(t *testing.T) {
 	p := attacked(t, func(c *app.Config) { c.ThrottleWait, c.ThrottleWaitMax = time.Hour, time.Hour })
 	owner := accountstest.Customer(t, p.db)
 	home := from(p.nobody, "203.0.113.7")
-	device := p.signIn(home, owner.Username, accountstest.Password).Expect(200).Header.Get("Device-Token")
+	signedIn := p.signIn(home, owner.Username, accountstest.Password).Expect(200)
+	require.Contains(t, signedIn.Header.Get("Set-Cookie"), "; HttpOnly; Secure; SameSite=Strict")
+	device := signedIn.Header.Get("Device-Token")
 	statuses := map[int]int{}
 	for i := range 30 {
 		statuses[p.signIn(from(p.nobody, fmt.Sprintf("198.51.100.%d", i)), owner.Email, fmt.Sprintf("guess %d", i)).Status]++

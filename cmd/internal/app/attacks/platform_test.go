@@ -115,5 +115,10 @@ func (p *platform) exec(sql string, args ...any) {
 	require.NoError(p.t, err)
 }
 
+// named gives a user a name, and the address of that name.
+func named(name string) func(*accounts.NewUser) {
+	return func(n *accounts.NewUser) { n.Username, n.Email = name, name+"@example.com" }
+}
+
 // unthrottled is for attacks that no limit is to stop.
 func unthrottled(c *app.Config) { c.NoThrottle = true }

@@ -1,0 +1,65 @@
+package attacks
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/cmd/internal/app"
+	"marquee/modules/accounts/accountstest"
+	"marquee/testutil/apitest"
+)
+
+// mailsOf counts what was queued to be mailed, or to find out whom to mail.
+func (p *platform) mailsOf() int {
+	p.t.Helper()
+	return p.count(`SELECT count(*) FROM jobs.river_job
+		WHERE kind IN ('accounts_send_code', 'accounts_send_reset', 'accounts_resend_verification', 'tickets_mail')`)
+}
+
+// Ten clients have the platform mail one box, each for every purpose there is; then
+// one client has it mail ten boxes. No box gets more than its day's number.
+func TestMailsPourIntoOneBox(t *testing.T) {
+	t.Parallel()
+	const allowed = 6
+	p := attacked(t, func(c *app.Config) {
+		c.CodeMailsPerDay, c.CodeCooldown, c.PromoTries = allowed, time.Millisecond, 1000
+	})
+	_, admin := p.admin()
+	event := p.made(admin, "/events", object{"title": "Open day", "event_date": time.Now().AddDate(0, 0, 9).Format(time.RFC3339)})
+	flood := func(c, attacker *apitest.Client, name, taxID string) (refused int) {
+		box := name + "@example.com"
+		for _, a := range []*apitest.Answer{
+			c.Post("/customers/signup", []object{{
+				"username": name, "email": box, "password": "a password of mine", "full_name": "Ana Box", "phone": "+5511987654321",
+			}}),
+			c.Post("/auth/forgot-password", object{"email": box}),
+			c.Post("/auth/resend-verification", object{"email": box}),
+			c.Post("/store/purchase/checkout/gwa/pix", object{
+				"event_id": event, "quantity": 1, "buyer": object{"full_name": "Ana Box", "email": box, "tax_id": taxID, "phone": "+5511987654321"},
+			}),
+			attacker.Post("/customers/me/change-email", object{"new_email": box}),
+		} {
+			require.Contains(t, []int{200, 400, 409, 429}, a.Status, "%s", a.Body)
+			if a.Status == 429 {
+				refused++
+			}
+		}
+		return refused
+	}
+	_, attacker := p.customer()
+	for _, box := range []string{"box", "nobodys"} { // with an account before anybody mails, and without
+		if box == "box" {
+			accountstest.Customer(t, p.db, named(box))
+		}
+		before, refused := p.mailsOf(), 0
+		for i := range 10 {
+			address := fmt.Sprintf("203.0.113.%d", i)
+			refused += flood(from(p.nobody, address), from(attacker, address), box, "52998224725")
+		}
+		require.Equal(t, allowed, p.mailsOf()-before, box)
+		require.Positive(t, refused)
+	}
+}
