@@ -12,9 +12,9 @@ type handlers struct{ s *Service }
 func (s *Service) Routes(api *httpapi.API) {
 	h := handlers{s}
 	throttled := httpapi.PerMinute(s.cfg.PerMinute)
-	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, h.token, httpapi.Form("username", "password"), throttled)
+	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, h.token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
 	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, h.currentUser)
-	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, h.refreshToken)
+	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, h.refreshToken, httpapi.Urgent())
 	httpapi.Route(api, http.MethodPost, "/auth/refresh-archive-token", "refresh_archive_token_post", httpapi.SignedIn, h.refreshArchiveToken)
 	httpapi.Route(api, http.MethodPost, "/auth/change-password", "change_password_post", httpapi.SignedIn, h.changePassword)
 	httpapi.Route(api, http.MethodPost, "/auth/forgot-password", "forgot_password_post", httpapi.Public, h.forgotPassword, throttled)

@@ -35,6 +35,6 @@ func (s *Service) Routes(api *httpapi.API) {
 	api.Mount(http.MethodPost, httpapi.Prefix+cardsPath+"/{id}/files", uploadHandler, httpapi.Admin, h.postFile, own)
 	httpapi.Route(api, http.MethodDelete, cardsPath+"/{id}/files/{file_id}", detachHandler, httpapi.Admin, s.deleteFile,
 		httpapi.Summary("Take an attachment off a requisition and delete it"), httpapi.ResponseSchema(s.cards.EnvelopeSchema()), own)
-	api.Mount(http.MethodGet, httpapi.Prefix+cardsPath+"/files/{file_id}", downloadHandler, httpapi.Admin, h.getFile, own)
+	api.Mount(http.MethodGet, httpapi.Prefix+cardsPath+"/files/{file_id}", downloadHandler, httpapi.Admin, h.getFile, own, httpapi.Stream())
 	s.documentFiles(api)
 }

@@ -32,10 +32,14 @@ func (s *Service) Routes(api *httpapi.API) {
 
 // mount registers a plain handler with its place in the OpenAPI document.
 func (h handlers) mount(method, path, name string, auth httpapi.Auth, f func(http.ResponseWriter, *http.Request) error, summary string, answer answerKind, params ...param) {
+	var options []httpapi.Option
+	if answer == bytesAnswer {
+		options = append(options, httpapi.Stream())
+	}
 	h.api.Mount(method, httpapi.Prefix+path, name, auth, func(w http.ResponseWriter, r *http.Request) {
 		if err := f(w, r); err != nil {
 			h.api.WriteError(r.Context(), w, err)
 		}
-	})
+	}, options...)
 	document(h.api, method, path, name, auth, summary, answer, params)
 }

@@ -145,7 +145,7 @@ func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	b.svc.Register(b.users, &kind{name: "video", records: map[objectid.ID]files.Place{
 		b.video: {Purpose: files.Record, Visibility: files.Members},
 	}}, &kind{name: "event", records: map[objectid.ID]files.Place{b.event: {Purpose: files.EventImage}}})
-	b.api = httpapi.New(httpapi.Config{Auth: b.people, Log: logger, PublicURL: "http://marquee.test"})
+	b.api = httpapi.New(httpapi.Config{Auth: b.people, Log: logger, PublicURL: "http://marquee.test", BodyStall: 2 * time.Second})
 	b.svc.Routes(b.api)
 	b.client = apitest.New(t, b.api)
 	return b

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/image"
 )
 
@@ -169,6 +170,9 @@ func receiveError(err error, tooLarge *fault.Error) error {
 	case errors.Is(err, image.ErrTooLarge):
 		return fault.Bad("The image may have at most 25 megapixels and 12,000 pixels a side.").WithField(formField)
 	case errors.Is(err, errBroken):
+		if f := httpapi.BodyFault(err); f.Kind == fault.TimedOut {
+			return f
+		}
 		return errMalformed().WithCause(err)
 	}
 	return err

@@ -114,6 +114,18 @@ func (b *bundle) raw(head string, body []byte, end bool) string {
 	return line
 }
 
+// TestAnUploadThatStalls is told so, as every body is.
+func TestAnUploadThatStalls(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	contentType, body := multipartBody(t, part{field: "file", filename: "a.bin", data: noise(1000)})
+	head := fmt.Sprintf("POST %s/upload-file/archive-records/%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer admin\r\nContent-Type: %s\r\n",
+		httpapi.Prefix, b.video, contentType)
+	require.Contains(t, b.raw(head+fmt.Sprintf("Content-Length: %d", len(body)), body[:200], false), " 408 ")
+	require.Contains(t, b.raw(head+"Transfer-Encoding: chunked", []byte("zz\r\n"), false), " 422 ", "a malformed chunk")
+	require.Zero(t, b.count(`SELECT count(*) FROM files.contents`))
+}
+
 func TestLyingContentLength(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

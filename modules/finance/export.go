@@ -46,8 +46,8 @@ type exports struct {
 	slots   chan struct{}  // one a file that is being sent
 }
 
-// maxSending is how many files one process sends at once while it reads them: each
-// holds a connection until its client has taken it.
+// maxSending is how many files one process reads at once for requests: each holds a
+// connection meanwhile.
 const maxSending = 4
 
 func newExports(d Deps) exports {

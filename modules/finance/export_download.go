@@ -98,36 +98,18 @@ func (h exportHandlers) download(w http.ResponseWriter, r *http.Request) {
 	h.s.serveExport(w, r, e)
 }
 
-// serveExport answers with a stored file, whole or in ranges. It may take longer
-// than other requests: each piece that leaves gives the client more time.
+// serveExport answers with a stored file, whole or in ranges.
 func (s *Service) serveExport(w http.ResponseWriter, r *http.Request, e financedb.Export) {
 	setFileHeaders(w.Header(), export.Format(e.Format), e.Filename)
 	w.Header().Set("Cache-Control", "private, no-store")
 	w.Header().Set("ETag", `"`+e.ID.String()+`"`)
-	patient := &patientWriter{ResponseWriter: w, control: http.NewResponseController(w)}
-	http.ServeContent(patient, r, "", *e.FinishedAt, s.openExport(context.WithoutCancel(r.Context()), e))
-}
-
-// patientWriter lets a slow client take a long file: not the whole, but every
-// piece has to get through in time.
-type patientWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-// pieceTime is how long a piece of at most 32 KiB may take.
-const pieceTime = time.Minute
-
-// Write gives the next piece its own deadline.
-func (w *patientWriter) Write(p []byte) (int, error) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(pieceTime)) // without one the server's own holds
-	return w.ResponseWriter.Write(p)
+	http.ServeContent(w, r, "", *e.FinishedAt, s.openExport(httpapi.Sending(r.Context()), e))
 }
 
 // mountDownload registers the download: a plain handler, which answers ranges.
 func (h exportHandlers) mountDownload() {
 	const path, name = httpapi.Prefix + exportsPath + "/{id}/file", "export_download"
-	h.api.Mount(http.MethodGet, path, name, httpapi.Admin, h.download)
+	h.api.Mount(http.MethodGet, path, name, httpapi.Admin, h.download, httpapi.Stream())
 	text := func(name, in, doc string) *huma.Param {
 		return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 	}

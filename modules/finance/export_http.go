@@ -3,9 +3,13 @@ package finance
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"reflect"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,7 +38,7 @@ func exportAnswers(api *httpapi.API) []httpapi.Option {
 	rows := &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}}
 	state := huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[exportState]())
 	return []httpapi.Option{
-		httpapi.TokenInQuery(), httpapi.Audited(),
+		httpapi.TokenInQuery(), httpapi.Audited(), httpapi.Stream(),
 		httpapi.Response("200", &huma.Response{Description: "The file; json is an object with a list of rows for each sheet", Content: map[string]*huma.MediaType{
 			export.XLSX.ContentType(): binary, export.CSV.ContentType(): binary,
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: rows}},
@@ -124,7 +128,6 @@ func (h exportHandlers) start(ctx context.Context, w http.ResponseWriter, r expo
 func (h exportHandlers) send(ctx context.Context, w http.ResponseWriter, r exportRequest) {
 	select {
 	case h.s.exports.slots <- struct{}{}:
-		defer func() { <-h.s.exports.slots }()
 	default:
 		h.api.WriteError(ctx, w, &fault.Error{
 			Kind: fault.Unavailable, Message: "Too many exports are being sent. Try again, or let a job write it: async=1.", RetryAfter: 5 * time.Second,
@@ -132,12 +135,7 @@ func (h exportHandlers) send(ctx context.Context, w http.ResponseWriter, r expor
 		return
 	}
 	out := &attachment{w: w, format: r.Format, filename: r.filename}
-	err := h.s.writeExport(ctx, out, r, func(rows int64) error {
-		if rows > h.s.exports.cfg.SyncRows {
-			return errTooLong
-		}
-		return h.s.noteDisclosure(ctx, r)
-	}, export.Options{})
+	err := h.s.spooled(ctx, out, r)
 	switch {
 	case err == nil:
 	case errors.Is(err, errTooLong):
@@ -148,6 +146,37 @@ func (h exportHandlers) send(ctx context.Context, w http.ResponseWriter, r expor
 		h.s.log.WarnContext(ctx, "export broken off", slog.String("request_id", httpapi.RequestID(ctx)), slog.String("kind", r.Kind), slog.Any("error", err))
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// spooled writes an export to out while another goroutine, in the slot that its caller
+// has taken, reads the database, which does not wait for out.
+func (s *Service) spooled(ctx context.Context, out io.Writer, r exportRequest) error {
+	file, err := newSpool()
+	if err != nil {
+		<-s.exports.slots
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	defer file.close()
+	defer reading.Wait()
+	defer cancel()
+	reading.Go(func() {
+		defer func() { <-s.exports.slots }()
+		defer func() {
+			if p := recover(); p != nil {
+				file.end(fmt.Errorf("panic while exporting: %v\n%s", p, debug.Stack()))
+			}
+		}()
+		file.end(s.writeExport(ctx, file, r, func(rows int64) error {
+			if rows > s.exports.cfg.SyncRows {
+				return errTooLong
+			}
+			return s.noteDisclosure(ctx, r)
+		}, export.Options{}))
+	})
+	_, err = io.Copy(out, file)
+	return err
 }
 
 // noteDisclosure tells the audit trail that somebody takes the file away.

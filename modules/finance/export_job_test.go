@@ -2,6 +2,7 @@ package finance_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -268,7 +269,26 @@ func TestAnExportThatCannotBeginIsAnError(t *testing.T) {
 	require.Empty(t, answer.Header.Get("Content-Disposition"))
 }
 
-// Each file that is being sent holds a connection of the database; there are not
+// TestASlowReaderHoldsNoConnection: the database is read as fast as it goes, whatever
+// the client takes.
+func TestASlowReaderHoldsNoConnection(t *testing.T) {
+	t.Parallel()
+	b := setupExports(t)
+	b.customers(30_000) // more than sockets hold
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.anon.URL()+"/api/v1/admin/customers/export?format=json&token="+b.token, nil)
+	require.NoError(t, err)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	require.Eventually(t, func() bool { return b.db.Stat().AcquiredConns() == 0 }, 60*time.Second, 10*time.Millisecond)
+	file, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Greater(t, len(file), 8<<20, "the test would show nothing with less")
+	require.True(t, json.Valid(file))
+}
+
+// Each file that is being read for a request holds a connection of the database; there are not
 // more of them than can be spared.
 func TestFewExportsAreSentAtOnce(t *testing.T) {
 	t.Parallel()

@@ -41,10 +41,15 @@ type delivery struct {
 	at    time.Time
 }
 
+// applyTime is how long an event that has just come may take to be applied. It leaves
+// time to queue it before the gateway loses its patience.
+const applyTime = 3 * time.Second
+
 // receive logs an authenticated event and applies it, in one transaction; whatever
-// goes wrong in applying is queued in a second one. The error is a failure of the
-// database alone.
+// goes wrong in that is queued in a second one, which waits for nothing but the
+// event itself. The error is a failure of the database alone.
 func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+	ctx = postgres.As(ctx, postgres.Brief, "") // it is authenticated, and will not be turned away
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
 	d.event, malformed = gateway.ReadEvent(body)
@@ -69,27 +74,30 @@ func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, pro
 		answer.Result = Result{Status: ResultIgnored, Reason: "not an event that can be applied: " + reason}
 		return answer, s.logFinal(ctx, d, answer.Result)
 	}
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
-		answer.Result, err = s.receiveTx(ctx, tx, d)
-		return err
-	})
-	if failed := (*applyError)(nil); errors.As(err, &failed) {
+	result, err := s.applyAtOnce(ctx, d)
+	if err != nil {
 		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
-			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", failed.cause))
+			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", err))
 		err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
-			answer.Result, err = s.queueTx(ctx, tx, d)
+			result, err = s.queueTx(ctx, tx, d)
 			return err
 		})
 	}
+	answer.Result = result
 	return answer, err
 }
 
-// applyError is a failure of the appliers, who may have left the transaction in any
-// state: it is rolled back, and the event queued in another.
-type applyError struct{ cause error }
-
-func (e *applyError) Error() string { return e.cause.Error() }
-func (e *applyError) Unwrap() error { return e.cause }
+// applyAtOnce applies an event while its gateway waits. After an error nothing of it
+// stands, or, when it was the commit that failed, all of it.
+func (s *Service) applyAtOnce(ctx context.Context, d delivery) (result Result, err error) {
+	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Urgent, ""), applyTime)
+	defer cancel()
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+		result, err = s.receiveTx(ctx, tx, d)
+		return err
+	})
+	return result, err
+}
 
 // logFinal logs a delivery without an event behind it.
 func (s *Service) logFinal(ctx context.Context, d delivery, r Result) error {
@@ -121,7 +129,7 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result,
 	}
 	result, err := s.applyTx(ctx, tx, d.event)
 	if err != nil {
-		return Result{}, &applyError{cause: err}
+		return Result{}, fmt.Errorf("apply: %w", err)
 	}
 	state := stateDone
 	if result.Unclaimed {

@@ -61,11 +61,7 @@ func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *htt
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return Answer{}, &fault.Error{Kind: fault.TooLarge, Message: "The body is larger than 1 MiB."}
-		}
-		return Answer{}, fault.BadDetail("The body could not be read.")
+		return Answer{}, httpapi.BodyFault(err)
 	}
 	proof, authentic := gateway.Authenticate(r.Header, raw, at)
 	proof = storableProof(proof)

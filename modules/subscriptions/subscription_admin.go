@@ -137,6 +137,9 @@ func (s *Service) adminResume(ctx context.Context, sub row, reason string) (row,
 	return sub, err
 }
 
+// lastYear is the last that an instant of the API can be written with.
+const lastYear = 9999
+
 // extend moves the end of access forward, never back, by days or to an instant
 // after the present end, which is that of the paid period while a recurrence runs:
 // 409 for a subscription that has ended, and as extendTx says; 422 for an earlier
@@ -146,7 +149,11 @@ func (s *Service) extend(ctx context.Context, found row, days int, until *time.T
 		return s.extendTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
 			switch {
 			case until == nil:
-				return end.In(s.cfg.Zone).AddDate(0, 0, days).UTC(), nil
+				to := end.In(s.cfg.Zone).AddDate(0, 0, days).UTC()
+				if to.Year() > lastYear {
+					return end, fault.InvalidAt("leads beyond the year 9999", "body", "days")
+				}
+				return to, nil
 			case !until.After(end):
 				return end, fault.InvalidAt("has to lie after the present end", "body", "expires_at")
 			}

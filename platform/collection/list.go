@@ -21,9 +21,13 @@ import (
 // pool that serves lists.
 const StatementTimeout = 1500 * time.Millisecond
 
-// Deadline is the client side of it, for batches that hold a list: a little later,
-// so that the server speaks first, and early enough for an answer within 2 s.
-const Deadline = StatementTimeout + 250*time.Millisecond
+// LockWait is how long it waits for a lock, which counts as its running: well before
+// StatementTimeout, so that who waited is not told that the query is too expensive.
+const LockWait = time.Second
+
+// Deadline is how long a list may take with the wait for a connection, for a server
+// that does not keep its own limits: later than those, so that it speaks first.
+const Deadline = 2*StatementTimeout + 250*time.Millisecond
 
 // deepOffset is from where on the page's ids are found first and its documents
 // made after, so that skipped rows cost no JSON.

@@ -42,6 +42,7 @@ const (
 	CodeDuplicateKey         = "DUPLICATE_KEY"
 	CodeRefundNotAllowed     = "REFUND_NOT_ALLOWED"
 	CodeRefundFailed         = "REFUND_FAILED"
+	CodeBusy                 = "SERVICE_BUSY"
 	CodeWithdrawalNotAllowed = "WITHDRAWAL_NOT_ALLOWED"
 )
 
@@ -116,6 +117,14 @@ func Denied(format string, args ...any) *Error {
 // Throttled is 429 with the wait, by message alone.
 func Throttled(wait time.Duration, format string, args ...any) *Error {
 	return &Error{Kind: TooMany, Message: fmt.Sprintf(format, args...), RetryAfter: wait}
+}
+
+// busyWait is after how long a client may try again what the service has no room for.
+const busyWait = 2 * time.Second
+
+// Busy is 503 SERVICE_BUSY: nothing was done, and the same may well succeed soon.
+func Busy() *Error {
+	return &Error{Kind: Unavailable, Code: CodeBusy, Message: "The service is busy. Try again in a moment.", RetryAfter: busyWait}
 }
 
 // InvalidAt is 422 VALIDATION_ERROR for one place, such as

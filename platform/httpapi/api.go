@@ -20,6 +20,7 @@ import (
 
 	"marquee/platform/audit"
 	"marquee/platform/idempotency"
+	"marquee/platform/postgres"
 )
 
 // Prefix stands before every path but the webhooks'.
@@ -37,6 +38,8 @@ type Config struct {
 	CORSOrigins    []string           // default: any origin, without credentials
 	RequestTimeout time.Duration      // default 90 s: a gateway may take a minute for a card
 	BodyStall      time.Duration      // longest silence within a request's body; default 10 s
+	PieceTime      time.Duration      // in which a client has to take 32 KiB of an answer; default 30 s
+	InFlight       int                // requests that are worked on at once; default 64 a core
 	NoThrottle     bool               // lifts the limits per address, for load and end-to-end tests
 	DocsPage       []byte             // HTML of GET /docs
 	Idempotency    *idempotency.Store // keeps the answers of Idempotent operations; nil: the header is ignored
@@ -45,11 +48,13 @@ type Config struct {
 // API is the router with its operations. Build it once, register every module,
 // then serve Handler.
 type API struct {
-	cfg    Config
-	mux    *chi.Mux
-	huma   huma.API
-	routes []RouteInfo
-	checks map[string]Check
+	cfg     Config
+	mux     *chi.Mux
+	huma    huma.API
+	metrics *metrics
+	bounds  *bounds
+	routes  []RouteInfo
+	checks  map[string]Check
 }
 
 // New makes an API without operations of modules, but with health, routes,
@@ -64,10 +69,15 @@ func New(cfg Config) *API {
 	if len(cfg.CORSOrigins) == 0 {
 		cfg.CORSOrigins = []string{"*"}
 	}
-	a := &API{cfg: cfg, mux: chi.NewMux(), checks: map[string]Check{}}
+	if cfg.PieceTime == 0 {
+		cfg.PieceTime = defaultPieceTime
+	}
+	a := &API{
+		cfg: cfg, mux: chi.NewMux(), checks: map[string]Check{}, metrics: newMetrics(cfg.Metrics), bounds: newBounds(cfg.InFlight, cfg.Metrics),
+	}
 	a.mux.Use(
 		a.identify,
-		newMetrics(cfg.Metrics).observe,
+		a.observe,
 		a.logRequests,
 		a.recoverPanics,
 		securityHeaders,
@@ -115,18 +125,20 @@ func (a *API) Handler() http.Handler { return a.mux }
 // permission are for /routes; the handler checks them, with Authenticate and
 // Allowed.
 func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, options ...Option) {
-	op := operation{auth: auth}
+	op := operation{auth: auth, class: postgres.Ask}
 	op.OperationID = name
 	for _, set := range options {
 		set(&op)
 	}
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: path, Name: name, Auth: auth, Permission: op.permission})
-	if method == http.MethodGet || auth == Gateway {
-		a.mux.Method(method, path, h)
-		return
-	}
 	a.mux.Method(method, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h(w, r.WithContext(a.withTrail(r.Context(), true, name)))
+		ctx, end, err := a.begin(op, r)
+		if err != nil {
+			a.WriteError(r.Context(), w, err)
+			return
+		}
+		defer end()
+		h(w, r.WithContext(a.withTrail(ctx, method != http.MethodGet && auth != Gateway, name)))
 	}))
 }
 
@@ -158,6 +170,8 @@ type operation struct {
 	permission   string // handler name that a profile has to hold, "" for none
 	tokenInQuery bool
 	audited      bool // though it only reads
+	class        postgres.Class
+	stream       bool
 	form         bool
 	perMinute    int
 	idempotent   bool
@@ -246,7 +260,7 @@ func Form(fields ...string) Option {
 // handler returns a value, or a *fault.Error; any other error becomes a 500 with
 // a fixed sentence and a log line.
 func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error), options ...Option) {
-	op := operation{auth: auth}
+	op := operation{auth: auth, class: postgres.Ask}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1 << 20
 	op.BodyReadTimeout = -1 // limitReading bounds it
@@ -259,7 +273,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	}
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission})
 	op.Extensions = map[string]any{"x-auth": string(auth)}
-	op.Middlewares = huma.Middlewares{a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op), a.withoutNulls(op), a.once(op)}
+	op.Middlewares = huma.Middlewares{a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op), a.withoutNulls(op), a.once(op)}
 	recall := recallOf[O](op)
 	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
 		out, done, err := recalled(ctx, recall)

@@ -75,14 +75,25 @@ func readBody(body io.Reader, announced, limit int64) ([]byte, error) {
 	}
 	data := bytes.NewBuffer(make([]byte, 0, max(announced, 0)+bytes.MinRead))
 	_, err := data.ReadFrom(io.LimitReader(body, limit))
-	var network net.Error
 	switch {
 	case err == nil && int64(data.Len()) < limit:
 		return data.Bytes(), nil
 	case err == nil:
 		return nil, errBodyTooLarge
-	case errors.As(err, &network) && network.Timeout():
-		return nil, errBodyTooSlow
 	}
-	return nil, errBodyCut // cut off, or its chunks are malformed: the client's doing either way
+	return nil, BodyFault(err)
+}
+
+// BodyFault is the answer to a body that could not be read: 413, 408, or 400 for one that
+// was cut off or whose chunks are malformed, the client's doing either way.
+func BodyFault(err error) *fault.Error {
+	var tooLarge *http.MaxBytesError
+	var network net.Error
+	switch {
+	case errors.As(err, &tooLarge):
+		return errBodyTooLarge
+	case errors.As(err, &network) && network.Timeout():
+		return errBodyTooSlow
+	}
+	return errBodyCut
 }

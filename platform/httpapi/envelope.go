@@ -95,8 +95,9 @@ func TimePtr(t *time.Time) *Time {
 // ParseTime reads an instant of a request, cut to the millisecond.
 func ParseTime(s string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", time.DateOnly} {
-		if at, err := time.Parse(layout, s); err == nil && at.Year() >= 1 {
-			return at.UTC().Truncate(time.Millisecond), nil
+		at, err := time.Parse(layout, s)
+		if at = at.UTC(); err == nil && at.Year() >= 1 && at.Year() <= 9999 { // in UTC, as it is stored and shown
+			return at.Truncate(time.Millisecond), nil
 		}
 	}
 	return time.Time{}, ErrTime

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/platform/fault"
+	"marquee/platform/postgres"
 )
 
 // ErrorBody is every error answer: detail always, error when there is a code
@@ -179,21 +180,41 @@ func bodyOf(f *fault.Error) *ErrorBody {
 // people are not told.
 func (a *API) rendered(ctx context.Context, err error) error {
 	var f *fault.Error
-	if !errors.As(err, &f) {
-		level := slog.LevelError
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			f = &fault.Error{Kind: fault.Unavailable, Message: timeoutSentence}
-		case errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled):
-			f, level = &fault.Error{Kind: fault.Internal}, slog.LevelInfo // the client has hung up: nobody gets the answer
-		default:
-			f = &fault.Error{Kind: fault.Internal}
+	known := errors.As(err, &f)
+	switch {
+	case known && f.Code == fault.CodeBusy:
+		a.metrics.busy.WithLabelValues("place").Inc()
+	case postgres.IsBusy(err) && (!known || f.Kind == fault.Internal):
+		a.metrics.busy.WithLabelValues(lackOf(err)).Inc()
+		a.told(ctx, slog.LevelWarn, "request put off", err)
+		f = fault.Busy()
+	case known:
+		if f.Unwrap() != nil {
+			a.told(ctx, slog.LevelWarn, "request refused", err)
 		}
-		a.cfg.Log.Log(ctx, level, "request failed", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
-	} else if cause := f.Unwrap(); cause != nil {
-		a.cfg.Log.WarnContext(ctx, "request refused", slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
+	case hungUp(ctx) && !postgres.IsServers(err):
+		a.told(ctx, slog.LevelInfo, "the client hung up", err)
+		return &ErrorBody{status: statusHungUp, Detail: internalSentence} // which nobody gets
+	case errors.Is(err, context.DeadlineExceeded):
+		a.told(ctx, slog.LevelError, "request failed", err)
+		f = &fault.Error{Kind: fault.Unavailable, Message: timeoutSentence}
+	default:
+		a.told(ctx, slog.LevelError, "request failed", err)
+		f = &fault.Error{Kind: fault.Internal}
 	}
 	return huma.ErrorWithHeaders(bodyOf(f), headersOf(f))
+}
+
+func (a *API) told(ctx context.Context, level slog.Level, what string, err error) {
+	a.cfg.Log.Log(ctx, level, what, slog.String("request_id", RequestID(ctx)), slog.Any("error", err))
+}
+
+// lackOf is what a busy database had not enough of.
+func lackOf(err error) string {
+	if postgres.IsLocked(err) {
+		return "lock"
+	}
+	return "connection"
 }
 
 func headersOf(f *fault.Error) http.Header {

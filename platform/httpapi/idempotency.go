@@ -159,7 +159,7 @@ func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(h
 func final(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusTooManyRequests:
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusTooManyRequests, statusHungUp:
 		return false
 	}
 	return status < http.StatusInternalServerError

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -11,26 +13,51 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-type metrics struct{ seconds *prometheus.HistogramVec }
+// statusHungUp is what metrics and log show for a request whose client did not wait for
+// the answer, as proxies call it.
+const statusHungUp = 499
+
+type metrics struct {
+	seconds *prometheus.HistogramVec
+	busy    *prometheus.CounterVec
+}
 
 func newMetrics(reg prometheus.Registerer) *metrics {
-	m := &metrics{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "marquee_http_request_seconds", Help: "Time from the request's head to the end of the answer.",
-		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
-	}, []string{"method", "route", "status"})}
+	m := &metrics{
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "marquee_http_request_seconds", Help: "Time from the request's head to the end of the answer; status 499: the client hung up.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+		}, []string{"method", "route", "status"}),
+		busy: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "marquee_http_busy_total", Help: "Requests answered 503 SERVICE_BUSY, by what there was not enough of.",
+		}, []string{"reason"}),
+	}
 	if reg != nil {
-		reg.MustRegister(m.seconds)
+		reg.MustRegister(m.seconds, m.busy)
 	}
 	return m
 }
 
-func (m *metrics) observe(next http.Handler) http.Handler {
+func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		ww := watch(w, r, a.cfg.PieceTime)
+		defer func() { // also when a handler breaks the answer off
+			a.metrics.seconds.WithLabelValues(r.Method, pattern(r), strconv.Itoa(statusOf(ww, r))).Observe(time.Since(start).Seconds())
+		}()
 		next.ServeHTTP(ww, r)
-		m.seconds.WithLabelValues(r.Method, pattern(r), strconv.Itoa(statusOf(ww))).Observe(time.Since(start).Seconds())
 	})
+}
+
+// watched is the writer of an answer that can be asked what became of it.
+type watched struct {
+	middleware.WrapResponseWriter
+	paced *pacedWriter
+}
+
+func watch(w http.ResponseWriter, r *http.Request, pieceTime time.Duration) *watched {
+	paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), time: pieceTime}
+	return &watched{WrapResponseWriter: middleware.NewWrapResponseWriter(paced, r.ProtoMajor), paced: paced}
 }
 
 // logRequests writes one line a request, without query and headers: they may
@@ -38,31 +65,52 @@ func (m *metrics) observe(next http.Handler) http.Handler {
 func (a *API) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		ww, ok := w.(middleware.WrapResponseWriter)
+		ww, ok := w.(*watched)
 		if !ok {
-			ww = middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+			ww = watch(w, r, a.cfg.PieceTime)
 		}
+		defer func() { a.logRequest(ww, r, time.Since(start)) }()
 		next.ServeHTTP(ww, r)
-		level := slog.LevelInfo
-		if statusOf(ww) >= http.StatusInternalServerError {
-			level = slog.LevelError
-		}
-		if !a.cfg.Log.Enabled(r.Context(), level) {
-			return
-		}
-		a.cfg.Log.LogAttrs(r.Context(), level, "request",
-			slog.String("request_id", RequestID(r.Context())), slog.String("method", r.Method), slog.String("route", pattern(r)),
-			slog.Int("status", statusOf(ww)), slog.Int("bytes", ww.BytesWritten()),
-			slog.Duration("took", time.Since(start)), slog.String("addr", ClientIP(r.Context())))
 	})
 }
 
-func statusOf(w middleware.WrapResponseWriter) int {
-	if w.Status() == 0 {
-		return http.StatusOK
+func (a *API) logRequest(ww *watched, r *http.Request, took time.Duration) {
+	status := statusOf(ww, r)
+	level := levelOf(status)
+	if !a.cfg.Log.Enabled(r.Context(), level) {
+		return
 	}
-	return w.Status()
+	a.cfg.Log.LogAttrs(r.Context(), level, "request",
+		slog.String("request_id", RequestID(r.Context())), slog.String("method", r.Method), slog.String("route", pattern(r)),
+		slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()),
+		slog.Duration("took", took), slog.String("addr", ClientIP(r.Context())))
 }
+
+// levelOf is ERROR for what is ours to mend: what the specification answers with 501 is
+// not, and 503 says that there is more to do than can be done.
+func levelOf(status int) slog.Level {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+func statusOf(w *watched, r *http.Request) int {
+	switch status := w.Status(); {
+	case w.paced.broken, hungUp(r.Context()) && (status == 0 || status >= http.StatusInternalServerError):
+		return statusHungUp
+	case status == 0:
+		return http.StatusOK
+	default:
+		return status
+	}
+}
+
+// hungUp reports whether the client of the request has gone.
+func hungUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // pattern is the route's template, so that ids neither multiply the metrics nor
 // end up in the log.

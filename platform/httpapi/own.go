@@ -37,7 +37,7 @@ func (a *API) registerOwn() {
 	Route(a, http.MethodGet, "/routes", "route_list", SignedIn, func(context.Context, *struct{}) (*Output[routesBody], error) {
 		return OK(routesBody{Routes: a.Routes()})
 	})
-	Route(a, http.MethodGet, "/health", "health_get", Public, a.health)
+	Route(a, http.MethodGet, "/health", "health_get", Public, a.health, Brief())
 	a.Mount(http.MethodGet, Prefix+"/openapi.json", "openapi_get", Public, a.openAPIDocument())
 	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, a.docs)
 }

@@ -1,8 +1,11 @@
 package httpapi
 
 import (
+	"container/list"
 	"io"
 	"net/http"
+	"os"
+	"sync"
 	"time"
 )
 
@@ -18,31 +21,90 @@ const (
 func (a *API) limitReading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &deadlineBody{body: r.Body, conn: http.NewResponseController(w), stall: a.cfg.BodyStall, end: time.Now().Add(bodyTime)}
+			now := time.Now()
+			r.Body = &deadlineBody{body: r.Body, conn: http.NewResponseController(w), stall: a.cfg.BodyStall, began: now, last: now.Add(bodyTime)}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
 type deadlineBody struct {
-	body  io.ReadCloser
-	conn  *http.ResponseController
-	stall time.Duration
-	end   time.Time
+	body   io.ReadCloser
+	conn   *http.ResponseController
+	stall  time.Duration
+	began  time.Time
+	last   time.Time // when it has to be there
+	places *places   // among which it is cut for others; nil for none
+	alone  bool      // it takes a place by itself, not by its request
+	place  *list.Element
+	ended  bool
+
+	mu  sync.Mutex
+	cut bool
 }
 
 // Read implements io.Reader.
 func (b *deadlineBody) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(b.stall)
-	if b.end.Before(deadline) {
-		deadline = b.end
+	b.begin()
+	if !b.setDeadline() {
+		return 0, os.ErrDeadlineExceeded
 	}
-	_ = b.conn.SetReadDeadline(deadline) // a writer without a connection has no deadline
 	n, err := b.body.Read(p)
 	if err == io.EOF { //nolint:errorlint // io.Reader's own word, never wrapped
 		_ = b.conn.SetReadDeadline(time.Time{})
 	}
+	if err != nil {
+		b.end()
+	}
 	return n, err
+}
+
+// setDeadline gives the next read its time; false once the body has been cut off.
+func (b *deadlineBody) setDeadline() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	deadline := time.Now().Add(b.stall)
+	if b.last.Before(deadline) {
+		deadline = b.last
+	}
+	if !b.cut {
+		_ = b.conn.SetReadDeadline(deadline) // a writer without a connection has no deadline
+	}
+	return !b.cut
+}
+
+// cutOff ends the reading, also one under way.
+func (b *deadlineBody) cutOff() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cut = true
+	_ = b.conn.SetReadDeadline(time.Now())
+}
+
+// begin counts the body among those that are on their way.
+func (b *deadlineBody) begin() {
+	if b.places == nil || b.place != nil || b.ended {
+		return
+	}
+	if b.alone {
+		b.places.enter()
+	}
+	b.place = b.places.arrives(b)
+}
+
+// end takes the body from there.
+func (b *deadlineBody) end() {
+	if b == nil || b.ended {
+		return
+	}
+	b.ended = true
+	if b.place == nil {
+		return
+	}
+	b.places.arrived(b.place)
+	if b.alone {
+		b.places.leave()
+	}
 }
 
 // Close implements io.Closer.
@@ -52,6 +114,6 @@ func (b *deadlineBody) Close() error { return b.body.Close() }
 // depends on it any more.
 func HurryBody(r *http.Request, within time.Duration) {
 	if b, ok := r.Body.(*deadlineBody); ok {
-		b.end = time.Now().Add(within)
+		b.last = time.Now().Add(within)
 	}
 }

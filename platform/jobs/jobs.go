@@ -13,6 +13,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
+
+	"marquee/platform/postgres"
 )
 
 // Schema is where River's tables live.
@@ -46,6 +48,7 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 		cfg.Workers = o.Workers
 		cfg.PeriodicJobs = o.Periodic
 		cfg.ErrorHandler = &errorHandler{log: o.Log}
+		cfg.Middleware = []rivertype.Middleware{river.WorkerMiddlewareFunc(asJob)}
 		cfg.JobTimeout = 2 * time.Minute // a gateway may take one for a card
 		cfg.FetchCooldown = 50 * time.Millisecond
 		cfg.FetchPollInterval = 500 * time.Millisecond
@@ -58,6 +61,12 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 		return nil, fmt.Errorf("job client: %w", err)
 	}
 	return client, nil
+}
+
+// asJob has a job wait for connections and locks as long as its own time, and leave
+// some connections to requests where one process does both.
+func asJob(ctx context.Context, _ *rivertype.JobRow, work func(context.Context) error) error {
+	return work(postgres.As(ctx, postgres.Job, "jobs"))
 }
 
 // errorHandler logs failures by kind and attempt; River keeps and retries the

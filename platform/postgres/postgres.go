@@ -29,6 +29,7 @@ type Options struct {
 	MaxConns         int32         // default 20
 	StatementTimeout time.Duration // server side; default none
 	ApplicationName  string
+	Gate             *Gate // of a process that serves requests; nil bounds no wait
 }
 
 // NewPool opens a pool whose sessions speak UTC and know the arrays of object
@@ -49,7 +50,12 @@ func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) 
 		params["application_name"] = o.ApplicationName
 	}
 	if o.StatementTimeout > 0 {
-		params["statement_timeout"] = fmt.Sprint(o.StatementTimeout.Milliseconds())
+		params["statement_timeout"] = milliseconds(o.StatementTimeout)
+	}
+	if o.Gate != nil {
+		params["lock_timeout"] = milliseconds(o.Gate.LockWait)
+		g := newGate(*o.Gate, int(cfg.MaxConns))
+		cfg.ConnConfig.Tracer, cfg.PrepareConn = g, g.prepare
 	}
 	cfg.AfterConnect = loadTypes
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -108,8 +114,6 @@ func Constraint(err error) string {
 // IsNoRows reports whether err says that a row was not there.
 func IsNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 
-// IsTimeout reports whether a statement was cancelled because it ran too long.
-func IsTimeout(err error) bool {
-	var pgErr *pgconn.PgError
-	return errors.As(err, &pgErr) && pgErr.Code == "57014" || errors.Is(err, context.DeadlineExceeded)
-}
+// IsTimeout reports whether a statement was cancelled because it ran too long itself:
+// not because it, or who asked for it, had to wait.
+func IsTimeout(err error) bool { return code(err) == "57014" }

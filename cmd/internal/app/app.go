@@ -48,7 +48,7 @@ type App struct {
 // New opens the database and builds every module. With work, its job client
 // also works jobs once StartWorkers is called.
 func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, error) {
-	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee"})
+	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, er
 		readURL = cfg.DatabaseURL
 	}
 	a.reads, err = postgres.NewPool(ctx, readURL, postgres.Options{
-		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: collection.StatementTimeout,
+		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: collection.StatementTimeout, Gate: cfg.listGate(),
 	})
 	if err == nil {
 		err = a.build(work)
@@ -107,6 +107,7 @@ func (a *App) newAPI() error {
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), PublicURL: a.cfg.PublicURL, Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
 		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage, Idempotency: a.repeats,
+		InFlight: a.cfg.InFlight,
 	})
 	a.api.AddCheck("database", a.pool.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {

@@ -13,23 +13,28 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"marquee/platform/collection"
+	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
 
 // Config is the whole configuration; each key is an environment variable.
 // `marquee serve --help` prints them with these comments.
 type Config struct {
-	DatabaseURL string   `env:"DATABASE_URL" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
-	ReplicaURL  string   `env:"DATABASE_REPLICA_URL" doc:"A read replica for reads that may lag; empty means the primary."`
-	PollOnly    bool     `env:"DATABASE_POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
-	MaxConns    int32    `env:"DATABASE_MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most."`
-	Addr        string   `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
-	MetricsAddr string   `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics; off for none."`
-	PublicURL   string   `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
-	CORSOrigins []string `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
-	Proxies     []string `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
-	LogLevel    string   `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
-	NoThrottle  bool     `env:"NO_THROTTLE" doc:"Lifts the limits per address, and those on wrong passwords and codes, promo codes, mails and unpaid places. For load tests only."`
+	DatabaseURL  string        `env:"DATABASE_URL" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
+	ReplicaURL   string        `env:"DATABASE_REPLICA_URL" doc:"A read replica for reads that may lag; empty means the primary."`
+	PollOnly     bool          `env:"DATABASE_POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
+	MaxConns     int32         `env:"DATABASE_MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists; at least 4. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
+	DatabaseWait time.Duration `env:"DATABASE_WAIT" envDefault:"1s" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
+	LockWait     time.Duration `env:"DATABASE_LOCK_WAIT" envDefault:"2s" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. Jobs wait as long as it takes."`
+	InFlight     int           `env:"REQUESTS_IN_FLIGHT" doc:"Requests that are worked on at once; further ones are 503 SERVICE_BUSY. 0: 64 for each core."`
+	Addr         string        `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
+	MetricsAddr  string        `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics; off for none."`
+	PublicURL    string        `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
+	CORSOrigins  []string      `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
+	Proxies      []string      `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
+	LogLevel     string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
+	NoThrottle   bool          `env:"NO_THROTTLE" doc:"Lifts the limits per address, and those on wrong passwords and codes, promo codes, mails and unpaid places. For load tests only."`
 
 	TokenKeys string `env:"TOKEN_KEYS" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
 	FileKey   string `env:"FILE_KEY" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
@@ -129,6 +134,9 @@ func (c Config) Validate() error {
 	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
 	need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY is shorter than 32 characters.")
 	need(c.StreamURLTTL >= time.Second, "STREAM_URL_TTL is shorter than a second.")
+	need(c.MaxConns == 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS is below 4: 2 connections are kept for webhooks, health and tokens.")
+	need(c.DatabaseWait == 0 || c.DatabaseWait >= time.Millisecond, "DATABASE_WAIT is shorter than a millisecond.")
+	need(c.LockWait == 0 || c.LockWait >= time.Millisecond, "DATABASE_LOCK_WAIT is shorter than a millisecond.")
 	need(c.ExportTTL >= time.Minute && c.ExportLinkTTL >= time.Second, "EXPORT_TTL is shorter than a minute, or EXPORT_LINK_TTL than a second.")
 	need(c.GWAAPIKey != "", "GWA_API_KEY is missing.")
 	need(strong(c.GWAWebhookToken), "GWA_WEBHOOK_TOKEN is missing or shorter than 32 characters.")
@@ -254,4 +262,25 @@ func describeConfigTable() string {
 		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key, doc, def)
 	})
 	return out.String()
+}
+
+// gate bounds what requests wait for the database; nil for no bounds.
+func (c Config) gate() *postgres.Gate {
+	if c.DatabaseWait == 0 {
+		return nil
+	}
+	return &postgres.Gate{Wait: c.DatabaseWait, LockWait: c.LockWait, Reserve: true}
+}
+
+// listGate is gate for lists, whose statements may not run for as long as a lock is
+// waited for, and which nothing needs that the reserve is for.
+func (c Config) listGate() *postgres.Gate {
+	if c.DatabaseWait == 0 {
+		return nil
+	}
+	g := &postgres.Gate{Wait: c.DatabaseWait, LockWait: collection.LockWait}
+	if c.LockWait > 0 {
+		g.LockWait = min(c.LockWait, collection.LockWait)
+	}
+	return g
 }

@@ -46,6 +46,7 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	cfg.GWAURL, cfg.GWAAPIKey, cfg.GWAWebhookToken = w.gateways.Sandbox.GWAURL(), "$aact_hmlg_sandbox", []string{paymentstest.GWAToken}
 	cfg.GWBURL, cfg.GWBSecretKey, cfg.GWBWebhook, cfg.GWBPublishable = w.gateways.Sandbox.GWBURL(), "sk_test_sandbox", []string{paymentstest.GWBSecret}, "pk_test_1"
 	cfg.CodeCooldown = time.Millisecond
+	cfg.DatabaseWait, cfg.LockWait = time.Minute, time.Minute // a machine that tests run on is slow
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/internal/answer"
+	"marquee/platform/postgres"
 )
 
 // maxTries of a GET or DELETE.
@@ -92,6 +93,9 @@ func (g *Gateway) call(ctx context.Context, r request) error {
 	if err != nil {
 		g.limits.failed(endpoint)
 		return err
+	}
+	if r.method != http.MethodGet {
+		postgres.BePatient(ctx) // what comes of it has to be written down
 	}
 	res, err := g.http.Do(req)
 	if err != nil {

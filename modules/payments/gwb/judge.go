@@ -13,6 +13,7 @@ import (
 
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // judge stands between the client library and the network. An answer passes when
@@ -33,6 +34,9 @@ var kinds = map[string]string{
 
 // RoundTrip is http.RoundTripper. The error of an odd answer is answer.ErrOdd.
 func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet {
+		postgres.BePatient(r.Context()) // what comes of it has to be written down
+	}
 	res, err := j.next.RoundTrip(r)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,265 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Class says how long what is done for a context waits for the database, and how many
+// connections of a pool with a Gate are open to it. A context without a class, as of
+// commands and of the job client itself, goes past the gate.
+type Class int
+
+// The classes. Each is kept from the part of the pool that stands for those below it.
+const (
+	none   Class = iota
+	Job          // waits as long as it takes, for connections and for locks
+	Ask          // a request
+	Urgent       // what the reserve is for, and may stand behind a lock: a token, applying an event
+	Brief        // what takes milliseconds: health, storing an event; the last connection is kept for it
+)
+
+// Gate bounds the waits of a pool and keeps a part of its connections.
+type Gate struct {
+	Wait     time.Duration // longest that a request waits for a connection
+	LockWait time.Duration // longest that it waits for a lock
+	Reserve  bool          // keep a fifth of the connections, at least 2, for Urgent and Brief
+}
+
+// ErrBusy says that no connection was free in time.
+var ErrBusy = errors.New("postgres: no connection was free in time")
+
+// errLock is Postgres's lock_not_available, what a statement ends with that has waited
+// too long for a lock.
+const errLock = "55P03"
+
+// errConnections is Postgres's too_many_connections.
+const errConnections = "53300"
+
+// IsLocked reports whether a lock was waited for too long.
+func IsLocked(err error) bool { return code(err) == errLock }
+
+// IsBusy reports whether err says no more than that the database has no room at this
+// moment: the same may well succeed later.
+func IsBusy(err error) bool {
+	return errors.Is(err, ErrBusy) || IsLocked(err) || code(err) == errConnections
+}
+
+// IsServers reports whether the database itself has refused a statement.
+func IsServers(err error) bool { return code(err) != "" }
+
+// waiting is what a context says about its waits.
+type waiting struct {
+	class   Class
+	share   string       // whose share of the connections it takes: the route
+	patient *atomic.Bool // nothing may be given up any more
+}
+
+type waitingKey struct{}
+
+// As gives the context a class. Work of one share, such as a route, leaves some
+// connections of those that its class may take to the others, so that what stands
+// behind a lock does not stop everything; "" keeps the share that the context has.
+func As(ctx context.Context, class Class, share string) context.Context {
+	w, ok := ctx.Value(waitingKey{}).(waiting)
+	if !ok {
+		w.patient = new(atomic.Bool)
+	}
+	w.class = class
+	if share != "" {
+		w.share = share
+	}
+	return context.WithValue(ctx, waitingKey{}, w)
+}
+
+// BePatient lets everything that follows for the context, and for those it came from
+// since As, wait as long as it takes: something has been done outside of the database
+// that has to be written down.
+func BePatient(ctx context.Context) {
+	if w, ok := ctx.Value(waitingKey{}).(waiting); ok {
+		w.patient.Store(true)
+	}
+}
+
+// bounded reports whether locks are not waited for without end.
+func (w waiting) bounded() bool { return w.class > Job && !w.patient.Load() }
+
+// hurried reports whether a connection is not waited for to the context's own end: Brief
+// has a way of its own to one.
+func (w waiting) hurried() bool { return w.bounded() && w.class != Brief }
+
+// gate hands out the connections of a pool. It hangs in the pool as its tracer.
+type gate struct {
+	Gate
+	asked chan struct{} // holds one a connection of Job and Ask
+	slow  chan struct{} // holds one a connection of Job, Ask and Urgent
+	share int           // connections of one share
+
+	mu     sync.Mutex
+	shares map[string]chan struct{}
+	held   map[*pgx.Conn]*pass
+}
+
+// pass is what a connection's holder has taken, to be put back with it.
+type pass struct {
+	taken  []chan struct{}
+	cancel context.CancelFunc
+}
+
+func (p *pass) putBack() {
+	for _, c := range p.taken {
+		<-c
+	}
+	p.taken = nil
+}
+
+func newGate(g Gate, conns int) *gate {
+	open := conns
+	if g.Reserve {
+		open -= max(2, conns/5)
+	}
+	open = max(open, 1)
+	share := min(open, max(2, open-max(1, open/4)))
+	return &gate{
+		Gate: g, asked: make(chan struct{}, open), slow: make(chan struct{}, max(conns-1, 1)), share: share,
+		shares: map[string]chan struct{}{}, held: map[*pgx.Conn]*pass{},
+	}
+}
+
+// stages are what a class has to take before a connection, in order.
+func (g *gate) stages(w waiting) []chan struct{} {
+	switch w.class {
+	case Job, Ask:
+		return []chan struct{}{g.shareOf(w.share), g.asked, g.slow}
+	case Urgent:
+		return []chan struct{}{g.slow}
+	}
+	return nil
+}
+
+func (g *gate) shareOf(name string) chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c, ok := g.shares[name]
+	if !ok {
+		c = make(chan struct{}, g.share)
+		g.shares[name] = c
+	}
+	return c
+}
+
+// acquiring is a context whose end is ErrBusy.
+type acquiring struct {
+	context.Context
+	of context.Context // what the connection is acquired for
+	p  *pass
+}
+
+// Err implements context.Context.
+func (a acquiring) Err() error {
+	if a.Context.Err() == nil {
+		return nil
+	}
+	if err := a.of.Err(); err != nil {
+		return err
+	}
+	return ErrBusy
+}
+
+// TraceAcquireStart implements pgxpool.AcquireTracer: it waits for the caller's turn.
+func (g *gate) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {
+	w, ok := ctx.Value(waitingKey{}).(waiting)
+	if !ok {
+		return ctx
+	}
+	a := acquiring{Context: ctx, of: ctx, p: &pass{cancel: func() {}}}
+	if w.hurried() {
+		a.Context, a.p.cancel = context.WithTimeout(ctx, g.Wait)
+	}
+	for _, stage := range g.stages(w) {
+		select {
+		case stage <- struct{}{}:
+			a.p.taken = append(a.p.taken, stage)
+		case <-a.Done():
+			return a // with which the pool gives nothing
+		}
+	}
+	return a
+}
+
+// TraceAcquireEnd implements pgxpool.AcquireTracer.
+func (g *gate) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data pgxpool.TraceAcquireEndData) {
+	a, ok := ctx.(acquiring)
+	if !ok {
+		return
+	}
+	a.p.cancel()
+	if data.Conn == nil {
+		a.p.putBack()
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held[data.Conn] = a.p
+}
+
+// TraceRelease implements pgxpool.ReleaseTracer.
+func (g *gate) TraceRelease(_ *pgxpool.Pool, data pgxpool.TraceReleaseData) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p, ok := g.held[data.Conn]; ok {
+		delete(g.held, data.Conn)
+		p.putBack()
+	}
+}
+
+// TraceQueryStart implements pgx.QueryTracer, which every tracer has to.
+func (*gate) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (*gate) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// lockWaitKey is under what a connection keeps the lock_timeout that it has.
+const lockWaitKey = "lock_timeout"
+
+// prepare gives the connection the lock_timeout of its new holder, where it has
+// another. A new one has the requests'.
+func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	want := time.Duration(0)
+	if w, ok := ctx.Value(waitingKey{}).(waiting); ok && w.bounded() {
+		want = g.LockWait
+	}
+	kept := conn.PgConn().CustomData()
+	has, ok := kept[lockWaitKey].(time.Duration)
+	if !ok {
+		has = g.LockWait
+	}
+	if has == want {
+		return true, nil
+	}
+	if _, err := conn.Exec(ctx, "SET lock_timeout = "+milliseconds(want), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return false, err
+	}
+	kept[lockWaitKey] = want
+	return true, nil
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+func code(err error) string {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return pgErr.Code
+	}
+	return ""
+}

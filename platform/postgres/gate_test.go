@@ -1,0 +1,121 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/postgres"
+	"marquee/testutil/pgtest"
+)
+
+// narrow is a pool of five connections, two of which are kept.
+func narrow(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{
+		MaxConns: 5, Gate: &postgres.Gate{Wait: 500 * time.Millisecond, LockWait: 200 * time.Millisecond, Reserve: true},
+	})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// take acquires until nothing is free, and returns how many there were.
+func take(t *testing.T, pool *pgxpool.Pool, class postgres.Class, share string) (n int, release func()) {
+	t.Helper()
+	var taken []*pgxpool.Conn
+	for {
+		ctx, cancel := context.WithTimeout(postgres.As(t.Context(), class, share), 2*time.Second)
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			cancel()
+			if class == postgres.Brief {
+				require.ErrorIs(t, err, context.DeadlineExceeded, "it waits as long as its context lets it")
+			} else {
+				require.ErrorIs(t, err, postgres.ErrBusy)
+				require.True(t, postgres.IsBusy(err))
+				require.False(t, postgres.IsTimeout(err), "nothing was too expensive")
+			}
+			break
+		}
+		t.Cleanup(cancel)
+		taken = append(taken, conn)
+	}
+	return len(taken), func() {
+		for _, conn := range taken {
+			conn.Release()
+		}
+	}
+}
+
+func TestReserveAndSharesOfAPool(t *testing.T) {
+	t.Parallel()
+	pool := narrow(t)
+	for range 2 { // the second time with what the first has given back
+		one, releaseOne := take(t, pool, postgres.Ask, "one route")
+		require.Equal(t, 2, one, "a route leaves some to the others")
+		other, releaseOther := take(t, pool, postgres.Ask, "another")
+		require.Equal(t, 1, other)
+		urgent, releaseUrgent := take(t, pool, postgres.Urgent, "")
+		require.Equal(t, 1, urgent)
+		brief, releaseBrief := take(t, pool, postgres.Brief, "")
+		require.Equal(t, 1, brief)
+		for _, release := range []func(){releaseOne, releaseOther, releaseUrgent, releaseBrief} {
+			release()
+		}
+	}
+}
+
+// TestNothingOfAPoolIsLost: whoever gives up, at whatever moment, takes nothing along.
+func TestNothingOfAPoolIsLost(t *testing.T) {
+	t.Parallel()
+	pool := narrow(t)
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(postgres.As(t.Context(), postgres.Class(1+i%4), "a"), time.Duration(i)*time.Millisecond)
+			defer cancel()
+			_, _ = pool.Exec(ctx, "SELECT pg_sleep(0.01)")
+		})
+	}
+	all.Wait()
+	n, release := take(t, pool, postgres.Ask, "a")
+	require.Equal(t, 2, n)
+	release()
+}
+
+func TestWhoWaitsForLocks(t *testing.T) {
+	t.Parallel()
+	pool := narrow(t)
+	_, err := pool.Exec(t.Context(), "CREATE TABLE platform.held (id int)")
+	require.NoError(t, err)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
+	_, err = tx.Exec(t.Context(), "LOCK TABLE platform.held")
+	require.NoError(t, err)
+	for _, class := range []postgres.Class{postgres.Ask, postgres.Urgent, postgres.Brief} {
+		_, err = pool.Exec(postgres.As(t.Context(), class, "a"), "SELECT FROM platform.held")
+		require.True(t, postgres.IsLocked(err) && postgres.IsBusy(err), "%v", err)
+		require.False(t, postgres.IsTimeout(err))
+	}
+	patient := postgres.As(t.Context(), postgres.Ask, "a")
+	postgres.BePatient(context.WithoutCancel(patient))
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		wait string
+	}{
+		"a request": {postgres.As(t.Context(), postgres.Ask, "a"), "200ms"},
+		"a request that has to write down what it did": {patient, "0"},
+		"a job":     {postgres.As(t.Context(), postgres.Job, "jobs"), "0"},
+		"a command": {t.Context(), "0"},
+	} {
+		var wait string
+		require.NoError(t, pool.QueryRow(c.ctx, "SHOW lock_timeout").Scan(&wait), name)
+		require.Equal(t, c.wait, wait, name)
+	}
+}
