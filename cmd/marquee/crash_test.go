@@ -66,7 +66,7 @@ func newOutside(t *testing.T) *outside {
 		"TOKEN_KEYS=a:"+secret.Random(32), "FILE_KEY="+secret.Random(32), "SMTP_URL="+catcher.URL(),
 		"GWA_URL="+o.sandbox.GWAURL(), "GWA_API_KEY="+o.gwaKey, "GWA_WEBHOOK_TOKEN="+token,
 		"GWB_URL="+o.sandbox.GWBURL(), "GWB_SECRET_KEY="+o.gwbKey, "GWB_PUBLISHABLE_KEY=pk_test_marquee", "GWB_WEBHOOK_SECRET="+signing,
-		"RECOVERY_DELAY=100ms", "GATEWAY_CALL_TIME=2s", "DATABASE_MAX_CONNS=6")
+		"RECOVERY_DELAY=100ms", "GATEWAY_CALL_TIME=2s", "DATABASE_MAX_CONNS=6", "DATABASE_WAIT=1m", "DATABASE_LOCK_WAIT=1m")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(leaktest.Dump(o.database, "subscriptions", "payments"))
