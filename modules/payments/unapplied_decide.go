@@ -128,6 +128,27 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 	})
 }
 
+// TakeExtensionBackTx opens again the payments that have lengthened a subscription since
+// an instant: its gateway refuses to charge it later. The operators are told.
+func (s *Service) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time, cause string) error {
+	extended, err := s.db.UnappliedListExtended(ctx, tx, paymentsdb.UnappliedListExtendedParams{SubscriptionID: &subscription, Since: since})
+	if err != nil {
+		return fmt.Errorf("read what has extended: %w", err)
+	}
+	for _, u := range extended {
+		_, err := s.moveUnappliedTx(ctx, tx, u, unappliedChange{
+			to: UnappliedOpen, source: byGateway, reason: "The gateway refuses to charge the subscription later: " + cause, forPeople: true,
+			note: "It had extended subscription " + subscription.String() + ", whose gateway refuses to charge it later: decide anew.",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.deps.Operators.TellTx(ctx, tx, "An extension was taken back", fmt.Sprintf(
+		"The gateway of subscription %s refuses to charge it later: %s.\nIts dates are those before the extension again; %d payments that had extended it are open on the list of unapplied payments.\nSee docs/operations.md, An extension that the gateway refuses.\n",
+		subscription, cause, len(extended)))
+}
+
 // keepUnapplied notes that the money stays, and why: 409 when it is decided.
 func (s *Service) keepUnapplied(ctx context.Context, id objectid.ID, reason string) error {
 	u, err := s.findUnapplied(ctx, id)

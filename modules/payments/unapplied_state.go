@@ -28,12 +28,13 @@ const (
 )
 
 // unappliedMoves is the one table of permitted moves. What people have decided
-// stays; what a refund makes of a case follows the ledger, back too when a refund
+// stays, but for an extension that the gateway refuses; what a refund makes of a case follows the ledger, back too when a refund
 // fails after it was counted.
 var unappliedMoves = map[UnappliedState][]UnappliedState{
 	UnappliedOpen:      {UnappliedRefunding, UnappliedRefunded, UnappliedExtended, UnappliedKept},
 	UnappliedRefunding: {UnappliedRefunded, UnappliedOpen},
 	UnappliedRefunded:  {UnappliedRefunding, UnappliedOpen},
+	UnappliedExtended:  {UnappliedOpen},
 }
 
 // Who decided, in the history.

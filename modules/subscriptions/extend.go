@@ -48,6 +48,11 @@ func (s *Service) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end
 	if err != nil {
 		return err
 	}
+	extended, err := s.extendedTo(ctx, tx, *sub)
+	if err != nil {
+		return err
+	}
+	from = latestOf(from, extended)
 	end, err := to(from)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,9 +26,16 @@ const chargeMoveLease = 2 * time.Minute
 // States of a chargeMove besides open.
 const (
 	chargeMoveDone    = "done"
-	chargeMoveRefused = "refused" // the gateway certainly did not; or nothing charges there any more
+	chargeMoveRefused = "refused" // the gateway certainly will not; or nothing charges there any more
 	chargeMoveVoid    = "void"    // the subscription ended first, or the day has come
 )
+
+// refusalCounts is for how long the gateway has to find an order wrong: the first such
+// word may be a fault of its own.
+const refusalCounts = 15 * time.Minute
+
+// errChargeMoveRefused is not final yet.
+var errChargeMoveRefused = errors.New("the gateway refuses it")
 
 // chargeMoveArgs has the gateway charge next when an extension ends.
 type chargeMoveArgs struct {
@@ -60,7 +66,11 @@ func chargeMoveIntent(id objectid.ID) intent.Ref {
 }
 
 func (s *Service) lookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	return intent.Settled, s.askForChargeMove(payments.Background(ctx), l.Subject)
+	err := s.askForChargeMove(payments.Background(ctx), l.Subject)
+	if errors.Is(err, errChargeMoveRefused) {
+		return intent.Waiting, nil // a right answer
+	}
+	return underWay(err)
 }
 
 // askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
@@ -80,6 +90,10 @@ func (s *Service) askForChargeMove(ctx context.Context, id objectid.ID) error {
 	if Status(sub.Status).Ended() || !move.ToAt.After(s.clock.Now()) {
 		return s.endChargeMove(ctx, sub, move, chargeMoveVoid, nil)
 	}
+	paused, err := s.db.HasPauseSince(ctx, s.pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.clock.Now()})
+	if err != nil || paused {
+		return errors.Join(err, errPauseUnderWay) // nothing is charged meanwhile
+	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	remote, err := s.moveRemote(call, sub, move)
@@ -89,10 +103,8 @@ func (s *Service) askForChargeMove(ctx context.Context, id objectid.ID) error {
 		return s.endChargeMove(ctx, sub, move, chargeMoveDone, &remote)
 	case err == nil: // it has ended there, and charges nobody
 		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, &remote)
-	case refusedForGood(err) && move.Tries == 1:
-		s.log.ErrorContext(ctx, "the next charge of an extended subscription was not moved", slog.String("subscription_id", sub.ID.String()),
-			slog.String("gateway", sub.Gateway), slog.Any("error", err))
-		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, nil)
+	case refusedForGood(err):
+		return s.refuseChargeMove(context.WithoutCancel(ctx), sub, move, err)
 	}
 	return fmt.Errorf("move the next charge of %s: %w", sub.ID, err)
 }
@@ -165,6 +177,11 @@ func (s *Service) endChargeMove(ctx context.Context, found row, move chargeMove,
 		if err != nil {
 			return err
 		}
+		if remote != nil && remote.Inactive && state == chargeMoveRefused {
+			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return errors.Join(err, errPauseUnderWay) // our own doing
+			}
+		}
 		now := s.clock.Now()
 		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: state, ToAt: move.ToAt, Now: &now})
 		if err != nil || n == 0 || remote == nil || Status(sub.Status).Ended() {
@@ -173,7 +190,7 @@ func (s *Service) endChargeMove(ctx context.Context, found row, move chargeMove,
 		return s.editTx(ctx, tx, &sub, func(r *row) {
 			switch {
 			case state == chargeMoveRefused && r.ExpiresAt != nil:
-				r.GatewayDeletedAt = &now // nothing charges it: what was given ends with expires_at
+				s.endedThere(r) // nothing charges it: what was given ends with expires_at
 			case state == chargeMoveDone:
 				s.learnRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made

@@ -254,7 +254,15 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 		if p.Until != nil {
 			from = *p.Until // by the gateway's clock
 		}
-		answer, err := gateway.ResumeCollection(ctx, collectionOf(sub), p.NextDue, from)
+		due := p.NextDue
+		extended, err := s.extendedTo(ctx, s.pool, sub)
+		if err != nil {
+			return err
+		}
+		if extended != nil { // its order has waited for the end of the pause
+			due = new(latestOf(*extended, due))
+		}
+		answer, err := gateway.ResumeCollection(ctx, collectionOf(sub), due, from)
 		if err != nil {
 			return fmt.Errorf("resume collection: %w", err)
 		}

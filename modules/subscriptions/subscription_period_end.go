@@ -143,6 +143,11 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 		if end = latest(end, told); end == nil {
 			return errNothingPaid()
 		}
+		extended, err := s.extendedTo(ctx, tx, sub)
+		if err != nil {
+			return err
+		}
+		end = new(latestOf(*end, extended))
 		return s.endWithPeriodTx(ctx, tx, &sub, *end)
 	})
 	if err != nil || !stops(sub) {

@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,29 +61,33 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 	if by != "" && (action == GatewaySaysActive || action == GatewaySaysIncomplete) {
 		action = GatewaySaysOpenHeld
 	}
+	extended, err := s.extendedTo(ctx, tx, *sub)
+	if err != nil {
+		return "", err
+	}
 	c := change{action: action, source: ByWebhook, event: &e.ID}
 	switch action {
 	case GatewaySaysOpenHeld:
 		c.edit = func(r *row) {
 			noteEvent(r, e)
 			if running(e.Subscription.Status) {
-				s.follow(r, e)
+				s.follow(r, e, extended)
 			}
 		}
 		_, err := s.moveTx(ctx, tx, sub, c)
 		return by, err
 	case GatewaySaysActive:
-		c.edit = func(r *row) { s.follow(r, e); closeIntent(r); r.PaymentFailures = 0 }
+		c.edit = func(r *row) { s.follow(r, e, extended); closeIntent(r); r.PaymentFailures = 0 }
 	case GatewaySaysSuspended:
 		counts, err := s.countsTx(ctx, tx, *sub, e)
 		if err != nil {
 			return "", err
 		}
 		if s.cfg.PastDueOnlyCounts && e.Subscription.Status == payments.RemotePastDue {
-			return "", s.onlyCountTx(ctx, tx, sub, counts, e)
+			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e)
 		}
 		c.edit = func(r *row) {
-			s.follow(r, e)
+			s.follow(r, e, extended)
 			closeIntent(r)
 			if counts {
 				r.PaymentFailures++
@@ -94,7 +99,7 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 			}
 		}
 	default:
-		c.edit = func(r *row) { s.follow(r, e) }
+		c.edit = func(r *row) { s.follow(r, e, extended) }
 	}
 	_, err = s.moveTx(ctx, tx, sub, c)
 	return "", err
@@ -126,13 +131,13 @@ func paidAlready(sub row, latest *payments.Payment) bool {
 	return latest != nil && latest.ID == text(sub.LastPaidInvoiceID)
 }
 
-func (s *Service) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts bool, e payments.Event) error {
+func (s *Service) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts bool, extended *time.Time, e payments.Event) error {
 	if counts && Status(sub.Status) != Pending {
 		if err := s.failTx(ctx, tx, sub, e); err != nil {
 			return err
 		}
 	}
-	return s.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e) })
+	return s.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
@@ -150,15 +155,16 @@ func (s *Service) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.E
 }
 
 // follow writes the dates that a status event tells. Cancelled at the period's
-// end means access until then; taken back, the recurrence runs on.
-func (s *Service) follow(r *row, e payments.Event) {
+// end means access until then; taken back, the recurrence runs on. Of a period that an
+// extension is about to lengthen it still tells the old end.
+func (s *Service) follow(r *row, e payments.Event, extended *time.Time) {
 	noteEvent(r, e)
 	s.learnRemote(r, e.Subscription)
 	switch {
 	case e.Subscription.CancelAtPeriodEnd && e.Subscription.NextBilling != nil:
-		r.CancelAtPeriodEnd, r.ExpiresAt = true, e.Subscription.NextBilling
+		r.CancelAtPeriodEnd, r.ExpiresAt = true, new(latestOf(*e.Subscription.NextBilling, extended))
 	case !e.Subscription.CancelAtPeriodEnd && r.CancelAtPeriodEnd:
-		r.CancelAtPeriodEnd, r.ExpiresAt = false, nil
+		r.CancelAtPeriodEnd, r.ExpiresAt = false, extended
 	}
 }
 

@@ -54,6 +54,14 @@ UPDATE payments.unapplied_payments SET automatic = false, note = @note, updated_
 -- name: UnappliedLastDecision :one
 SELECT * FROM payments.unapplied_decisions WHERE unapplied_id = @unapplied_id ORDER BY id DESC LIMIT 1;
 
+-- name: UnappliedListExtended :many
+-- UnappliedListExtended finds and locks the payments that have lengthened a subscription
+-- since an instant.
+SELECT * FROM payments.unapplied_payments u
+WHERE u.subscription_id = @subscription_id AND u.state = 'extended'
+  AND EXISTS (SELECT FROM payments.unapplied_decisions d WHERE d.unapplied_id = u.id AND d.to_state = 'extended' AND d.at >= @since)
+ORDER BY u.id FOR UPDATE;
+
 -- name: UnappliedLock :one
 SELECT * FROM payments.unapplied_payments WHERE id = @id FOR UPDATE;
 

@@ -4,7 +4,7 @@ UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = @until::t
 
 -- name: EndChargeMove :execrows
 -- No row where it was moved further on meanwhile.
-UPDATE subscriptions.charge_moves SET state = @state, next_try_at = NULL, ended_at = @now
+UPDATE subscriptions.charge_moves SET state = @state, next_try_at = NULL, ended_at = @now, refusal = sqlc.narg(refusal)
 WHERE id = @id AND state = 'open' AND to_at = @to_at::timestamptz;
 
 -- name: GetChargeMove :one
@@ -28,6 +28,11 @@ VALUES (@id, @subscription_id, @from_at, @to_at, @now::timestamptz, @created_by_
 SELECT id FROM subscriptions.charge_moves WHERE state = 'open' AND next_try_at <= @now::timestamptz
 ORDER BY next_try_at LIMIT 500;
 
+-- name: NoteChargeMoveRefused :one
+-- Since when the gateway finds the order wrong. No row where it is over.
+UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, @now::timestamptz)
+WHERE id = @id AND state = 'open' RETURNING refused_since::timestamptz;
+
 -- name: PostponeChargeMove :exec
 UPDATE subscriptions.charge_moves SET next_try_at = @next_try_at::timestamptz WHERE id = @id AND state = 'open';
 
@@ -38,5 +43,5 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
 
 -- name: LengthenChargeMove :execrows
 -- Moves the order that is open further on.
-UPDATE subscriptions.charge_moves SET to_at = @to_at, next_try_at = @now::timestamptz
+UPDATE subscriptions.charge_moves SET to_at = @to_at, next_try_at = @now::timestamptz, refused_since = NULL
 WHERE subscription_id = @subscription_id AND state = 'open';

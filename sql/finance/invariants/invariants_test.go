@@ -116,6 +116,8 @@ var plants = map[string][]string{
 		paidByCard + chargeMove("done", "NULL"),
 		paidByCard + chargeMove("done", "NULL") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
 		chargeMove("open", "'2026-11-20 11:29'"),
+		chargeMove("refused", "NULL") + `; UPDATE subscriptions.subscriptions SET expires_at = '2026-12-16'`,
+		unapplied("pay_1", "extended", "extended") + "; " + chargeMove("refused", "NULL") + `; UPDATE subscriptions.charge_moves SET refusal = 'no', ended_at = '2026-12-31'`,
 	},
 	"paid_subscription_in_ledger": {
 		`DELETE FROM payments.payments WHERE purpose = 'subscription'`,
@@ -308,7 +310,7 @@ const paidByCard = `INSERT INTO payments.payments (gateway, gateway_payment_id, 
 
 func chargeMove(state, nextTry string) string {
 	return fmt.Sprintf(`INSERT INTO subscriptions.charge_moves (id, subscription_id, state, from_at, to_at, next_try_at, ended_at, register_date)
-		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-16', '2026-12-16', %s, CASE WHEN '%s' = 'done' THEN timestamptz '2026-11-15' END, '2026-11-15')`, state, nextTry, state)
+		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-16', '2026-12-16', %s, CASE WHEN '%s' IN ('done', 'refused') THEN timestamptz '2026-11-15' END, '2026-11-15')`, state, nextTry, state)
 }
 
 func pause(state, until, nextTry string) string {

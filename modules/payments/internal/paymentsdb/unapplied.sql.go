@@ -251,6 +251,58 @@ func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLear
 	return err
 }
 
+const unappliedListExtended = `-- name: UnappliedListExtended :many
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at FROM payments.unapplied_payments u
+WHERE u.subscription_id = $1 AND u.state = 'extended'
+  AND EXISTS (SELECT FROM payments.unapplied_decisions d WHERE d.unapplied_id = u.id AND d.to_state = 'extended' AND d.at >= $2)
+ORDER BY u.id FOR UPDATE
+`
+
+type UnappliedListExtendedParams struct {
+	SubscriptionID *objectid.ID
+	Since          time.Time
+}
+
+// UnappliedListExtended finds and locks the payments that have lengthened a subscription
+// since an instant.
+func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg UnappliedListExtendedParams) ([]PaymentsUnappliedPayment, error) {
+	rows, err := db.Query(ctx, unappliedListExtended, arg.SubscriptionID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsUnappliedPayment{}
+	for rows.Next() {
+		var i PaymentsUnappliedPayment
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.Gateway,
+			&i.Subject,
+			&i.GatewayPaymentID,
+			&i.AmountCents,
+			&i.CustomerID,
+			&i.SubscriptionID,
+			&i.OrderID,
+			&i.PaidAt,
+			&i.State,
+			&i.Note,
+			&i.Automatic,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Tries,
+			&i.NextTryAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unappliedLock = `-- name: UnappliedLock :one
 SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
 `

@@ -13,7 +13,7 @@ import (
 )
 
 const beginChargeMove = `-- name: BeginChargeMove :one
-UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open' RETURNING id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date
+UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open' RETURNING id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal
 `
 
 type BeginChargeMoveParams struct {
@@ -36,20 +36,23 @@ func (q *Queries) BeginChargeMove(ctx context.Context, db DBTX, arg BeginChargeM
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
+		&i.RefusedSince,
+		&i.Refusal,
 	)
 	return i, err
 }
 
 const endChargeMove = `-- name: EndChargeMove :execrows
-UPDATE subscriptions.charge_moves SET state = $1, next_try_at = NULL, ended_at = $2
-WHERE id = $3 AND state = 'open' AND to_at = $4::timestamptz
+UPDATE subscriptions.charge_moves SET state = $1, next_try_at = NULL, ended_at = $2, refusal = $3
+WHERE id = $4 AND state = 'open' AND to_at = $5::timestamptz
 `
 
 type EndChargeMoveParams struct {
-	State string
-	Now   *time.Time
-	ID    objectid.ID
-	ToAt  time.Time
+	State   string
+	Now     *time.Time
+	Refusal *string
+	ID      objectid.ID
+	ToAt    time.Time
 }
 
 // No row where it was moved further on meanwhile.
@@ -57,6 +60,7 @@ func (q *Queries) EndChargeMove(ctx context.Context, db DBTX, arg EndChargeMoveP
 	result, err := db.Exec(ctx, endChargeMove,
 		arg.State,
 		arg.Now,
+		arg.Refusal,
 		arg.ID,
 		arg.ToAt,
 	)
@@ -67,7 +71,7 @@ func (q *Queries) EndChargeMove(ctx context.Context, db DBTX, arg EndChargeMoveP
 }
 
 const getChargeMove = `-- name: GetChargeMove :one
-SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date FROM subscriptions.charge_moves WHERE id = $1
+SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves WHERE id = $1
 `
 
 func (q *Queries) GetChargeMove(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsChargeMove, error) {
@@ -84,12 +88,14 @@ func (q *Queries) GetChargeMove(ctx context.Context, db DBTX, id objectid.ID) (S
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
+		&i.RefusedSince,
+		&i.Refusal,
 	)
 	return i, err
 }
 
 const getChargeMoveOver = `-- name: GetChargeMoveOver :one
-SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date FROM subscriptions.charge_moves
+SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves
 WHERE subscription_id = $1 AND from_at <= $2 AND to_at > $2 AND state IN ('open', 'done')
 ORDER BY to_at DESC LIMIT 1
 `
@@ -114,12 +120,14 @@ func (q *Queries) GetChargeMoveOver(ctx context.Context, db DBTX, arg GetChargeM
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
+		&i.RefusedSince,
+		&i.Refusal,
 	)
 	return i, err
 }
 
 const getLastChargeMove = `-- name: GetLastChargeMove :one
-SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date FROM subscriptions.charge_moves
+SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves
 WHERE subscription_id = $1 AND state IN ('open', 'done') ORDER BY to_at DESC LIMIT 1
 `
 
@@ -137,6 +145,8 @@ func (q *Queries) GetLastChargeMove(ctx context.Context, db DBTX, subscriptionID
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
+		&i.RefusedSince,
+		&i.Refusal,
 	)
 	return i, err
 }
@@ -186,7 +196,7 @@ func (q *Queries) InsertChargeMove(ctx context.Context, db DBTX, arg InsertCharg
 }
 
 const lengthenChargeMove = `-- name: LengthenChargeMove :execrows
-UPDATE subscriptions.charge_moves SET to_at = $1, next_try_at = $2::timestamptz
+UPDATE subscriptions.charge_moves SET to_at = $1, next_try_at = $2::timestamptz, refused_since = NULL
 WHERE subscription_id = $3 AND state = 'open'
 `
 
@@ -228,6 +238,24 @@ func (q *Queries) ListDueChargeMoves(ctx context.Context, db DBTX, now time.Time
 		return nil, err
 	}
 	return items, nil
+}
+
+const noteChargeMoveRefused = `-- name: NoteChargeMoveRefused :one
+UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, $1::timestamptz)
+WHERE id = $2 AND state = 'open' RETURNING refused_since::timestamptz
+`
+
+type NoteChargeMoveRefusedParams struct {
+	Now time.Time
+	ID  objectid.ID
+}
+
+// Since when the gateway finds the order wrong. No row where it is over.
+func (q *Queries) NoteChargeMoveRefused(ctx context.Context, db DBTX, arg NoteChargeMoveRefusedParams) (time.Time, error) {
+	row := db.QueryRow(ctx, noteChargeMoveRefused, arg.Now, arg.ID)
+	var refused_since time.Time
+	err := row.Scan(&refused_since)
+	return refused_since, err
 }
 
 const postponeChargeMove = `-- name: PostponeChargeMove :exec

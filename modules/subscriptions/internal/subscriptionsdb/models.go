@@ -125,6 +125,10 @@ type SubscriptionsChargeMove struct {
 	EndedAt      *time.Time
 	CreatedByID  *objectid.ID
 	RegisterDate time.Time
+	// Since when the gateway finds the open order wrong; it is asked again for a quarter of an hour before that counts.
+	RefusedSince *time.Time
+	// What the gateway said when that counted: the extension was taken back. Null of a refused order: nothing charges there any more, and the extension stands.
+	Refusal *string
 }
 
 // Debits of automatic PIX, one a cycle, written before the gateway is asked for it.

@@ -1,0 +1,82 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/postgres"
+)
+
+// refuseChargeMove notes that the gateway finds the order wrong. It is asked again; once
+// it has said so for a while the extension is taken back.
+func (s *Service) refuseChargeMove(ctx context.Context, sub row, move chargeMove, cause error) error {
+	now := s.clock.Now()
+	since, err := s.db.NoteChargeMoveRefused(ctx, s.pool, subscriptionsdb.NoteChargeMoveRefusedParams{ID: move.ID, Now: now})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // it is over
+	}
+	if err != nil {
+		return fmt.Errorf("note refusal of charge move: %w", err)
+	}
+	if !errors.Is(cause, payments.ErrUnsupported) && now.Before(since.Add(refusalCounts)) {
+		return fmt.Errorf("%w: %w", errChargeMoveRefused, cause)
+	}
+	s.log.ErrorContext(ctx, "the gateway refuses to charge an extended subscription later: the extension is taken back",
+		slog.String("subscription_id", sub.ID.String()), slog.String("gateway", sub.Gateway), slog.Any("error", cause))
+	return s.takeExtensionBack(ctx, sub, move, cause)
+}
+
+// takeExtensionBack ends the order as refused: the customer is charged when they would
+// have been without it, and what had paid for the extension is open again. One that was
+// moved further on meanwhile stays open, and is asked for anew.
+func (s *Service) takeExtensionBack(ctx context.Context, found row, move chargeMove, cause error) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		sub, err := s.lockTx(ctx, tx, found.CustomerID, found.ID)
+		if err != nil {
+			return err
+		}
+		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{
+			ID: move.ID, State: chargeMoveRefused, ToAt: move.ToAt, Now: new(s.clock.Now()), Refusal: new(cause.Error()),
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+		if err := s.payments.TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate, cause.Error()); err != nil {
+			return err
+		}
+		if Status(sub.Status).Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
+			return nil // something else has moved the end since
+		}
+		earlier, err := s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})
+		if err != nil {
+			return fmt.Errorf("read earlier extension: %w", err)
+		}
+		return s.editTx(ctx, tx, &sub, func(r *row) {
+			r.ExpiresAt, r.NextBillingDate = nil, &move.FromAt
+			if earlier || r.CancelAtPeriodEnd {
+				r.ExpiresAt = &move.FromAt
+			}
+			s.anchor(r, move.FromAt)
+		})
+	})
+}
+
+// extendedTo is the end of an extension whose order is open: what the gateway tells
+// meanwhile of its period is from before it. Nil: there is none.
+func (s *Service) extendedTo(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
+	last, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != "open":
+		return nil, nil //nolint:nilnil // nil is the answer
+	case err != nil:
+		return nil, fmt.Errorf("read extension: %w", err)
+	}
+	return &last.ToAt, nil
+}

@@ -1,0 +1,163 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/sandbox/stage"
+)
+
+// refuses has gateway A find the calls of an extension wrong.
+func (b *bundle) refuses(t *testing.T, method, path string, times int) {
+	t.Helper()
+	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
+		Method: method, Path: path, Kind: stage.FaultOdd, Answer: "error", Status: 400, Times: times,
+	}))
+}
+
+// TestAnExtensionThatIsRefusedOnceIsAskedForAgain: gateway A says 400 to the moving of the
+// next charge, or to the deleting of the one that it has made.
+func TestAnExtensionThatIsRefusedOnceIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string][2]string{"move": {http.MethodPut, "/v3/subscriptions/"}, "drop": {http.MethodDelete, "/v3/payments/"}} {
+		for way, extend := range extenders {
+			if name == "move" && way != "days" {
+				continue // the gateway charges then anyway, once the charge that it has made is gone
+			}
+			t.Run(name+" by "+way, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				id := b.paidGWA(t)
+				b.goBy(t, 2*day)
+				extend(t, b, id)
+				end := column[time.Time](t, b, id, "expires_at")
+				b.refuses(t, call[0], call[1], 1)
+				require.NoError(t, b.service.Sweep(t.Context()))
+				require.Equal(t, "open", b.chargeMove(t, id), "once is no proof")
+				b.looks(t, time.Minute)
+				require.Equal(t, "done", b.chargeMove(t, id))
+				require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
+			})
+		}
+	}
+}
+
+// TestAnExtensionThatTheGatewayRefusesIsTakenBack: the customer is charged as without it,
+// and keeps what was charged for; the payment that had paid for it is open again.
+func TestAnExtensionThatTheGatewayRefusesIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for way, extend := range extenders {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.paidGWA(t)
+			b.goBy(t, 2*day)
+			b.refuses(t, http.MethodDelete, "/v3/payments/", manyTimes)
+			extend(t, b, id)
+			require.NoError(t, b.service.Sweep(t.Context()))
+			b.looks(t, 40*time.Minute)
+			require.Equal(t, "refused", b.chargeMove(t, id))
+			require.NotEmpty(t, b.text(t, "SELECT refusal FROM subscriptions.charge_moves"))
+			require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
+			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"), "its recurrence runs")
+			from := column[time.Time](t, b, id, "next_billing_date")
+			require.WithinDuration(t, b.clock.Now().AddDate(0, 1, 0), from, 5*day, "when it was due before")
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'extended'"))
+			if way != "days" {
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND NOT automatic AND note LIKE '%refuses%'"))
+			}
+			listed := b.count(t, "SELECT count(*) FROM payments.unapplied_payments")
+			b.goBy(t, from.Sub(b.clock.Now())+2*day)
+			paid, _ := b.taken(t, id)
+			require.EqualValues(t, 2*4990, paid)
+			require.Equal(t, listed, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "the charge pays its period")
+			require.True(t, b.access(t))
+			require.True(t, column[time.Time](t, b, id, "next_billing_date").After(from))
+		})
+	}
+}
+
+// TestAnExtensionWaitsForADispute: our own pause of collection is no end of the
+// recurrence; once the dispute is won the next charge moves, and nothing is charged in
+// the extended time.
+func TestAnExtensionWaitsForADispute(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range eachDispute {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := d.begin(b, t)
+			b.signLater(t)
+			b.goBy(t, 2*day)
+			faults := b.gateways.Sandbox.GWA.Stage().Faults
+			if gateway == "gwb" {
+				faults = b.gateways.Sandbox.GWB.Stage().Faults
+			}
+			require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodGet, Path: "/v", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+			extenders["days"](t, b, id)
+			end := column[time.Time](t, b, id, "expires_at")
+			require.NoError(t, b.service.Sweep(t.Context()))
+			faults.Clear()
+			dispute := d.open(b, t, id)
+			require.NoError(t, b.service.Sweep(t.Context()))
+			b.looks(t, time.Minute)
+			require.Equal(t, "paused", b.pause(t, id))
+			require.Equal(t, "open", b.chargeMove(t, id), "it waits")
+			b.goBy(t, 10*day)
+			b.looks(t, time.Minute)
+			require.Equal(t, "open", b.chargeMove(t, id))
+			d.close(b, t, dispute, true)
+			b.goBy(t, time.Hour)
+			b.looks(t, time.Minute)
+			require.Equal(t, "done", b.chargeMove(t, id))
+			require.Equal(t, "active", b.status(t, id))
+			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+			b.goBy(t, end.Sub(b.clock.Now())-30*time.Hour)
+			paid, _ := b.taken(t, id)
+			require.EqualValues(t, 4990, paid, "nothing in the extended time")
+			b.goBy(t, 3*day)
+			paid, _ = b.taken(t, id)
+			require.EqualValues(t, 2*4990, paid, "one after")
+			require.True(t, b.access(t))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+		})
+	}
+}
+
+// TestTheEndOfThePeriodTakesNoExtensionBack: gateway B still tells the end of the old
+// period while the next charge is about to be moved.
+func TestTheEndOfThePeriodTakesNoExtensionBack(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/gwb/subscription", "/customers/me/subscription?at=period_end"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.paidGWB(t)
+			b.signLater(t)
+			b.goBy(t, 2*day)
+			extend := func(days int) {
+				b.admin(t).Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": days}).Expect(200)
+			}
+			extend(30)
+			end := column[time.Time](t, b, id, "expires_at")
+			b.expect(t, 200, http.MethodDelete, path, nil)
+			b.settle(t)
+			require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
+			extend(10)
+			require.WithinDuration(t, end.AddDate(0, 0, 10), column[time.Time](t, b, id, "expires_at"), 2*time.Hour)
+			end = column[time.Time](t, b, id, "expires_at")
+			b.goBy(t, time.Hour)
+			require.Equal(t, "done", b.chargeMove(t, id))
+			require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), time.Second)
+			b.goBy(t, end.Sub(b.clock.Now())-2*time.Hour)
+			require.True(t, b.access(t))
+			b.goBy(t, 4*time.Hour)
+			require.Contains(t, []string{"cancelled", "expired"}, b.status(t, id))
+			paid, _ := b.taken(t, id)
+			require.EqualValues(t, 4990, paid)
+		})
+	}
+}
