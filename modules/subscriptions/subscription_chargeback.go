@@ -18,8 +18,8 @@ import (
 // chargeback does for a dispute that the gateway did not report what
 // charge.dispute.created does: suspended, has_chargeback, a row in the ledger of
 // disputes. It is of the latest payment and no more than that: 422 above it, 409 while
-// that payment is disputed already. Where nothing was paid the price of a period stands
-// for it.
+// that payment is disputed already. It may have been made for what the subscription has
+// renewed. Where nothing was paid the price of a period stands for it.
 func (s *Service) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
 	now := s.clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
@@ -27,16 +27,24 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
 			Reason: reason, State: payments.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
-		paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+		chain, err := s.renewalChain(ctx, tx, *sub)
 		if err != nil {
 			return err
 		}
+		disputed := *sub
 		var latest payments.Payment
-		if len(paid) > 0 {
-			latest = paid[0].Payment
-			report.PaymentID, report.Amount = cmp.Or(latest.PaymentIntentID, latest.ID), latest.Amount
+		for _, r := range chain {
+			paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, r.ID)
+			if err != nil {
+				return err
+			}
+			if len(paid) > 0 {
+				disputed, latest = r, paid[0].Payment
+				report.PaymentID, report.Amount = cmp.Or(latest.PaymentIntentID, latest.ID), latest.Amount
+				break
+			}
 		}
-		all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
+		all, err := s.disputesOf(ctx, tx, *sub)
 		if err != nil {
 			return err
 		}
@@ -52,12 +60,16 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 			report.Amount = money.Cents(*amount)
 		}
 		_, err = s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
+			Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID, Report: report,
 		})
 		if err != nil {
 			return err
 		}
-		return s.openDisputeTx(ctx, tx, sub, change{source: ByAdmin, actor: callerID(ctx)})
+		if err := s.openDisputeTx(ctx, tx, &disputed, change{source: ByAdmin, actor: callerID(ctx)}); err != nil {
+			return err
+		}
+		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
+		return err
 	})
 }
 
@@ -72,7 +84,7 @@ func (s *Service) withdrawChargeback(ctx context.Context, sub row, disputeID, re
 			return err
 		}
 		defer func() { sub = locked }()
-		withdrawn, err := s.payments.WithdrawDisputeTx(ctx, tx, payments.ForSubscription, sub.ID, disputeID)
+		disputed, withdrawn, err := s.withdrawDisputeTx(ctx, tx, locked, disputeID)
 		switch {
 		case postgres.IsNoRows(err):
 			return fault.NotFound("Chargeback")
@@ -82,7 +94,11 @@ func (s *Service) withdrawChargeback(ctx context.Context, sub row, disputeID, re
 			return err
 		}
 		before := shown(locked)
-		if err := s.forgetChargebackTx(ctx, tx, &locked, s.clock.Now()); err != nil {
+		err = s.liftAllTx(ctx, tx, &disputed, func(r *row) error { return s.forgetChargebackTx(ctx, tx, r, s.clock.Now()) })
+		if err != nil {
+			return err
+		}
+		if locked, err = s.db.GetSubscription(ctx, tx, sub.ID); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, locked, reason)
@@ -90,10 +106,26 @@ func (s *Service) withdrawChargeback(ctx context.Context, sub row, disputeID, re
 	return sub, err
 }
 
+// withdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
+// that it followed by renewals, and answers which one's it is.
+func (s *Service) withdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub row, disputeID string) (disputed row, withdrawn bool, err error) {
+	chain, err := s.renewalChain(ctx, tx, sub)
+	if err != nil {
+		return row{}, false, err
+	}
+	for _, disputed = range chain {
+		withdrawn, err = s.payments.WithdrawDisputeTx(ctx, tx, payments.ForSubscription, disputed.ID, disputeID)
+		if !postgres.IsNoRows(err) {
+			break
+		}
+	}
+	return disputed, withdrawn, err
+}
+
 // forgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
 // was won since, it is that one's end which opens the subscription.
 func (s *Service) forgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time) error {
-	all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
+	all, err := s.disputesOf(ctx, tx, *sub)
 	if err != nil || hasState(all, payments.DisputeOpen) || hasState(all, payments.DisputeLost) {
 		return err
 	}

@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,32 +43,98 @@ func (s *Service) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, chan
 }
 
 func (s *Service) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
-	c.action, c.edit = DisputeOpens, func(r *row) { r.HasChargeback = true }
-	if _, err := s.moveTx(ctx, tx, sub, c); err != nil {
+	held, err := s.disputedTx(ctx, tx, sub)
+	if err != nil {
 		return err
 	}
-	return s.pauseTx(ctx, tx, *sub)
+	c.action, c.edit = DisputeOpens, func(r *row) { r.HasChargeback = true }
+	for _, r := range held {
+		if _, err := s.moveTx(ctx, tx, r, c); err != nil {
+			return err
+		}
+		if err := s.pauseTx(ctx, tx, *r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
 // dispute's opening, which is the exit that is counted.
 func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
-	c.action, c.edit = DisputeLost, func(r *row) { r.HasChargeback = true }
-	if _, err := s.moveTx(ctx, tx, sub, c); err != nil {
+	held, err := s.disputedTx(ctx, tx, sub)
+	if err != nil {
 		return err
 	}
-	return s.endAtGatewayTx(ctx, tx, *sub)
-}
-
-func (s *Service) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
-	if Status(sub.Status).Ended() {
-		all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
-		if err != nil || hasState(all, payments.DisputeLost) {
-			return err // another one was lost, and stays so
+	c.action, c.edit = DisputeLost, func(r *row) { r.HasChargeback = true }
+	for _, r := range held {
+		if _, err := s.moveTx(ctx, tx, r, c); err != nil {
+			return err
+		}
+		if err := s.endAtGatewayTx(ctx, tx, *r); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// disputedTx are those that a dispute of one's payment concerns: itself and, where renewals
+// have replaced it, the one that its customer has by them now. A renewal that waits for
+// its card is ended: it would open what is held.
+func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row, error) {
+	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
+	if err != nil {
+		return nil, fmt.Errorf("lock renewals: %w", err)
+	}
+	held := []*row{sub}
+	for i := range renewals {
+		r := &renewals[i]
+		switch {
+		case waits(*r):
+			if _, err := s.moveTx(ctx, tx, r, change{action: DisputeLost, source: ByJob}); err != nil {
+				return nil, err
+			}
+			if err := s.endAtGatewayTx(ctx, tx, *r); err != nil {
+				return nil, err
+			}
+		case !Status(r.Status).Ended():
+			held = append(held, r)
+		}
+	}
+	return held, nil
+}
+
+// winDisputeTx lifts the dispute from all that it held, unless another one holds them.
+func (s *Service) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
 	c.action = DisputeWon
-	return s.liftDisputeTx(ctx, tx, sub, at, c)
+	return s.liftAllTx(ctx, tx, sub, func(r *row) error {
+		all, err := s.disputesOf(ctx, tx, *r)
+		if err != nil || hasState(all, payments.DisputeOpen) || Status(r.Status).Ended() && hasState(all, payments.DisputeLost) {
+			return err // another one was lost, and stays so
+		}
+		return s.liftDisputeTx(ctx, tx, r, at, c)
+	})
+}
+
+// liftAllTx lifts from a subscription, and from those that followed it by renewals and
+// were held with it.
+func (s *Service) liftAllTx(ctx context.Context, tx pgx.Tx, sub *row, lift func(r *row) error) error {
+	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
+	if err != nil {
+		return fmt.Errorf("lock renewals: %w", err)
+	}
+	if err := lift(sub); err != nil {
+		return err
+	}
+	for i := range renewals {
+		if !renewals[i].HasChargeback {
+			continue
+		}
+		if err := lift(&renewals[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
@@ -86,6 +153,23 @@ func (s *Service) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at tim
 	}
 	_, err = s.moveTx(ctx, tx, sub, c)
 	return err
+}
+
+// disputesOf are the disputes of a subscription and of all that it followed by renewals.
+func (s *Service) disputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
+	chain, err := s.renewalChain(ctx, db, sub)
+	if err != nil {
+		return nil, err
+	}
+	var all []payments.Dispute
+	for _, r := range chain {
+		of, err := s.payments.DisputesOf(ctx, db, payments.ForSubscription, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	return all, nil
 }
 
 func hasState(all []payments.Dispute, state payments.DisputeState) bool {
@@ -119,7 +203,7 @@ func (s *Service) followDisputes(ctx context.Context, sub row) error {
 		if err != nil || Status(locked.Status) != Suspended || !locked.HasChargeback {
 			return err
 		}
-		all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
+		all, err := s.disputesOf(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
@@ -151,7 +235,7 @@ func (s *Service) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 	if err != nil || !paused {
 		return false, err
 	}
-	all, err := s.payments.DisputesOf(ctx, tx, payments.ForSubscription, sub.ID)
+	all, err := s.disputesOf(ctx, tx, sub)
 	if err != nil || disputedPayment(all, p.Payment) {
 		return false, err
 	}

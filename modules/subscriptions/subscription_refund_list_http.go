@@ -52,7 +52,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	if err != nil {
 		return nil, err
 	}
-	disputes, err := h.service.payments.DisputesOf(ctx, h.service.pool, payments.ForSubscription, sub.ID)
+	disputes, err := h.service.disputesOf(ctx, h.service.pool, sub)
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdra
 
 // mayWithdraw answers why not.
 func (s *Service) mayWithdraw(ctx context.Context, sub row) error {
-	chain, err := s.renewalChain(ctx, sub)
+	chain, err := s.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (s *Service) mayWithdraw(ctx context.Context, sub row) error {
 
 // renewalChain is the subscription and all that it followed by renewals, newest first:
 // to their customer they are one.
-func (s *Service) renewalChain(ctx context.Context, sub row) ([]row, error) {
+func (s *Service) renewalChain(ctx context.Context, db postgres.DB, sub row) ([]row, error) {
 	if sub.RenewsID == nil {
 		return []row{sub}, nil
 	}
-	chain, err := s.db.ListRenewalChain(ctx, s.pool, sub.ID)
+	chain, err := s.db.ListRenewalChain(ctx, db, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list what subscription %s renews: %w", sub.ID, err)
 	}
@@ -116,7 +116,7 @@ func (s *Service) renewalChain(ctx context.Context, sub row) ([]row, error) {
 // withdrawalUntil is the end of the right to withdraw; nil where there is none:
 // nothing paid, the setting off.
 func (s *Service) withdrawalUntil(ctx context.Context, sub row) (*time.Time, error) {
-	chain, err := s.renewalChain(ctx, sub)
+	chain, err := s.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.renewalChain(ctx, sub)
+	chain, err := s.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return withdrawal{}, err
 	}
@@ -282,7 +282,7 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.renewalChain(ctx, sub)
+	chain, err := s.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return err
 	}

@@ -140,3 +140,12 @@ UPDATE subscriptions.subscriptions SET
     last_event_at = @last_event_at, last_event_id = @last_event_id, last_paid_invoice_id = @last_paid_invoice_id,
     register_update_date = @now
 WHERE id = @id AND status = @from_status;
+
+-- name: LockRenewalsOf :many
+-- What followed the subscription by renewals, oldest first, for changes.
+WITH RECURSIVE renewals AS (
+    SELECT s.id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = @id
+    UNION ALL
+    SELECT s.id, r.steps + 1 FROM renewals r JOIN subscriptions.subscriptions s ON s.renews_id = r.id
+)
+SELECT s.* FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHERE r.steps > 0 ORDER BY s.id FOR UPDATE OF s;

@@ -96,15 +96,21 @@ var plants = map[string][]string{
 		anotherSubscription("BIA", "active") + `; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('OTHER', 'BIA', now(), 'pending', 'active', 'x', 'job')`,
 	},
 	"refunded_total_is_ledger": {`UPDATE subscriptions.subscriptions SET total_refunded_cents = 1`, refund("gwa", "pay_1", "subscription", "SUB", 1, "done")},
-	"no_access_while_disputed": {`UPDATE subscriptions.subscriptions SET has_chargeback = true; ` + dispute("SUB", "ANA")},
+	"no_access_while_disputed": {
+		`UPDATE subscriptions.subscriptions SET has_chargeback = true; ` + dispute("SUB", "ANA"), dispute("SUB", "ANA"),
+		replaced + `; ` + renewalOf("SUB", "active") + `; ` + dispute("SUB", "ANA"),
+	},
 	"disputed_collection_paused": {
 		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
 		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'; ` + pause("resuming", "NULL", "now()"),
+		replaced + `; ` + renewalOf("SUB", "suspended") + `; ` + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44';
+			UPDATE subscriptions.subscriptions SET has_chargeback = true, gwb_subscription_id = 'sub_2', register_update_date = '2026-11-20 11:44' WHERE id = 'OTHER'`,
 		strings.Replace(disputed, "gwa_subscription_id = 'sub_1'", "pix_automatic = true, gwa_pix_auth_id = 'auth_1'", 1) + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
 	},
 	"lost_dispute_ends": {
 		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-20 11:44'`,
 		dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
+		replaced + `; ` + renewalOf("SUB", "active") + `; ` + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
 	},
 	"paused_money_returned": {
 		paidWhilePaused + pause("paused", "NULL", "NULL"),

@@ -1,5 +1,11 @@
--- No subscription with a chargeback that nobody has lifted is active while its dispute holds money.
-SELECT s.id AS id, 'dispute ' || min(d.gateway_dispute_id) AS detail
-FROM subscriptions.subscriptions s JOIN payments.disputes d ON d.purpose = 'subscription' AND d.local_id = s.id AND d.state = 'open'
-WHERE s.status = 'active' AND s.has_chargeback
+-- No subscription is active while its money, or that of one which it followed by renewals, is held by a dispute, unless an admin has activated it since.
+WITH RECURSIVE held AS (
+    SELECT d.local_id AS id, d.gateway_dispute_id AS dispute, d.created_at AS since FROM payments.disputes d WHERE d.purpose = 'subscription' AND d.state = 'open'
+    UNION
+    SELECT s.id, h.dispute, h.since FROM held h JOIN subscriptions.subscriptions s ON s.renews_id = h.id
+)
+SELECT s.id AS id, 'dispute ' || min(h.dispute) AS detail
+FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
+WHERE s.status = 'active'
+    AND NOT EXISTS (SELECT FROM subscriptions.transitions t WHERE t.customer_id = s.customer_id AND t.reason = 'admin_activated' AND t.at >= h.since)
 GROUP BY s.id

@@ -1153,6 +1153,83 @@ func (q *Queries) ListStats(ctx context.Context, db DBTX) ([]ListStatsRow, error
 	return items, nil
 }
 
+const lockRenewalsOf = `-- name: LockRenewalsOf :many
+WITH RECURSIVE renewals AS (
+    SELECT s.id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = $1
+    UNION ALL
+    SELECT s.id, r.steps + 1 FROM renewals r JOIN subscriptions.subscriptions s ON s.renews_id = r.id
+)
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHERE r.steps > 0 ORDER BY s.id FOR UPDATE OF s
+`
+
+// What followed the subscription by renewals, oldest first, for changes.
+func (q *Queries) LockRenewalsOf(ctx context.Context, db DBTX, id objectid.ID) ([]Subscription, error) {
+	rows, err := db.Query(ctx, lockRenewalsOf, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.CustomerID,
+			&i.PlanID,
+			&i.Gateway,
+			&i.PaymentMethod,
+			&i.Status,
+			&i.PriceCents,
+			&i.PeriodMonths,
+			&i.TrialDays,
+			&i.GwaSubscriptionID,
+			&i.GwaCustomerID,
+			&i.GwaPixAuthID,
+			&i.GwbSubscriptionID,
+			&i.GwbCustomerID,
+			&i.GwbPriceID,
+			&i.PixPaymentID,
+			&i.PixPayload,
+			&i.PixImage,
+			&i.PixExpiresAt,
+			&i.StartedAt,
+			&i.NextBillingDate,
+			&i.LastPaymentAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.GatewayDeletedAt,
+			&i.CancelAtPeriodEnd,
+			&i.PaymentFailures,
+			&i.TotalRefundedCents,
+			&i.HasChargeback,
+			&i.IntentOpen,
+			&i.RecoveryTries,
+			&i.RecoveryAt,
+			&i.LastEventAt,
+			&i.LastEventID,
+			&i.LastPaidInvoiceID,
+			&i.DocumentCreatedByID,
+			&i.RegisterDate,
+			&i.RegisterUpdateDate,
+			&i.PixAutomatic,
+			&i.PixConciliationID,
+			&i.PromoCode,
+			&i.FirstAmountCents,
+			&i.GatewayEndedAt,
+			&i.AnchorDay,
+			&i.RenewsID,
+			&i.StartsAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updateSubscription = `-- name: UpdateSubscription :execrows
 UPDATE subscriptions.subscriptions SET
     status = $1, plan_id = $2, price_cents = $3,
