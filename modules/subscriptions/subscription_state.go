@@ -57,7 +57,7 @@ const (
 	LateMoney              Action = "late_money"              // a payment for a subscription that had ended
 	PeriodEnds             Action = "period_ends"             // expires_at reached
 	CustomerCancels        Action = "customer_cancels"
-	CustomerWithdraws      Action = "customer_withdraws" // within the days of regret, with all money back
+	CustomerWithdraws      Action = "customer_withdraws" // within the days of regret, with all money back; what has ended stays so
 	AdminCancels           Action = "admin_cancels"
 	AdminActivates         Action = "admin_activates"
 	AdminSuspends          Action = "admin_suspends" // PUT status, POST …/chargeback opens a dispute instead
@@ -136,7 +136,7 @@ var transitions = map[Action]moves{
 	LateMoney:         from(Cancelled, Expired)(Active),
 	PeriodEnds:        from(Active, Suspended)(Expired),
 	CustomerCancels:   anyLive(Cancelled),
-	CustomerWithdraws: from(Active, Suspended)(Cancelled),
+	CustomerWithdraws: from(Active, Suspended)(Cancelled).stays(Cancelled, Expired),
 	AdminCancels:      anyLive(Cancelled),
 	AdminActivates:    from(Pending, Suspended, Cancelled, Expired)(Active).stays(Active),
 	AdminSuspends:     from(Pending, Active)(Suspended).stays(Suspended),

@@ -126,7 +126,7 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 	if err := s.movePromoTx(ctx, tx, before, saved); err != nil {
 		return false, err
 	}
-	if to == from {
+	if to == from && c.action != CustomerWithdraws {
 		return true, nil
 	}
 	if err := s.recordMoveTx(ctx, tx, saved, from, reason, c); err != nil {

@@ -33,6 +33,7 @@ const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 
 // withdraw ends the customer's subscription at once and gives all of its money back
 // (CDC, art. 49; Decreto 7.962/2013), also what was paid for those that it renewed.
+// One that has ended meanwhile, by them or otherwise, stays as it ended.
 // What follows the commit is done by job should it not succeed at once: the
 // recurrence ended, the money refunded. Asking again answers the same. Errors: 404
 // without a subscription; 422 WITHDRAWAL_NOT_ALLOWED without a payment, after the
@@ -40,10 +41,17 @@ const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
 	sub, err := s.current(ctx, customerID)
 	if isMissing(err) {
-		return s.withdrawnBefore(ctx, customerID, err)
+		sub, err = s.endedLast(ctx, customerID, err)
 	}
 	if err != nil {
 		return withdrawal{}, err
+	}
+	withdrawn, err := s.isWithdrawn(ctx, s.pool, sub.ID)
+	switch {
+	case err != nil:
+		return withdrawal{}, err
+	case withdrawn: // asked again
+		return s.withdrawalOf(ctx, sub.ID)
 	}
 	if err := s.mayWithdraw(ctx, sub); err != nil {
 		return withdrawal{}, err
@@ -143,8 +151,15 @@ func (s *Service) withdrawalEnd(ctx context.Context, chain []row) (*time.Time, e
 	return nil, nil //nolint:nilnil // as above
 }
 
-// withdrawTx ends the row, and has the rest done by job.
+// withdrawTx ends the row, and has the rest done by job. One that has ended stays as it
+// is: its history tells of the withdrawal.
 func (s *Service) withdrawTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+	if withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID); err != nil || withdrawn {
+		return err // asked for twice at once
+	}
+	if sub.HasChargeback {
+		return fault.Conflict("A payment of the subscription has just been disputed.")
+	}
 	moved, err := s.moveTx(ctx, tx, sub, change{action: CustomerWithdraws, source: ByCustomer, actor: &sub.CustomerID})
 	if err != nil {
 		return err
@@ -163,24 +178,24 @@ func (s *Service) withdrawTx(ctx context.Context, tx pgx.Tx, sub *row) error {
 	return s.giveBackLaterTx(ctx, tx, sub.ID)
 }
 
-// withdrawnBefore answers a repetition: the customer's last subscription ended by
-// withdrawal.
-func (s *Service) withdrawnBefore(ctx context.Context, customerID objectid.ID, none error) (withdrawal, error) {
-	last, err := s.db.GetLatestSubscription(ctx, s.pool, customerID)
+// endedLast is the customer's last subscription that has begun, for who has none now;
+// none when nothing was paid for it, so that there is nothing to withdraw from.
+func (s *Service) endedLast(ctx context.Context, customerID objectid.ID, none error) (row, error) {
+	last, err := s.db.GetLatestBegun(ctx, s.pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return withdrawal{}, none
+		return row{}, none
 	}
 	if err != nil {
-		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
+		return row{}, fmt.Errorf("read subscription: %w", err)
 	}
-	id := last.ID
-	if last.RenewsID != nil && last.StartedAt == nil { // it waited, and ended with the one that it was to replace
-		id = *last.RenewsID
+	if withdrawn, err := s.isWithdrawn(ctx, s.pool, last.ID); err != nil || withdrawn {
+		return last, err
 	}
-	if withdrawn, err := s.isWithdrawn(ctx, s.pool, id); err != nil || !withdrawn {
-		return withdrawal{}, errors.Join(err, none)
+	until, err := s.withdrawalUntil(ctx, last)
+	if err == nil && until == nil {
+		err = none
 	}
-	return s.withdrawalOf(ctx, id)
+	return last, err
 }
 
 func (s *Service) isWithdrawn(ctx context.Context, db postgres.DB, id objectid.ID) (bool, error) {

@@ -12,7 +12,7 @@ import (
 type withdrawnBody struct {
 	RefundAmount amountAt      `json:"refund_amount"`
 	RefundedAt   *httpapi.Time `json:"refunded_at" nullable:"true" doc:"null until the gateway has given all of it back"`
-	Status       string        `json:"status" enum:"cancelled"`
+	Status       string        `json:"status" enum:"cancelled,expired" doc:"expired: it had ended so before the withdrawal"`
 }
 
 // Schema documents the amount.

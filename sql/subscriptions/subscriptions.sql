@@ -1,5 +1,6 @@
--- name: GetLatestSubscription :one
-SELECT * FROM subscriptions.subscriptions WHERE customer_id = @customer_id ORDER BY register_date DESC, id DESC LIMIT 1;
+-- name: GetLatestBegun :one
+-- The last subscription of the customer that has begun: a try that came to nothing is none.
+SELECT * FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1;
 
 -- name: GetLiveSubscription :one
 -- A renewal that waits stands behind the one that it renews.
