@@ -86,6 +86,25 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	return false, nil
 }
 
+// RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
+// the part, and grows with it while nobody has decided.
+func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
+	if u.Amount == nil || u.PaymentID == "" {
+		return errors.New("payments: what was taken back needs a payment and an amount")
+	}
+	first, err := s.RecordUnappliedTx(ctx, tx, u)
+	if err != nil || first {
+		return err
+	}
+	err = s.db.UnappliedAmend(ctx, tx, paymentsdb.UnappliedAmendParams{
+		Gateway: string(u.Gateway), Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: filled(u.Note), At: s.deps.Clock.Now(),
+	})
+	if err != nil {
+		return fmt.Errorf("amend unapplied payment %s: %w", u.PaymentID, err)
+	}
+	return nil
+}
+
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
 func (s *Service) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (UnappliedState, error) {

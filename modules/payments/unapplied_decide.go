@@ -69,7 +69,10 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	err = s.refundClaimed(call, u, *paid, RefundRequest{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
 	var rejected *Rejected
 	var declined *Declined
+	var disputed *RefundDisputedError
 	switch {
+	case errors.As(err, &disputed):
+		return disputed.Fault()
 	case errors.As(err, &rejected), errors.As(err, &declined), errors.Is(err, ErrRefundTooMuch):
 		return (&fault.Error{Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund."}).WithCause(err)
 	case err != nil:

@@ -301,10 +301,14 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Equal(t, "active", b.status(t, id), kind)
 		payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 
-		b.takeBack(t, payment, 990)
+		b.takeBack(t, payment, 500)
+		require.EqualValues(t, 500, b.listed(t, payment)["amount"], "the part")
+		b.takeBack(t, payment, 490)
+		require.EqualValues(t, 990, b.listed(t, payment)["amount"])
+		require.Contains(t, b.listed(t, payment)["note"], payment)
 		require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
 		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 990", id))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 490", id))
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND note LIKE '%R$ 9.90%'`, payment))
 
 		b.takeBack(t, payment, 0)
@@ -316,7 +320,7 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Equal(t, "kept", b.listed(t, payment)["state"], "the part is decided with the whole")
 		require.Contains(t, b.listed(t, payment)["note"], "took all")
 		b.reconcile(t, false)
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id), "and is found to be so")
+		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id), "and is found to be so")
 		require.Empty(t, b.reconcile(t, false).Findings)
 	}
 }

@@ -32,7 +32,7 @@ func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 		return s.followDisputeTx(ctx, tx, sub, *changed.Lost, change{source: sourceOf(e), event: eventOf(e)})
 	}
 	if changed.TakenBack > 0 {
-		if err := s.listTakenBackTx(ctx, tx, *sub, record, changed.TakenBack); err != nil {
+		if err := s.listTakenBackTx(ctx, tx, *sub, record); err != nil {
 			return "", err
 		}
 	}
@@ -47,14 +47,23 @@ func paymentOf(e payments.Event) *payments.Payment {
 	return e.Payment
 }
 
-// listTakenBackTx has people look at what a bank took back.
-func (s *Service) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord, part money.Cents) error {
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &r.Payment.Amount, CustomerID: sub.CustomerID,
+// listTakenBackTx has people look at what a bank took back of a payment, once or more often.
+func (s *Service) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
+	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return err
+	}
+	part := money.Cents(0)
+	for _, g := range given {
+		if g.Kind == payments.RefundTakenBack && g.Status != payments.RefundFailed && isOne(*r.Payment, []string{g.PaymentID}) {
+			part += g.Amount
+		}
+	}
+	return s.payments.RecordTakenBackTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt,
-		Note: fmt.Sprintf("The payer's bank took back R$ %s of this PIX (MED); nobody here asked for it.", part),
+		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here asked for it.", part, r.Payment.ID, r.Payment.Amount),
 	})
-	return err
 }
 
 // totalRefundsTx writes what the ledger adds up to.

@@ -37,7 +37,7 @@ type refunded struct {
 
 // refund gives a subscription's money back (specification, Admin subscription
 // management). Errors: 422 REFUND_NOT_ALLOWED without a settled payment that has
-// something left; 422 for more than is left; 404 for a payment of somebody else;
+// something left, and under a dispute that is open or lost; 422 for more than is left; 404 for a payment of somebody else;
 // 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
 // the gateway refuses; 503 while it does not answer: then the refund is either not
 // made or finished by a job.
@@ -200,9 +200,12 @@ func (s *Service) refundFault(ctx context.Context, err error, o refundOrder) err
 	var rejected *payments.Rejected
 	var declined *payments.Declined
 	var open *payments.RefundOpenError
+	var disputed *payments.RefundDisputedError
 	switch {
 	case errors.As(err, &open):
 		return open.Fault()
+	case errors.As(err, &disputed):
+		return disputed.Fault()
 	case errors.Is(err, payments.ErrRefundTooMuch) && o.amount > 0:
 		return fault.InvalidAt("is more than what is left to refund", "body", o.amountAt)
 	case errors.Is(err, payments.ErrRefundTooMuch):

@@ -17,6 +17,11 @@ WITH added AS (
 )
 SELECT id FROM added;
 
+-- name: UnappliedAmend :exec
+-- UnappliedAmend rewrites amount and note of a case that nobody has decided: more of it is known.
+UPDATE payments.unapplied_payments SET amount_cents = @amount_cents, note = @note, updated_at = @at
+WHERE gateway = @gateway AND subject = @subject AND kind = 'unknown' AND state = 'open' AND NOT automatic;
+
 -- name: UnappliedLearn :exec
 -- UnappliedLearn adds to a case what was not known of it: a kind says more than
 -- unknown, a value more than none.

@@ -12,6 +12,31 @@ import (
 	"marquee/platform/objectid"
 )
 
+const unappliedAmend = `-- name: UnappliedAmend :exec
+UPDATE payments.unapplied_payments SET amount_cents = $1, note = $2, updated_at = $3
+WHERE gateway = $4 AND subject = $5 AND kind = 'unknown' AND state = 'open' AND NOT automatic
+`
+
+type UnappliedAmendParams struct {
+	AmountCents *int64
+	Note        *string
+	At          time.Time
+	Gateway     string
+	Subject     string
+}
+
+// UnappliedAmend rewrites amount and note of a case that nobody has decided: more of it is known.
+func (q *Queries) UnappliedAmend(ctx context.Context, db DBTX, arg UnappliedAmendParams) error {
+	_, err := db.Exec(ctx, unappliedAmend,
+		arg.AmountCents,
+		arg.Note,
+		arg.At,
+		arg.Gateway,
+		arg.Subject,
+	)
+	return err
+}
+
 const unappliedBudgetLock = `-- name: UnappliedBudgetLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0))
 `
