@@ -88,11 +88,18 @@ func (s *Service) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row) er
 	case sub.IntentOpen:
 		return fault.Conflict("A payment of the subscription is being confirmed. Try again when that is over.")
 	}
-	if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
-		return errors.Join(err, fault.Conflict("The gateway has not confirmed yet that it collects again after a dispute. Try again in a few minutes."))
+	paused, err := s.isPausedTx(ctx, tx, sub.ID)
+	if err != nil {
+		return err
 	}
-	if _, waiting, err := s.waitingRenewal(ctx, tx, sub.CustomerID); err != nil || waiting {
-		return errors.Join(err, fault.Conflict("A renewal of the subscription is being confirmed. Try again when that is over."))
+	_, renewing, err := s.waitingRenewal(ctx, tx, sub.CustomerID)
+	switch {
+	case err != nil:
+		return err
+	case paused:
+		return fault.Conflict("The gateway has not confirmed yet that it collects again after a dispute. Try again in a few minutes.")
+	case renewing:
+		return fault.Conflict("A renewal of the subscription is being confirmed. Try again when that is over.")
 	}
 	return nil
 }

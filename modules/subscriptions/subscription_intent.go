@@ -291,8 +291,12 @@ func (s *Service) end(ctx context.Context, sub row, by Action, source Source) er
 // being asked, since when, and when it is asked next.
 func (s *Service) conflictWith(ctx context.Context, db postgres.DB, live row) error {
 	if live.IntentOpen && Status(live.Status) == Pending {
-		if i, open, err := s.intents.OpenOf(ctx, db, live.ID); err != nil || open {
-			return errors.Join(err, fault.Conflict("%s", clarified(live, i)))
+		i, open, err := s.intents.OpenOf(ctx, db, live.ID)
+		if err != nil {
+			return err
+		}
+		if open {
+			return fault.Conflict("%s", clarified(live, i))
 		}
 	}
 	switch Status(live.Status) {
