@@ -131,12 +131,22 @@ type Result struct {
 	// Unclaimed tells that no module knew the subject of the event; it is applied
 	// again when one appears. Not shown.
 	Unclaimed bool `json:"-"`
+	// Taken tells that nobody knew the subject of money, but its customer, and that it
+	// is being given back. Not shown.
+	Taken bool `json:"-"`
 }
 
 // Applier applies an event inside the webhook's transaction; it must be safe to
 // repeat. It answers Unclaimed when the event's subject is not its own.
 type Applier interface {
 	ApplyEventTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error)
+}
+
+// StrayMoneyTaker is an Applier that takes in money of a customer of ours which is of
+// nothing that is known here. It answers Result.Taken when it does; the event waits all
+// the same, should its subject become known.
+type StrayMoneyTaker interface {
+	TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error)
 }
 
 // RefundFollower is an Applier that keeps something which follows from the ledger

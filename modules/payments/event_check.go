@@ -43,6 +43,12 @@ func (e Event) impossible() string {
 	return ""
 }
 
+// isStrayMoney reports whether an event that nobody claims tells of money that may be a
+// customer's of ours.
+func (e Event) isStrayMoney() bool {
+	return e.Kind == PaymentWasSettled && e.Payment != nil && e.Payment.Amount > 0 && e.CustomerID != "" && e.Purpose != ForOrder
+}
+
 func (e Event) amounts() []money.Cents {
 	var all []money.Cents
 	if e.Payment != nil {

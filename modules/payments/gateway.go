@@ -238,6 +238,9 @@ type Payment struct {
 	Amount          money.Cents
 	SettledAt       *time.Time // when the money counted, by the gateway's word
 	DueDate         *time.Time // gateway A: the day it is due, 00:00 in São Paulo
+	// Whose it is and what charged it, as ReadPayment alone tells.
+	CustomerGatewayID     string
+	SubscriptionGatewayID string // "" for a payment without a recurrence
 }
 
 // PixTerms is a PIX payment to be made.

@@ -80,6 +80,10 @@ func (s *Service) takeMissed(ctx context.Context, gateway Adapter, m missedEvent
 
 func verdict(r Result, dryRun bool) Verdict {
 	switch {
+	case r.Taken && dryRun:
+		return Repairable
+	case r.Taken:
+		return Repaired
 	case r.Unclaimed:
 		return Unknown
 	case r.Status != ResultApplied:
@@ -157,6 +161,8 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 	}
 	f.LocalID, f.Verdict = localOf(result), verdict(result, dryRun)
 	switch {
+	case result.Taken:
+		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
 	case result.Unclaimed:
 		f.Detail = strings.TrimSpace(f.Detail + " of nothing that is known here")
 		if !dryRun {

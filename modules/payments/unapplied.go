@@ -21,7 +21,7 @@ type UnappliedKind string
 const (
 	UnappliedLate         UnappliedKind = "late"         // for a row that has ended
 	UnappliedDuplicate    UnappliedKind = "duplicate"    // a second payment, or that of a recurrence beside the row's own
-	UnappliedForeign      UnappliedKind = "foreign"      // of a row that another customer or recurrence owns
+	UnappliedForeign      UnappliedKind = "foreign"      // of a row that another customer or recurrence owns, or a customer's and of no row
 	UnappliedUnrefundable UnappliedKind = "unrefundable" // a refund of it failed, or can never be made
 	UnappliedUnknown      UnappliedKind = "unknown"      // an answer not known, or money that nobody can place
 )
@@ -78,7 +78,7 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	}
 	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
 		Gateway: string(u.Gateway), Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID),
-		SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID), PaidAt: u.PaidAt, Note: filled(u.Note), At: now,
+		SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID), PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, At: now,
 	})
 	if err != nil {
 		return false, fmt.Errorf("complete unapplied payment %s: %w", subject, err)

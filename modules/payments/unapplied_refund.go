@@ -162,7 +162,11 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 	if paid == nil {
 		return nil, "It stands in no ledger.", nil
 	}
-	remote, err := gateway.ReadPayment(ctx, paid.Payment.ID, paid.LocalID)
+	reference := paid.LocalID
+	if UnappliedKind(u.Kind) == UnappliedForeign { // it carries another reference, or none
+		reference = ""
+	}
+	remote, err := gateway.ReadPayment(ctx, paid.Payment.ID, reference)
 	switch {
 	case err != nil:
 		return nil, "", err

@@ -238,6 +238,16 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 			waits = result // its subject is known, but not yet what the event is about
 		}
 	}
+	if !e.isStrayMoney() || waits.Reason != "" {
+		return waits, nil
+	}
+	for _, a := range s.appliers {
+		if taker, ok := a.(StrayMoneyTaker); ok {
+			if result, err = taker.TakeStrayMoneyTx(ctx, tx, e); err != nil || result.Taken {
+				return result, err
+			}
+		}
+	}
 	return waits, nil
 }
 

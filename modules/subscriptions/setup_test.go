@@ -193,6 +193,13 @@ func (b *bundle) confirmLate(t *testing.T) {
 	for _, a := range all {
 		require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
 	}
+	rows, err = b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' AND state = 'available' RETURNING args")
+	require.NoError(t, err)
+	strays, err := pgx.CollectRows(rows, pgx.RowTo[subscriptions.StrayMoneyArgs])
+	require.NoError(t, err)
+	for _, a := range strays {
+		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
+	}
 }
 
 // lateMoney is what the one job of late money that waits is to do.

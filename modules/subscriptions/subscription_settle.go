@@ -375,10 +375,10 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 }
 
 // lateMoneyTx opens an ended subscription again for money that came after its
-// end (open-shapes, Money that arrives late). A renewal that was charged before the
-// end had its access, and opens nothing. Money that opens nothing because the
-// customer has another subscription by now, or disputes what he paid, or has deleted
-// the account, is listed and refunded.
+// end (open-shapes, Money that arrives late). What a recurrence charged before the end,
+// and is told after it, bought nothing: whoever ended it was not told that it was paid.
+// It is listed and refunded, as is money that opens nothing because the customer has
+// another subscription by now, or disputes what he paid, or has deleted the account.
 func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {
@@ -391,10 +391,7 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
 			return err
 		}
-		if !s.maybeAfterEnd(*sub, *p.SettledAt) {
-			return nil
-		}
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Paid on the day on which the subscription ended: before or after, the gateway does not tell.", false)
+		return s.listUnappliedTx(ctx, tx, *sub, p, "Charged before the subscription ended, and told after it: it added no paid time.", true)
 	}
 	why, err := s.cannotOpenTx(ctx, tx, *sub, p)
 	if err != nil {
@@ -446,19 +443,12 @@ func (s *Service) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 	return "Paid after the subscription had ended; the customer has another one, " + live.ID.String() + ".", nil
 }
 
-// chargedBeforeEnd reports whether a payment that is told after the end was one of
-// the time before: a charge of a recurrence, which has given access since. A code that
-// was paid before the end and is told after it has given none.
+// chargedBeforeEnd reports whether a payment that is told after the end was a charge of
+// a recurrence before it. Gateways tell seconds at most: one in the second of the end
+// came after it. A code that was paid before the end and is told after it opens the row.
 func (s *Service) chargedBeforeEnd(sub row, p payment) bool {
 	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && sub.EndedAt.After(*p.SettledAt)
-}
-
-// maybeAfterEnd reports whether gateway A told but the day of a payment, and it is
-// that of the end.
-func (s *Service) maybeAfterEnd(sub row, settledAt time.Time) bool {
-	day := startOfDay(settledAt, s.cfg.Zone)
-	return sub.Gateway == string(payments.GWA) && settledAt.Equal(day) && day.Equal(startOfDay(*sub.EndedAt, s.cfg.Zone))
+	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }
 
 // learnRemote keeps what a gateway tells of its subscription.

@@ -21,13 +21,16 @@ import (
 // no row owns goes back.
 const strayWait = 5 * time.Minute
 
-// endStrayArgs ends at the gateway a recurrence that names a subscription of ours and
-// that no row owns.
+// endStrayArgs ends at the gateway a recurrence that names a subscription of ours, or is
+// a customer's of ours, and that no row owns.
 type endStrayArgs struct {
 	Gateway        payments.GatewayName `json:"gateway"`
 	RecurrenceID   string               `json:"recurrence_id"`
 	SubscriptionID objectid.ID          `json:"subscription_id"`
 	PaymentID      string               `json:"payment_id"` // the charge that told of it
+	// CustomerID is the gateway's customer, of a recurrence that names no subscription of
+	// ours: it is that one's, or nothing is ended.
+	CustomerID string `json:"customer_id,omitempty"`
 }
 
 // Kind names the job.
@@ -39,7 +42,10 @@ func (s *Service) endStrayTx(ctx context.Context, tx pgx.Tx, sub row, e payments
 	if e.SubscriptionID == "" || e.SubscriptionID == remoteID(sub) {
 		return nil
 	}
-	args := endStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID}
+	return s.insertEndStrayTx(ctx, tx, endStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID})
+}
+
+func (s *Service) insertEndStrayTx(ctx context.Context, tx pgx.Tx, args endStrayArgs) error {
 	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("queue the end of a recurrence: %w", err)
@@ -81,8 +87,12 @@ func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
 	if err != nil {
 		return err
 	}
-	remote, err := gateway.ReadSubscription(ctx, a.RecurrenceID, a.SubscriptionID)
-	if err == nil && remote.Status == payments.RemoteCanceled {
+	reference := a.SubscriptionID
+	if a.CustomerID != "" {
+		reference = ""
+	}
+	remote, err := gateway.ReadSubscription(ctx, a.RecurrenceID, reference)
+	if err == nil && (remote.Status == payments.RemoteCanceled || a.CustomerID != "" && remote.CustomerGatewayID != a.CustomerID) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: what is missing is deleted, too
@@ -90,7 +100,7 @@ func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
 	}
 	s.log.WarnContext(ctx, "recurrence that no subscription owns is ended at the gateway", slog.String("gateway", string(a.Gateway)),
 		slog.String("recurrence_id", a.RecurrenceID), slog.String("subscription_id", a.SubscriptionID.String()))
-	if err := gateway.CancelSubscription(ctx, a.RecurrenceID, a.SubscriptionID); err != nil {
+	if err := gateway.CancelSubscription(ctx, a.RecurrenceID, reference); err != nil {
 		return fmt.Errorf("end recurrence %s: %w", a.RecurrenceID, err)
 	}
 	faultpoint.Hit("stray.after_call")

@@ -54,7 +54,7 @@ func (s *Service) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool
 	if sub.Gateway == string(payments.GWA) && p.SettledAt.Equal(startOfDay(*p.SettledAt, s.cfg.Zone)) {
 		return p.SettledAt.Before(startOfDay(deleted, s.cfg.Zone))
 	}
-	return p.SettledAt.Before(deleted)
+	return p.SettledAt.Before(deleted.Truncate(time.Second))
 }
 
 // ExtendTx moves the end of a living subscription by the months that an amount pays

@@ -466,8 +466,8 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id))
 }
 
-// TestReconciliationListsMoneyOfOurCustomers that is for nothing here; what others pay
-// into the account is their affair.
+// TestReconciliationListsMoneyOfOurCustomers that is for nothing here, and has it given
+// back; what others pay into the account is their affair.
 func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -491,11 +491,13 @@ func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "listed only")
 	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(-72 * time.Hour)})
 	require.NoError(t, err)
+	b.confirmLate(t)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 	row := b.listed(t, paid["ours"])
-	require.Equal(t, "unknown", row["kind"])
+	require.Equal(t, "foreign", row["kind"])
 	require.Equal(t, b.customer.ID.String(), row["customer_id"])
 	require.EqualValues(t, 990, row["amount"])
+	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	b.refundUnapplied(t)
-	require.Equal(t, "open", b.listed(t, paid["ours"])["state"], "people decide")
+	require.Equal(t, "refunded", b.listed(t, paid["ours"])["state"])
 }

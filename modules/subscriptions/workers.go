@@ -69,6 +69,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LateMoneyArgs]) error {
 		return s.ConfirmLateMoney(ctx, job.Args)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[StrayMoneyArgs]) error {
+		return s.TakeStrayMoney(ctx, job.Args)
+	}))
 	river.AddWorker(w, &reconcileWorker{service: s})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
 		return s.Sweep(ctx)

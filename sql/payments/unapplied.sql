@@ -24,9 +24,10 @@ WHERE gateway = @gateway AND subject = @subject AND kind = 'unknown' AND state =
 
 -- name: UnappliedLearn :exec
 -- UnappliedLearn adds to a case what was not known of it: a kind says more than
--- unknown, a value more than none.
+-- unknown, a value more than none. What nobody could place is refunded by itself once it is known what it is.
 UPDATE payments.unapplied_payments SET
     kind = CASE WHEN kind = 'unknown' AND state = 'open' AND coalesce(amount_cents, sqlc.narg(amount_cents)::bigint) IS NOT NULL THEN @kind ELSE kind END,
+    automatic = automatic OR kind = 'unknown' AND state = 'open' AND @kind <> 'unknown' AND @automatic::boolean,
     amount_cents = coalesce(amount_cents, sqlc.narg(amount_cents)), customer_id = coalesce(customer_id, sqlc.narg(customer_id)),
     subscription_id = coalesce(subscription_id, sqlc.narg(subscription_id)), order_id = coalesce(order_id, sqlc.narg(order_id)),
     paid_at = coalesce(paid_at, sqlc.narg(paid_at)), note = coalesce(note, sqlc.narg(note)), updated_at = @at

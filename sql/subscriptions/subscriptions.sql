@@ -17,6 +17,15 @@ SELECT * FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = @gwa_pix_auth_
 -- name: GetSubscriptionByConciliation :one
 SELECT * FROM subscriptions.subscriptions WHERE pix_conciliation_id = @pix_conciliation_id;
 
+-- name: GetSubscriptionOfGatewayCustomer :one
+-- The newest of a gateway's customer; one that waits for its first payment only when there is no other.
+SELECT * FROM subscriptions.subscriptions
+WHERE gateway = @gateway AND coalesce(gwa_customer_id, gwb_customer_id) = @gateway_customer_id::text
+ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1;
+
+-- name: HasOpenIntent :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND gateway = @gateway AND intent_open);
+
 -- name: GetSubscriptionByGWAID :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_subscription_id = @gwa_subscription_id;
 

@@ -99,7 +99,9 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objec
 	if err != nil {
 		return payments.Payment{}, err
 	}
-	return g.asOfNow(p), nil
+	n := g.asOfNow(p)
+	n.CustomerGatewayID, n.SubscriptionGatewayID = string(p.Customer), string(p.Subscription)
+	return n, nil
 }
 
 // ChangeCard replaces the card of a subscription and of its open charges; none

@@ -126,7 +126,9 @@ func invoicePayment(raw []byte) (payments.Payment, error) {
 	if json.Unmarshal(raw, &o) != nil || o.Status == "" {
 		return payments.Payment{}, fmt.Errorf("%w: %w", payments.ErrOutcomeUnknown, answer.Odd("it is no invoice"))
 	}
-	return *o.payment(), nil
+	p := *o.payment()
+	p.CustomerGatewayID, p.SubscriptionGatewayID = o.Customer.ID, o.subscription()
+	return p, nil
 }
 
 // ChangePrice puts another price under the subscription's item, without charging
@@ -267,7 +269,11 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objec
 		if err != nil {
 			return payments.Payment{}, err
 		}
-		return intentPayment(intent, methodOf(intent)), nil
+		p := intentPayment(intent, methodOf(intent))
+		if intent.Customer != nil {
+			p.CustomerGatewayID = intent.Customer.ID
+		}
+		return p, nil
 	}
 	raw, err := read(ctx, g, func(ctx context.Context) ([]byte, error) {
 		p := &stripe.InvoiceRetrieveParams{}

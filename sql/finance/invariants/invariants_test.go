@@ -220,6 +220,8 @@ var plants = map[string][]string{
 			VALUES ('SUB', 'ANA', '2026-11-18', 'expired', 'active', 'admin_activated', 'admin')`,
 	},
 	"late_money_listed": {
+		`UPDATE subscriptions.subscriptions SET status = 'cancelled', started_at = '2026-11-10', payment_method = 'credit_card', ended_at = '2026-11-18';
+			UPDATE accounts.users SET current_subscription_id = NULL; ` + paid("pi_late", "SUB", "ANA", "2026-11-17"), // charged before the end, told after it
 		anotherSubscription("BIA", "expired") + "; " + paid("pi_late", "OTHER", "BIA", "2026-12-01"),
 		anotherSubscription("BIA", "cancelled") + "; " + paid("pi_late", "OTHER", "BIA", "2026-11-01") + "; " + refund("gwb", "pi_late", "subscription", "OTHER", 4989, "done"),
 		deletedAna + `; UPDATE subscriptions.subscriptions SET started_at = '2026-11-10', payment_method = 'credit_card'; ` + paid("pi_late", "SUB", "ANA", "2026-11-20 11:30"), // on a live row

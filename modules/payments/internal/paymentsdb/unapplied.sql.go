@@ -238,16 +238,18 @@ func (q *Queries) UnappliedLastDecision(ctx context.Context, db DBTX, unappliedI
 const unappliedLearn = `-- name: UnappliedLearn :exec
 UPDATE payments.unapplied_payments SET
     kind = CASE WHEN kind = 'unknown' AND state = 'open' AND coalesce(amount_cents, $1::bigint) IS NOT NULL THEN $2 ELSE kind END,
-    amount_cents = coalesce(amount_cents, $1), customer_id = coalesce(customer_id, $3),
-    subscription_id = coalesce(subscription_id, $4), order_id = coalesce(order_id, $5),
-    paid_at = coalesce(paid_at, $6), note = coalesce(note, $7), updated_at = $8
-WHERE gateway = $9 AND subject = $10
+    automatic = automatic OR kind = 'unknown' AND state = 'open' AND $2 <> 'unknown' AND $3::boolean,
+    amount_cents = coalesce(amount_cents, $1), customer_id = coalesce(customer_id, $4),
+    subscription_id = coalesce(subscription_id, $5), order_id = coalesce(order_id, $6),
+    paid_at = coalesce(paid_at, $7), note = coalesce(note, $8), updated_at = $9
+WHERE gateway = $10 AND subject = $11
   AND (kind = 'unknown' AND $2 <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL)
 `
 
 type UnappliedLearnParams struct {
 	AmountCents    *int64
 	Kind           string
+	Automatic      bool
 	CustomerID     *objectid.ID
 	SubscriptionID *objectid.ID
 	OrderID        *objectid.ID
@@ -259,11 +261,12 @@ type UnappliedLearnParams struct {
 }
 
 // UnappliedLearn adds to a case what was not known of it: a kind says more than
-// unknown, a value more than none.
+// unknown, a value more than none. What nobody could place is refunded by itself once it is known what it is.
 func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLearnParams) error {
 	_, err := db.Exec(ctx, unappliedLearn,
 		arg.AmountCents,
 		arg.Kind,
+		arg.Automatic,
 		arg.CustomerID,
 		arg.SubscriptionID,
 		arg.OrderID,

@@ -552,6 +552,72 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 	return i, err
 }
 
+const getSubscriptionOfGatewayCustomer = `-- name: GetSubscriptionOfGatewayCustomer :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions
+WHERE gateway = $1 AND coalesce(gwa_customer_id, gwb_customer_id) = $2::text
+ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1
+`
+
+type GetSubscriptionOfGatewayCustomerParams struct {
+	Gateway           string
+	GatewayCustomerID string
+}
+
+// The newest of a gateway's customer; one that waits for its first payment only when there is no other.
+func (q *Queries) GetSubscriptionOfGatewayCustomer(ctx context.Context, db DBTX, arg GetSubscriptionOfGatewayCustomerParams) (Subscription, error) {
+	row := db.QueryRow(ctx, getSubscriptionOfGatewayCustomer, arg.Gateway, arg.GatewayCustomerID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+	)
+	return i, err
+}
+
 const getWaitingRenewal = `-- name: GetWaitingRenewal :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
 `
@@ -619,6 +685,22 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = $1 
 // Whether any subscription of the customer has begun.
 func (q *Queries) HasBegun(ctx context.Context, db DBTX, customerID objectid.ID) (bool, error) {
 	row := db.QueryRow(ctx, hasBegun, customerID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const hasOpenIntent = `-- name: HasOpenIntent :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = $1 AND gateway = $2 AND intent_open)
+`
+
+type HasOpenIntentParams struct {
+	CustomerID objectid.ID
+	Gateway    string
+}
+
+func (q *Queries) HasOpenIntent(ctx context.Context, db DBTX, arg HasOpenIntentParams) (bool, error) {
+	row := db.QueryRow(ctx, hasOpenIntent, arg.CustomerID, arg.Gateway)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err

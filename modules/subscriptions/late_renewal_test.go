@@ -1,0 +1,78 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/sandbox"
+)
+
+// TestARenewalToldAfterTheCancelGoesBack: it was charged before, and added no time, so
+// that the answer to the customer did not count it among the days that were given up.
+func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(gateway), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _, own := b.paidAt(t, gateway)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // they come late
+			before := map[string]bool{}
+			for _, c := range b.gateways.Charges(t) {
+				before[c.ID] = c.Succeeded
+			}
+			var err error
+			if gateway == payments.GWA {
+				_, err = b.gateways.Sandbox.GWA.Renew(own, false)
+			} else {
+				err = b.gateways.Sandbox.GWB.Renew(own)
+			}
+			require.NoError(t, err)
+			payment := ""
+			for _, c := range b.gateways.Charges(t) {
+				if c.Succeeded && !before[c.ID] {
+					payment = c.ID
+				}
+			}
+			require.NotEmpty(t, payment)
+			charged := b.clock.Now().Truncate(time.Second)
+			b.clock.Advance(3 * time.Second)
+			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+			b.clock.Advance(time.Second)
+			b.apply(t, payments.Event{Gateway: gateway, Kind: payments.PaymentWasSettled, SubscriptionID: own, Reference: id, CreatedAt: charged, Payment: &payments.Payment{
+				ID: payment, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &charged,
+			}})
+			require.Equal(t, "cancelled", b.status(t, id))
+			row := b.listed(t, payment)
+			require.Equal(t, "late", row["kind"])
+			require.Contains(t, row["note"], "told after it")
+			b.refundUnapplied(t)
+			require.Equal(t, "refunded", b.listed(t, payment)["state"])
+			require.True(t, b.given(t, payment))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "what was given up stays given up")
+			b.work(t)
+			b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
+		})
+	}
+}
+
+// TestAChargeInTheSecondOfTheEndCameAfterIt: gateways tell no milliseconds.
+func TestAChargeInTheSecondOfTheEndCameAfterIt(t *testing.T) {
+	t.Parallel()
+	for after, status := range map[time.Duration]string{0: "active", -time.Second: "cancelled"} {
+		b := setup(t)
+		id := b.paidGWA(t)
+		b.clock.Advance(time.Minute)
+		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+		at := column[time.Time](t, b, id, "ended_at").Truncate(time.Second)
+		b.set(t, id, "ended_at = $2", at.Add(129*time.Millisecond))
+		e := b.forgedLate(id, "pay_same_second")
+		e.Type, e.Payment.SettledAt = payments.Reconciled, new(at.Add(after))
+		b.apply(t, e)
+		require.Equal(t, status, b.status(t, id))
+	}
+}

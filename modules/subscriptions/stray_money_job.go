@@ -1,0 +1,156 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/jobs"
+	"marquee/platform/postgres"
+)
+
+// strayMoneyWait is how soon it is looked again whether what is being asked of the
+// gateway for the customer has been answered.
+const strayMoneyWait = time.Minute
+
+const strayMoneyTaken = "money of a customer of ours that is of no subscription: it is read live, then given back"
+
+// StrayMoneyArgs reads live, and lists, money of a customer of ours that names nothing
+// here.
+type StrayMoneyArgs struct {
+	Gateway    payments.GatewayName `json:"gateway"`
+	PaymentID  string               `json:"payment_id"`
+	CustomerID string               `json:"customer_id"` // the gateway's
+}
+
+// Kind names the job.
+func (StrayMoneyArgs) Kind() string { return "subscriptions_stray_money" }
+
+// TakeStrayMoneyTx takes in settled money that nothing here knows when the gateway's
+// customer is one of ours, also a deleted one (payments.StrayMoneyTaker). Where the
+// customer is not, it is what other systems take in the same account.
+func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
+	_, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return unclaimed, nil
+	}
+	if err != nil {
+		return unclaimed, fmt.Errorf("find whose money it is: %w", err)
+	}
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
+	if err != nil || known != nil {
+		return unclaimed, err
+	}
+	args := StrayMoneyArgs{Gateway: e.Gateway, PaymentID: e.Payment.ID, CustomerID: e.CustomerID}
+	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	if err != nil {
+		return unclaimed, fmt.Errorf("have stray money read: %w", err)
+	}
+	unclaimed.Reason, unclaimed.Taken = strayMoneyTaken, true
+	return unclaimed, nil
+}
+
+// TakeStrayMoney books money of a customer of ours as the gateway shows it, and lists it
+// as foreign, from which it is refunded by itself; the recurrence that charged it is
+// ended. What the gateway does not know, or shows as unpaid or as another's, is left
+// alone; what it does not answer is asked again. While a call for the customer is not
+// answered it may be that one's.
+func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
+	sub, err := s.ofGatewayCustomer(ctx, s.pool, a.Gateway, a.CustomerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	gateway, err := s.payments.Gateway(a.Gateway)
+	if err != nil {
+		return err
+	}
+	remote, err := gateway.ReadPayment(ctx, a.PaymentID, "")
+	if err != nil && a.Gateway == payments.GWA { // a 404 there proves nothing without a list
+		if _, again := gateway.ReadPayment(ctx, a.PaymentID, sub.ID); errors.Is(again, payments.ErrGatewayMissing) {
+			err = again
+		}
+	}
+	switch {
+	case errors.Is(err, payments.ErrGatewayMissing):
+		return s.leaveStray(ctx, a, "the gateway does not know it")
+	case err != nil:
+		return fmt.Errorf("read stray payment %s: %w", a.PaymentID, err)
+	case remote.ID != a.PaymentID:
+		return fmt.Errorf("%w: asked for %s, the gateway told of %q", payments.ErrOutcomeUnknown, a.PaymentID, remote.ID)
+	case remote.Status != payments.PaymentSettled || remote.Amount <= 0:
+		return s.leaveStray(ctx, a, "it is "+remote.NativeStatus)
+	case remote.CustomerGatewayID != a.CustomerID:
+		return s.leaveStray(ctx, a, "it is another customer's")
+	}
+	waits := false
+	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: sub.CustomerID, Gateway: string(a.Gateway)})
+		if err != nil || waits {
+			return err
+		}
+		return s.listForeignTx(ctx, tx, locked, a, remote)
+	})
+	if err == nil && waits {
+		return river.JobSnooze(strayMoneyWait)
+	}
+	return err
+}
+
+// listForeignTx takes money of the customer of a subscription into the ledger and onto
+// the list, unless it is that of a recurrence which some row owns by now.
+func (s *Service) listForeignTx(ctx context.Context, tx pgx.Tx, sub row, a StrayMoneyArgs, p payments.Payment) error {
+	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
+	if err != nil || known != nil {
+		return err
+	}
+	recurrence := p.SubscriptionGatewayID
+	_, err = s.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return err // its event waited for the row, and is applied with it
+	}
+	s.log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
+		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence), slog.String("customer_id", sub.CustomerID.String()))
+	if err := s.bookTx(ctx, tx, sub, payments.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
+		return err
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
+		PaidAt: p.SettledAt, Note: "The gateway took it of this customer, and it names no subscription or order of ours.", Automatic: true,
+	})
+	if err != nil {
+		return err
+	}
+	if recurrence == "" {
+		return nil
+	}
+	return s.insertEndStrayTx(ctx, tx, endStrayArgs{
+		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: sub.ID, PaymentID: p.ID, CustomerID: a.CustomerID,
+	})
+}
+
+func (s *Service) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) error {
+	s.log.WarnContext(ctx, "money that the gateway does not confirm is left alone", slog.String("gateway", string(a.Gateway)),
+		slog.String("payment_id", a.PaymentID), slog.String("reason", why))
+	return nil
+}
+
+func (s *Service) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, customerID string) (row, error) {
+	return s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
+		Gateway: string(gateway), GatewayCustomerID: customerID,
+	})
+}

@@ -1,0 +1,204 @@
+package subscriptions_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+	"marquee/platform/sandbox/stage"
+)
+
+// atGateway makes something at a sandbox behind the platform's back.
+func atGateway(t *testing.T, address, header, value, kind, body string) object {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set(header, value)
+	r.Header.Set("Content-Type", kind)
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var made object
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&made))
+	require.Equal(t, 200, res.StatusCode, "%v", made)
+	return made
+}
+
+// nameless has a gateway charge a customer by a recurrence that names nothing of ours.
+func (b *bundle) nameless(t *testing.T, gateway payments.GatewayName, customer, like string) string {
+	t.Helper()
+	s := b.gateways.Sandbox
+	if gateway == payments.GWB {
+		own, err := b.gateways.B.ReadSubscription(t.Context(), like, "")
+		require.NoError(t, err)
+		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization", "Bearer sk_test_sandbox",
+			"application/x-www-form-urlencoded", url.Values{"customer": {customer}}.Encode())
+		made := atGateway(t, s.GWBURL()+"/v1/subscriptions", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
+			"customer": {customer}, "items[0][price]": {own.PriceID}, "off_session": {"true"}, "default_payment_method": {method["id"].(string)},
+		}.Encode())
+		return made["id"].(string)
+	}
+	raw, err := json.Marshal(object{
+		"customer": customer, "billingType": "CREDIT_CARD", "value": 19.9, "nextDueDate": b.gateways.Sandbox.GWA.Now().Format(time.DateOnly), "cycle": "MONTHLY",
+		"creditCard": object{"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
+		"creditCardHolderInfo": object{
+			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",
+		},
+		"remoteIp": "203.0.113.7",
+	})
+	require.NoError(t, err)
+	made := atGateway(t, s.GWAURL()+"/subscriptions", "access_token", "$aact_hmlg_sandbox", "application/json", string(raw))
+	require.NoError(t, s.GWA.Advance(time.Minute))
+	return made["id"].(string)
+}
+
+// paidAt begins one at a gateway; customer and recurrence are the gateway's.
+func (b *bundle) paidAt(t *testing.T, gateway payments.GatewayName) (id objectid.ID, customer, recurrence string) {
+	t.Helper()
+	if gateway == payments.GWB {
+		id = b.paidGWB(t)
+	} else {
+		id = b.paidGWA(t)
+	}
+	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+	return id, column[string](t, b, id, string(gateway)+"_customer_id"), column[string](t, b, id, string(gateway)+"_subscription_id")
+}
+
+func (b *bundle) chargesAt(t *testing.T, gateway payments.GatewayName, recurrence string) bool {
+	t.Helper()
+	of := payments.Gateway(b.gateways.A)
+	if gateway == payments.GWB {
+		of = b.gateways.B
+	}
+	remote, err := of.ReadSubscription(t.Context(), recurrence, "")
+	return err == nil && remote.Status == payments.RemoteActive
+}
+
+// TestMoneyOfACustomerThatNamesNothingGoesBack, and what charged it is ended: told by a
+// webhook, or by reconciliation alone.
+func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		for _, told := range []string{"webhook", "reconciliation"} {
+			t.Run(string(gateway)+" by "+told, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				id, customer, own := b.paidAt(t, gateway)
+				if told != "webhook" {
+					b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+				}
+				stray := b.nameless(t, gateway, customer, own)
+				b.settle(t)
+				if told != "webhook" {
+					require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+					dry := b.reconcile(t, true)
+					require.NotZero(t, dry.Verdicts[payments.Repairable], "%+v", dry.Findings)
+					require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stray_money'"))
+					b.reconcile(t, false)
+					b.confirmLate(t)
+				}
+				payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments")
+				row := b.listed(t, payment)
+				require.Equal(t, "foreign", row["kind"])
+				require.Equal(t, id.String(), row["subscription_id"])
+				require.Equal(t, b.customer.ID.String(), row["customer_id"])
+				b.refundUnapplied(t)
+				require.Equal(t, "refunded", b.listed(t, payment)["state"])
+				b.work(t)
+				b.until(t, "its end", func() bool { return !b.chargesAt(t, gateway, stray) })
+				require.True(t, b.chargesAt(t, gateway, own), "the row's own goes on")
+				require.Equal(t, "active", b.status(t, id))
+				b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
+				for range 2 {
+					b.reconcile(t, false)
+				}
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
+			})
+		}
+	}
+}
+
+// TestWhatIsNoCustomersOfOursIsLeftAlone: the platform is not all that uses the account.
+func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(gateway), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			_, _, own := b.paidAt(t, gateway)
+			var of payments.Gateway = b.gateways.A
+			if gateway == payments.GWB {
+				of = b.gateways.B
+			}
+			strangers, err := of.EnsureCustomer(t.Context(), paymentstest.Payer())
+			require.NoError(t, err)
+			stray := b.nameless(t, gateway, strangers, own)
+			b.settle(t)
+			b.reconcile(t, false)
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind IN ('subscriptions_stray_money', 'subscriptions_end_stray')"))
+			require.True(t, b.chargesAt(t, gateway, stray))
+		})
+	}
+}
+
+// TestForgedMoneyOfACustomerGivesNothing: whoever has gateway A's token could have
+// strangers' money given back, and their recurrences ended.
+func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, customer, own := b.paidAt(t, payments.GWA)
+	strangers, err := b.gateways.A.EnsureCustomer(t.Context(), paymentstest.Payer())
+	require.NoError(t, err)
+	stray := b.nameless(t, payments.GWA, strangers, own)
+	b.settle(t)
+	theirs := ""
+	for _, c := range b.gateways.Charges(t) {
+		if c.Succeeded && c.LocalID == "" {
+			theirs = c.ID
+		}
+	}
+	require.NotEmpty(t, theirs)
+	for _, payment := range []string{theirs, "pay_nobody"} {
+		require.NoError(t, b.service.TakeStrayMoney(t.Context(), subscriptions.StrayMoneyArgs{Gateway: payments.GWA, PaymentID: payment, CustomerID: customer}))
+	}
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.True(t, b.chargesAt(t, payments.GWA, stray))
+}
+
+// TestMoneyWaitsForWhatIsBeingAsked: it may be that of a call whose answer was lost; and
+// while the gateway does not answer nothing is known of it.
+func TestMoneyWaitsForWhatIsBeingAsked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, customer, own := b.paidAt(t, payments.GWA)
+	b.working = true // the job is ours
+	b.nameless(t, payments.GWA, customer, own)
+	b.settle(t)
+	var a subscriptions.StrayMoneyArgs
+	require.NoError(t, b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' RETURNING args").Scan(&a))
+	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+	require.Error(t, b.service.TakeStrayMoney(t.Context(), a))
+	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
+	b.set(t, id, "intent_open = true, recovery_at = now()")
+	require.ErrorContains(t, b.service.TakeStrayMoney(t.Context(), a), "Snooze")
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+	b.set(t, id, "intent_open = false, recovery_at = NULL")
+	for range 2 {
+		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+	}
+}
