@@ -553,7 +553,7 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 }
 
 const getSubscriptionOfGatewayCustomer = `-- name: GetSubscriptionOfGatewayCustomer :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions
 WHERE gateway = $1 AND coalesce(gwa_customer_id, gwb_customer_id) = $2::text
 ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1
 `
@@ -614,6 +614,7 @@ func (q *Queries) GetSubscriptionOfGatewayCustomer(ctx context.Context, db DBTX,
 		&i.AnchorDay,
 		&i.RenewsID,
 		&i.StartsAt,
+		&i.GatewayEndOpenSince,
 	)
 	return i, err
 }
