@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -183,9 +184,10 @@ func TestManualPixPaidAgain(t *testing.T) {
 				for i, want := range tc.want {
 					at := b.clock.Now()
 					b.apply(t, payments.Event{
-						Gateway: gateway, Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at,
+						Gateway: gateway, Type: payments.Reconciled, Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at,
 						Payment: &payments.Payment{
-							ID: "pay_" + want + id.String(), Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: &at,
+							ID: "pay_" + want + id.String(), Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix,
+							Amount: money.Cents(4990 * tc.months), SettledAt: &at,
 						},
 					})
 					require.Equal(t, want, b.day(t, id, "expires_at"), "payment %d", i+1)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
@@ -44,6 +45,55 @@ func TestForgedLateMoneyOpensNothing(t *testing.T) {
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is booked")
 	}
 	require.False(t, b.access(t))
+}
+
+// TestForgedMoneyOpensAndLengthensNoPix: a payment of a cent that the gateway does not
+// know, for a code that waits and for one that was paid; and a true one of another amount.
+func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	own := column[string](t, b, id, "pix_payment_id")
+	forge := func(payment string, amount money.Cents) {
+		e := b.forgedLate(id, payment)
+		e.Payment.Amount, e.Payment.Method = amount, payments.MethodPix
+		b.apply(t, e)
+		b.confirmLate(t)
+	}
+	forge("pay_forged_1", 1)
+	forge("pay_forged_2", 4990)
+	forge(own, 1)
+	require.Equal(t, "pending", b.status(t, id))
+	require.Equal(t, own, column[string](t, b, id, "pix_payment_id"))
+	_, err := b.gateways.Sandbox.GWA.Pay(own)
+	require.NoError(t, err)
+	forge(own, 4990)
+	require.Equal(t, "active", b.status(t, id))
+	end := column[time.Time](t, b, id, "expires_at")
+	forge("pay_forged_3", 1)
+	forge("pay_forged_4", 4990)
+	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing else is booked")
+
+	other := b.forgedLate(id, "pay_other")
+	other.Type, other.Payment.Amount, other.Payment.Method = payments.Reconciled, 500, payments.MethodPix
+	b.apply(t, other)
+	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
+	require.Equal(t, "foreign", b.listed(t, "pay_other")["kind"])
+}
+
+// TestLateMoneyIsLookedForFourTimes: gateway A's answers may lag.
+func TestLateMoneyIsLookedForFourTimes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	b.apply(t, b.forgedLate(id, "pay_nobody"))
+	for misses := range 4 {
+		a := b.lateMoney(t)
+		require.Equal(t, misses, a.Misses)
+		require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
+	}
+	require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_late_money'"))
 }
 
 // TestLateMoneyOfACardOpensOnePeriod: its recurrence is deleted at the gateway, so that

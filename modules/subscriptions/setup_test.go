@@ -186,12 +186,17 @@ func (b *bundle) confirmLate(t *testing.T) {
 	if b.working {
 		return
 	}
-	rows, err := b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' AND state = 'available' RETURNING args")
-	require.NoError(t, err)
-	all, err := pgx.CollectRows(rows, pgx.RowTo[subscriptions.LateMoneyArgs])
-	require.NoError(t, err)
-	for _, a := range all {
-		require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
+	for {
+		rows, err := b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' AND state IN ('available', 'scheduled') RETURNING args")
+		require.NoError(t, err)
+		all, err := pgx.CollectRows(rows, pgx.RowTo[subscriptions.LateMoneyArgs])
+		require.NoError(t, err)
+		if len(all) == 0 {
+			return
+		}
+		for _, a := range all {
+			require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
+		}
 	}
 	rows, err = b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' AND state = 'available' RETURNING args")
 	require.NoError(t, err)

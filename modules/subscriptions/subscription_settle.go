@@ -213,6 +213,9 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if !first && Status(sub.Status) != Pending {
 		return nil
 	}
+	if kept, err := s.keepOtherAmountTx(ctx, tx, *sub, p); err != nil || kept {
+		return err
+	}
 	if p.charge != nil {
 		return s.settleChargeTx(ctx, tx, sub, p)
 	}
