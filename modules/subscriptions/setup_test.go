@@ -186,25 +186,24 @@ func (b *bundle) confirmLate(t *testing.T) {
 	if b.working {
 		return
 	}
-	for {
-		rows, err := b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' AND state IN ('available', 'scheduled') RETURNING args")
-		require.NoError(t, err)
-		all, err := pgx.CollectRows(rows, pgx.RowTo[subscriptions.LateMoneyArgs])
-		require.NoError(t, err)
-		if len(all) == 0 {
-			return
-		}
-		for _, a := range all {
+	for late := taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_late_money"); len(late) > 0; late = taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_late_money") {
+		for _, a := range late { // each may look once more
 			require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
 		}
 	}
-	rows, err = b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' AND state = 'available' RETURNING args")
-	require.NoError(t, err)
-	strays, err := pgx.CollectRows(rows, pgx.RowTo[subscriptions.StrayMoneyArgs])
-	require.NoError(t, err)
-	for _, a := range strays {
+	for _, a := range taken[subscriptions.StrayMoneyArgs](t, b, "subscriptions_stray_money") {
 		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
 	}
+}
+
+// taken are the arguments of the jobs that wait, which are taken away.
+func taken[A any](t *testing.T, b *bundle, kind string) []A {
+	t.Helper()
+	rows, err := b.db.Query(t.Context(), "DELETE FROM jobs.river_job WHERE kind = $1 AND state IN ('available', 'scheduled') RETURNING args", kind)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[A])
+	require.NoError(t, err)
+	return all
 }
 
 // lateMoney is what the one job of late money that waits is to do.
