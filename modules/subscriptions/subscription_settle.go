@@ -2,9 +2,7 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -375,83 +373,6 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 		return *other
 	}
 	return t
-}
-
-// lateMoneyTx opens an ended subscription again for money that came after its
-// end (open-shapes, Money that arrives late). What a recurrence charged before the end,
-// and is told after it, bought nothing: whoever ended it was not told that it was paid.
-// It is listed and refunded, as is money that opens nothing because the customer has
-// another subscription by now, or disputes what he paid, or has deleted the account.
-func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
-	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
-	if err != nil {
-		return fmt.Errorf("read withdrawals: %w", err)
-	}
-	if len(withdrawals) > 0 { // all goes back, also what was charged before
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Told after the customer had withdrawn from the subscription.", true)
-	}
-	if s.chargedBeforeEnd(*sub, p) {
-		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
-			return err
-		}
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Charged before the subscription ended, and told after it: it added no paid time.", true)
-	}
-	why, err := s.cannotOpenTx(ctx, tx, *sub, p)
-	if err != nil {
-		return err
-	}
-	if why != "" {
-		s.log.WarnContext(ctx, "money for an ended subscription opens nothing", slog.String("subscription_id", sub.ID.String()),
-			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID), slog.String("why", why))
-		return s.listUnappliedTx(ctx, tx, *sub, p, why, true)
-	}
-	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
-		if p.charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
-			r.ExpiresAt, r.AnchorDay = nil, nil
-		}
-		r.CancelAtPeriodEnd = false
-		if !p.recurs { // what ended here was to end at the gateway, too
-			s.reopen(r, *sub)
-		}
-		s.pay(r, p)
-	}})
-	if err != nil {
-		return err
-	}
-	return s.stopTx(ctx, tx, *sub, s.clock.Now())
-}
-
-// cannotOpenTx says why money opens an ended subscription no more; "" when it does.
-func (s *Service) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (string, error) {
-	if sub.HasChargeback { // while its money is disputed nothing opens
-		return "Paid after the subscription had ended, of which a payment is disputed.", nil
-	}
-	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
-	if err != nil || len(withdrawals) > 0 {
-		return "Paid after the customer had withdrawn from the subscription.", err
-	}
-	gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
-	if err != nil || gone {
-		return "Paid after the customer had deleted the account.", err
-	}
-	live, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return "", nil
-	case err != nil:
-		return "", err
-	case waits(live) && *live.RenewsID == sub.ID:
-		return "", nil
-	}
-	return "Paid after the subscription had ended; the customer has another one, " + live.ID.String() + ".", nil
-}
-
-// chargedBeforeEnd reports whether a payment that is told after the end was a charge of
-// a recurrence before it. Gateways tell seconds at most: one in the second of the end
-// came after it. A code that was paid before the end and is told after it opens the row.
-func (s *Service) chargedBeforeEnd(sub row, p payment) bool {
-	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }
 
 // learnRemote keeps what a gateway tells of its subscription.

@@ -13,7 +13,6 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
-	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -423,81 +422,4 @@ func TestDecisionsAtOnce(t *testing.T) {
 			require.LessOrEqual(t, b.count(t, "SELECT count(*) FROM payments.refunds"), 1)
 		})
 	}
-}
-
-// payerOf is the customer as gateway A knows them.
-func (b *bundle) payerOf(t *testing.T, gatewayID string) payments.Payer {
-	t.Helper()
-	return payments.Payer{CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email, Phone: "11987654321", TaxID: "52998224725"}
-}
-
-// TestARecurrenceThatNoRowOwnsIsEnded: a second one that was made for the same
-// subscription goes on charging.
-func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	id := b.paidGWA(t)
-	own := column[string](t, b, id, "gwa_subscription_id")
-	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	second, err := b.gateways.A.Subscribe(t.Context(), payments.SubscriptionTerms{
-		SubscriptionID: id, Payer: b.payerOf(t, column[string](t, b, id, "gwa_customer_id")), PlanID: plan, PlanName: "Plus", Amount: 4990,
-		FirstDue: b.clock.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
-	})
-	require.NoError(t, err)
-	require.NotEqual(t, own, second.GatewayID)
-	require.NoError(t, b.gateways.Sandbox.GWA.Advance(time.Minute))
-	b.settle(t)
-	payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments")
-	require.Equal(t, "duplicate", b.listed(t, payment)["kind"])
-	b.refundUnapplied(t)
-	require.Equal(t, "refunded", b.listed(t, payment)["state"])
-	require.True(t, b.given(t, payment))
-	running, err := b.gateways.A.ReadSubscription(t.Context(), second.GatewayID, id)
-	require.NoError(t, err)
-	require.Equal(t, payments.RemoteActive, running.Status)
-	b.work(t)
-	b.until(t, "its end", func() bool {
-		remote, err := b.gateways.A.ReadSubscription(t.Context(), second.GatewayID, id)
-		return err != nil || remote.Status == payments.RemoteCanceled
-	})
-	kept, err := b.gateways.A.ReadSubscription(t.Context(), own, id)
-	require.NoError(t, err)
-	require.Equal(t, payments.RemoteActive, kept.Status, "the row's own goes on")
-	require.Equal(t, "active", b.status(t, id))
-}
-
-// TestReconciliationListsMoneyOfOurCustomers that is for nothing here, and has it given
-// back; what others pay into the account is their affair.
-func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	ours := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	b.clock.Advance(-3 * time.Hour)
-	strangers, err := b.gateways.A.EnsureCustomer(t.Context(), paymentstest.Payer())
-	require.NoError(t, err)
-	paid := map[string]string{}
-	for whose, gatewayID := range map[string]string{"ours": column[string](t, b, ours, "gwa_customer_id"), "a stranger's": strangers} {
-		charge, err := b.gateways.A.CreatePix(t.Context(), payments.PixTerms{
-			Reference: objectid.New(), Kind: payments.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990, DueDate: time.Now(), ExpiresIn: time.Hour,
-		})
-		require.NoError(t, err)
-		_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
-		require.NoError(t, err)
-		paid[whose] = charge.Payment.ID
-	}
-	b.clock.Advance(30 * time.Hour)
-	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(-72 * time.Hour), DryRun: true})
-	require.NoError(t, err)
-	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "listed only")
-	_, err = b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: b.clock.Now().Add(-72 * time.Hour)})
-	require.NoError(t, err)
-	b.confirmLate(t)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
-	row := b.listed(t, paid["ours"])
-	require.Equal(t, "foreign", row["kind"])
-	require.Equal(t, b.customer.ID.String(), row["customer_id"])
-	require.EqualValues(t, 990, row["amount"])
-	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	b.refundUnapplied(t)
-	require.Equal(t, "refunded", b.listed(t, paid["ours"])["state"])
 }
