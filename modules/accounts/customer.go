@@ -70,11 +70,7 @@ func (s *Service) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway
 
 // CustomersByID reads customers; who is not there, or deleted, is not in the map.
 func (s *Service) CustomersByID(ctx context.Context, db postgres.DB, ids []objectid.ID) (map[objectid.ID]Customer, error) {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
-	}
-	users, err := s.q.UserListCustomers(ctx, db, texts)
+	users, err := s.q.UserListCustomers(ctx, db, objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read customers: %w", err)
 	}

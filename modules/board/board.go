@@ -52,11 +52,3 @@ func idsOf(records []*collection.Record) []objectid.ID {
 	}
 	return ids
 }
-
-func texts(ids []objectid.ID) []string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = id.String()
-	}
-	return all
-}

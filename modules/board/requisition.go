@@ -85,7 +85,7 @@ func statusOf(rec *collection.Record) (string, bool) {
 // beforeCardsDelete locks the cards, so that no attachment joins them any more,
 // and deletes the files that hang on them.
 func (s *Service) beforeCardsDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	if err := s.q.RequisitionHold(ctx, tx, texts(ids)); err != nil {
+	if err := s.q.RequisitionHold(ctx, tx, objectid.Strings(ids)); err != nil {
 		return fmt.Errorf("lock requisitions: %w", err)
 	}
 	for _, id := range ids {

@@ -62,11 +62,7 @@ func (r fileRecords) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]ob
 }
 
 func (r fileRecords) existing(ctx context.Context, ids ...objectid.ID) (map[objectid.ID]bool, error) {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
-	}
-	rows, err := catalogdb.New().RecordList(ctx, r.s.deps.Pool, texts)
+	rows, err := catalogdb.New().RecordList(ctx, r.s.deps.Pool, objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("look for records: %w", err)
 	}

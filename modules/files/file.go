@@ -126,7 +126,7 @@ func (s *Service) File(ctx context.Context, id objectid.ID) (File, error) {
 // FilesOfRecords returns the files of records of one kind, by record and then
 // oldest first. db may be a transaction of the caller's.
 func (s *Service) FilesOfRecords(ctx context.Context, db postgres.DB, kind string, recordIDs ...objectid.ID) ([]File, error) {
-	rows, err := s.q.FileListOfRecords(ctx, db, filesdb.FileListOfRecordsParams{OwnerKind: kind, OwnerIds: texts(recordIDs)})
+	rows, err := s.q.FileListOfRecords(ctx, db, filesdb.FileListOfRecordsParams{OwnerKind: kind, OwnerIds: objectid.Strings(recordIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
@@ -186,12 +186,4 @@ func idOrZero(id *objectid.ID) objectid.ID {
 		return ""
 	}
 	return *id
-}
-
-func texts(ids []objectid.ID) []string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = id.String()
-	}
-	return all
 }

@@ -78,7 +78,7 @@ func (s *Service) sweepKind(ctx context.Context, records Records, before time.Ti
 		if err != nil {
 			return deleted, fmt.Errorf("ask for abandoned files of %s: %w", kind, err)
 		}
-		n, err := s.q.FileDeleteMany(ctx, s.pool, texts(gone))
+		n, err := s.q.FileDeleteMany(ctx, s.pool, objectid.Strings(gone))
 		if err != nil {
 			return deleted, fmt.Errorf("delete orphans of %s: %w", kind, err)
 		}

@@ -41,7 +41,7 @@ func (s *Service) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID
 
 // afterWrite refuses cycles and gives targets their tickets.
 func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	cyclic, err := s.db.CodeCycles(ctx, tx, texts(ids))
+	cyclic, err := s.db.CodeCycles(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 		at := slices.Index(ids, objectid.ID(cyclic[0]))
 		return fault.InvalidAt("may not lead back to the code itself", "body", at, "children_code_ids")
 	}
-	written, err := s.db.CodeList(ctx, tx, texts(ids))
+	written, err := s.db.CodeList(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return err
 	}
@@ -247,14 +247,6 @@ func idsOf(texts []string) []objectid.ID {
 	all := make([]objectid.ID, len(texts))
 	for i, text := range texts {
 		all[i] = objectid.ID(text)
-	}
-	return all
-}
-
-func texts(ids []objectid.ID) []string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = id.String()
 	}
 	return all
 }

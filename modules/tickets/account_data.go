@@ -74,7 +74,7 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 // CustomersWithPurchases returns those of the customers who have tickets or
 // orders.
 func (s *Service) CustomersWithPurchases(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error) {
-	return s.db.CustomerListWithPurchases(ctx, s.pool, textsOf(ids))
+	return s.db.CustomerListWithPurchases(ctx, s.pool, objectid.Strings(ids))
 }
 
 var (

@@ -73,13 +73,9 @@ func foldCodes(_ context.Context, _ pgx.Tx, records []*collection.Record) error 
 // dropUnsold takes away places that were given back unpaid; everything else that
 // an event has keeps it from being deleted (open-shapes, Event deletion).
 func dropUnsold(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
-	}
 	db := ticketsdb.New()
-	if err := db.EventDropUnheldTickets(ctx, tx, texts); err != nil {
+	if err := db.EventDropUnheldTickets(ctx, tx, objectid.Strings(ids)); err != nil {
 		return err
 	}
-	return db.EventDropUnpaidOrders(ctx, tx, texts)
+	return db.EventDropUnpaidOrders(ctx, tx, objectid.Strings(ids))
 }

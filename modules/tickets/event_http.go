@@ -44,7 +44,7 @@ func (s *Service) updateEvents(ctx context.Context, in *collection.BodyInput) (*
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		ended, err := s.db.EventLockEnded(ctx, tx, ticketsdb.EventLockEndedParams{Ids: textsOf(collection.IDs(in.Body)), Now: by.Now})
+		ended, err := s.db.EventLockEnded(ctx, tx, ticketsdb.EventLockEndedParams{Ids: objectid.Strings(collection.IDs(in.Body)), Now: by.Now})
 		if err != nil {
 			return fmt.Errorf("lock events: %w", err)
 		}

@@ -95,7 +95,7 @@ func (s *Service) ordersOf(ctx context.Context, db postgres.DB, customerID objec
 
 // ticketIDsOf are the tickets of orders, by order.
 func (s *Service) ticketIDsOf(ctx context.Context, db postgres.DB, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
-	rows, err := s.db.TicketListIDsOfOrders(ctx, db, textsOf(orders))
+	rows, err := s.db.TicketListIDsOfOrders(ctx, db, objectid.Strings(orders))
 	if err != nil {
 		return nil, fmt.Errorf("list tickets of orders: %w", err)
 	}

@@ -73,16 +73,8 @@ func noteEdits(ctx context.Context, _ pgx.Tx, records []*collection.Record) erro
 }
 
 func lockEventsOfTickets(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	_, err := ticketsdb.New().TicketLockEvents(ctx, tx, textsOf(ids))
+	_, err := ticketsdb.New().TicketLockEvents(ctx, tx, objectid.Strings(ids))
 	return err
-}
-
-func textsOf(ids []objectid.ID) []string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
-	}
-	return texts
 }
 
 // Issue is tickets to be issued without an order: by an admin, or by a promo
@@ -125,7 +117,7 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 	}
 	ids, err := s.db.TicketInsert(ctx, tx, ticketsdb.TicketInsertParams{
 		EventID: e.ID, Title: in.Title, Description: filled(in.Description), Reason: in.Reason, ActorID: in.ActorID,
-		PromoCodeID: in.PromoCodeID, PromoCode: filled(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: textsOf(in.CustomerIDs),
+		PromoCodeID: in.PromoCodeID, PromoCode: filled(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: objectid.Strings(in.CustomerIDs),
 	})
 	if postgres.Constraint(err) == constraintCapacity {
 		return nil, errSoldOut()
