@@ -23,6 +23,7 @@ type bundle struct {
 	s        *stage.Stage
 	url      string
 	receiver *receiver
+	during   func() // runs within a call, after its event
 
 	mu      sync.Mutex
 	effects []string
@@ -85,6 +86,9 @@ func (b *bundle) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/do/")
 	b.effect(name)
 	b.s.Emit(r.Context(), stage.Event{ID: "evt_" + name, Type: name, Body: []byte(fmt.Sprintf("%q", name))})
+	if b.during != nil {
+		b.during()
+	}
 	if name == "object" {
 		fmt.Fprint(w, wholeObject)
 		return

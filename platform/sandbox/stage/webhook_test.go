@@ -49,6 +49,30 @@ func TestEventWaitsForTheAnswer(t *testing.T) {
 	}
 }
 
+// TestAQueueInOrderWaitsForAnOpenCall has something happen while the call that came before it is not answered yet.
+func TestAQueueInOrderWaitsForAnOpenCall(t *testing.T) {
+	t.Parallel()
+	for _, sequential := range []bool{true, false} {
+		b := setup(t, func(o *stage.Options) { o.Webhooks.Sequential = sequential })
+		b.during = func() {
+			b.emit("later")
+			came := func() bool { return len(b.receiver.all()) > 0 }
+			if sequential {
+				require.Never(t, came, 50*time.Millisecond, 5*time.Millisecond)
+			} else {
+				require.Eventually(t, came, 5*time.Second, time.Millisecond)
+			}
+		}
+		_, _, err := b.call("a")
+		require.NoError(t, err)
+		want := []string{"later", "a"}
+		if sequential {
+			want = []string{"a", "later"}
+		}
+		require.Equal(t, want, b.arrived())
+	}
+}
+
 func TestSuccessRuleHeadersAndLadder(t *testing.T) {
 	t.Parallel()
 	header := make(chan string, 10)

@@ -17,7 +17,13 @@ func (w *Webhooks) next() (send *Delivery, url string, wait time.Duration) {
 		return nil, "", 0
 	}
 	for _, d := range w.deliveries {
-		if d.State != Waiting || d.callOpen || d.partnered || w.switches.holds(d.Type) {
+		if d.State != Waiting || d.partnered || w.switches.holds(d.Type) {
+			continue
+		}
+		if d.callOpen {
+			if w.sequential {
+				break // what happened after the call is not told before it
+			}
 			continue
 		}
 		until := d.NextAt.Sub(now)
