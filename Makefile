@@ -6,6 +6,10 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
 SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/histories ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
+# Test binaries link in half the time without what a debugger reads. Tests wait for Postgres more than they compute:
+# more of them than cores run at once.
+TEST := $(GO) test -vet=off -ldflags='-s -w' -parallel 4
+
 # How often `make flaky` runs the suite, and of what (soak too); one seed plays one order again.
 N    ?= 10
 PKG  ?= ./...
@@ -22,14 +26,14 @@ run: build
 
 ## test: every test, on a private Postgres of its own (make verify vets)
 test:
-	$(GO) test -vet=off -timeout 15m ./...
+	$(TEST) -timeout 15m ./...
 
 ## flaky: the suite N times, uncached and in random order, until the first red run; its log is kept
 flaky:
 	@mkdir -p bin; for i in $$(seq $(N)); do \
 		seed=$(SEED); seed=$${seed:-$$(date +%s%N)}; log=bin/flaky-$$seed.log; from=$$(date +%s); \
 		echo "run $$i of $(N), seed $$seed"; \
-		if ! $(GO) test -vet=off -count=1 -shuffle=$$seed -timeout 15m $(PKG) >$$log 2>&1; then \
+		if ! $(TEST) -count=1 -shuffle=$$seed -timeout 15m $(PKG) >$$log 2>&1; then \
 			grep -E '^ *--- FAIL|^FAIL|^panic' $$log; \
 			echo "red; the log is $$log, the same order again: make flaky N=1 SEED=$$seed PKG='$(PKG)'"; exit 1; \
 		fi; \
@@ -38,7 +42,7 @@ flaky:
 
 ## soak: the races, random histories and faults at full length: hours; SHARE=3/40 plays the third of forty shares
 soak:
-	SOAK=$(SHARE) $(GO) test -count=1 -v -run Soak -timeout 4h $(if $(filter ./...,$(PKG)),$(SOAKED),$(PKG))
+	SOAK=$(SHARE) $(TEST) -count=1 -v -run Soak -timeout 4h $(if $(filter ./...,$(PKG)),$(SOAKED),$(PKG))
 
 ## bench: the benchmarks and the load on a running server
 bench: build

@@ -231,7 +231,8 @@ func TestKilledAtEachStepSoak(t *testing.T) {
 	for i, wayName := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[wayName]
 		for j, step := range steps {
-			if !soak.On() && j%len(ways) != i || !soak.Has(i*len(steps)+j) {
+			// Gateway A needs four looks, a minute, to prove that nothing was made: the first step is another's.
+			if !soak.On() && (j+2)%len(ways) != i || !soak.Has(i*len(steps)+j) {
 				continue
 			}
 			t.Run(wayName+" "+step, func(t *testing.T) {
@@ -244,7 +245,7 @@ func TestKilledAtEachStepSoak(t *testing.T) {
 				intents := o.count(`SELECT count(*) FROM subscriptions.subscriptions`) // none: an early webhook was faster
 				atGateway, _ := w.made(o)                                              // none: the webhook of the payer was faster than the call
 				if step == "subscribe.after_intent" || intents == 0 || atGateway == 0 {
-					// Nothing was made at the gateway: the wish is dropped, the customer tries again.
+					// Nothing was made at the gateway: the intent is dropped, the customer tries again.
 					eventually(t, "the lost intent was not closed", func() bool {
 						return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled'`) == intents
 					})

@@ -41,7 +41,7 @@ var build = func() func(t *testing.T, tags string) string {
 			require.NoError(t, err)
 			cleanups = append(cleanups, func() { _ = os.RemoveAll(dir) })
 			path := filepath.Join(dir, "marquee")
-			out, err := exec.Command("go", "build", "-tags", tags, "-o", path, ".").CombinedOutput()
+			out, err := exec.Command("go", "build", "-ldflags=-s -w", "-tags", tags, "-o", path, ".").CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			made[tags] = path
 		}
