@@ -12,6 +12,9 @@ import (
 // Reconciled is the type of an event that CreatedSince told; it has no id.
 const Reconciled = "reconcile.payment"
 
+// ReadLive is the type of an event that stands for a payment which was read by its id.
+const ReadLive = "read.payment"
+
 // Lister lists payments as the gateway has them.
 type Lister interface {
 	// ListPayments lists the payments of a subscription, newest first, at most 100

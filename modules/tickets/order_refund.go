@@ -30,18 +30,26 @@ func (s *Service) moneyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (m ord
 	return m, nil
 }
 
-// whole tells whether money came and all of it is back.
-func (m orderMoney) whole() bool {
-	var left money.Cents
+// whole tells whether the order's own payment came and all of it is back. What was paid
+// beside it bought nothing, and may be kept.
+func (m orderMoney) whole(o order) bool {
 	for _, p := range m.paid {
-		left += p.Payment.Amount
-	}
-	for _, r := range m.refunds {
-		if r.Status == payments.RefundDone {
-			left -= r.Amount
+		if p.Payment.ID != text(o.GatewayPaymentID) {
+			continue
 		}
+		left := p.Payment.Amount
+		for _, r := range m.refunds {
+			if r.Status == payments.RefundDone && isOf(r, p.Payment) {
+				left -= r.Amount
+			}
+		}
+		return left <= 0
 	}
-	return len(m.paid) > 0 && left <= 0
+	return false
+}
+
+func isOf(r payments.Refund, p payments.Payment) bool {
+	return r.PaymentID == p.ID || r.PaymentID == p.PaymentIntentID
 }
 
 // left is what of a payment is neither back nor on its way, and bounced the last of
@@ -50,7 +58,7 @@ func (m orderMoney) left(p payments.Payment) (left money.Cents, bounced *payment
 	left = p.Amount
 	for i, r := range m.refunds {
 		switch {
-		case r.PaymentID != p.ID && r.PaymentID != p.PaymentIntentID:
+		case !isOf(r, p):
 		case r.Status != payments.RefundFailed:
 			left -= r.Amount
 		case bounced == nil:
@@ -69,10 +77,10 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {
 		return err
 	}
-	if _, bounces := Next(State(o.State), RefundBounced); bounces && len(m.paid) > 0 && !m.whole() {
+	if _, bounces := Next(State(o.State), RefundBounced); bounces && len(m.paid) > 0 && !m.whole(*o) {
 		return s.refundAgainTx(ctx, tx, o)
 	}
-	if _, returns := Next(State(o.State), MoneyReturned); !returns || !m.whole() {
+	if _, returns := Next(State(o.State), MoneyReturned); !returns || !m.whole(*o) {
 		return nil
 	}
 	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {

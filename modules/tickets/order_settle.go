@@ -130,6 +130,9 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 	if p == nil {
 		return nil
 	}
+	if isOtherAmount(*o, *p) {
+		return s.keepOtherAmountTx(ctx, tx, o, *p)
+	}
 	firstSight, open := o.GatewayPaymentID == nil, o.IntentOpen
 	err := s.saveTx(ctx, tx, o, func(o *order) {
 		if firstSight {

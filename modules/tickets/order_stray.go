@@ -42,11 +42,14 @@ func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, e payments.Even
 	if err != nil {
 		return payments.Result{}, fmt.Errorf("read deleted order: %w", err)
 	}
+	o := order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
+	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
+		return payments.Result{Status: payments.ResultApplied, Reason: askedLive}, err
+	}
 	const why = "the order was deleted with its event"
 	if d.Gateway != string(e.Gateway) {
 		return s.strayTx(ctx, tx, d.ID, d.CustomerID, e, "the order was of the other gateway")
 	}
-	o := order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
 	r := payments.Result{Status: payments.ResultIgnored, Reason: why}
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
 		return payments.Result{}, err

@@ -38,8 +38,8 @@ func TestMoneyForAnOrderDeletedWithItsEvent(t *testing.T) {
 			b.admin.Delete("/events?_id="+event.String(), nil).Expect(200)
 			require.Zero(t, b.count("SELECT count(*) FROM tickets.orders"))
 			at := b.clock.Now()
-			paid := payments.Event{
-				Gateway: gateway, Kind: payments.PaymentWasSettled, CreatedAt: at, Reference: id,
+			paid := payments.Event{ // as the job applies it that has read it live
+				Gateway: gateway, Type: payments.ReadLive, Kind: payments.PaymentWasSettled, CreatedAt: at, Reference: id,
 				Payment: &payments.Payment{ID: "pay_late" + id.String(), Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 12050, SettledAt: &at},
 			}
 			for range 2 {

@@ -5,7 +5,8 @@ FROM tickets.orders o
 LEFT JOIN (SELECT local_id, sum(amount_cents) AS cents FROM payments.payments WHERE purpose = 'order' GROUP BY local_id) p ON p.local_id = o.id
 LEFT JOIN (SELECT local_id, sum(amount_cents) AS cents FROM payments.refunds WHERE purpose = 'order' AND status <> 'failed' GROUP BY local_id) r ON r.local_id = o.id
 LEFT JOIN (
-    SELECT l.local_id, sum(l.amount_cents) FILTER (WHERE w.gateway_payment_id IS DISTINCT FROM l.gateway_payment_id OR u.state = 'kept') AS cents
+    SELECT l.local_id, sum(l.amount_cents) FILTER (WHERE w.gateway_payment_id IS DISTINCT FROM l.gateway_payment_id OR u.state = 'kept'
+        OR w.state = 'released' AND l.amount_cents <> w.total_cents) AS cents -- its charge was paid by another amount
     FROM payments.unapplied_payments u
     JOIN payments.payments l ON l.gateway = u.gateway AND l.gateway_payment_id = u.gateway_payment_id AND l.purpose = 'order'
     JOIN tickets.orders w ON w.id = l.local_id

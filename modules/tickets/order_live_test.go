@@ -1,0 +1,155 @@
+package tickets_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox/stage"
+)
+
+// forged is what somebody who has gateway A's token may send: its webhooks are not signed.
+func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) payments.Event {
+	at := b.clock.Now()
+	return payments.Event{Gateway: payments.GWA, ID: "evt_" + payment, Type: "PAYMENT_RECEIVED", Kind: payments.PaymentWasSettled, Reference: id, CreatedAt: at, Payment: &payments.Payment{
+		ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: amount, SettledAt: &at,
+	}}
+}
+
+// confirm does the jobs that read live what was told, which have to be so many, and
+// returns what is to be read later.
+func (b *bundle) confirm(n int) (later []tickets.LiveMoneyArgs) {
+	b.t.Helper()
+	for i := 0; ; i++ {
+		var a tickets.LiveMoneyArgs
+		err := b.db.QueryRow(b.t.Context(), "DELETE FROM jobs.river_job WHERE id = (SELECT min(id) FROM jobs.river_job WHERE kind = 'tickets_live_money') RETURNING args").Scan(&a)
+		if err != nil {
+			require.Equal(b.t, n, i)
+			return later
+		}
+		if a.Misses > 0 {
+			i--
+			later = append(later, a)
+			continue
+		}
+		require.NoError(b.t, b.service.ConfirmLiveMoney(b.t.Context(), a))
+	}
+}
+
+// TestAnEventAloneOpensNoTickets: money that gateway A's webhook tells of an order and
+// that is not the payment made for it, of its price, is read live, and gives tickets only
+// when it is.
+func TestAnEventAloneOpensNoTickets(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event := b.event(nil)
+	buy := func() (object, objectid.ID, string) {
+		m := b.me.Post("/store/purchase/gwa/pix", pix(event, 1)).Expect(200).Map()
+		own, _ := order(m)["gateway_payment_id"].(string)
+		return m, objectid.ID(order(m)["_id"].(string)), own
+	}
+	booked := func(id objectid.ID) int {
+		return b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1", id)
+	}
+	foreign := func(payment string) int {
+		return b.count("SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND kind = 'foreign' AND state = 'open' AND NOT automatic", payment)
+	}
+	is := func(id objectid.ID, want string) {
+		t.Helper()
+		state, _ := b.orderRow(id.String())
+		require.Equal(t, want, state)
+	}
+
+	m, id, own := buy()
+	b.apply(b.forged(id, "pay_nobody", 12050))
+	b.apply(b.forged(id, own, 1))
+	b.apply(b.forged(id, "pay_else", 1))
+	is(id, "reserved")
+	later := b.confirm(3)
+	require.Len(t, later, 3, "gateway A's answers may lag")
+	for _, a := range later {
+		for range 3 {
+			require.NoError(t, b.service.ConfirmLiveMoney(t.Context(), a))
+			a.Misses++
+		}
+	}
+	require.Len(t, b.confirm(0), 6, "four looks, and no more")
+	is(id, "reserved")
+	require.Zero(t, booked(id), "nothing is booked")
+
+	// A true payment that names the order and is not of its price.
+	charge, err := b.gateways.A.CreatePix(t.Context(), payments.PixTerms{
+		Reference: id, Kind: payments.KindTicketOrder, Amount: 500, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
+		Payer: payments.Payer{CustomerID: b.customer.ID, GatewayID: b.text("SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id)},
+	})
+	require.NoError(t, err)
+	_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
+	require.NoError(t, err)
+	b.apply(b.forged(id, charge.Payment.ID, 12050))
+	b.confirm(1)
+	is(id, "reserved")
+	require.Equal(t, 1, foreign(charge.Payment.ID))
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 500", id), "booked as the gateway shows it")
+
+	// The payment that was made, of its price, opens at once, and what stands beside it
+	// keeps nobody from giving it back.
+	_, err = b.gateways.Sandbox.GWA.Pay(own)
+	require.NoError(t, err)
+	b.apply(b.forged(id, own, 12050))
+	b.confirm(0)
+	is(id, "paid")
+	require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[0]))
+	_, err = b.gateways.Sandbox.GWA.TakeBack(own, 0)
+	require.NoError(t, err)
+	e := b.forged(id, own, 12050)
+	e.Type, e.Kind = "PAYMENT_REFUNDED", payments.PaymentWasRefunded
+	e.Refund = &payments.RefundReport{PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type}
+	b.apply(e)
+	is(id, "refunded")
+
+	// The order's own charge, paid by another amount: it can be paid no more, and its
+	// places are free again.
+	m, id, own = buy()
+	_, err = b.gateways.Sandbox.GWA.Pay(own)
+	require.NoError(t, err)
+	_, err = b.db.Exec(t.Context(), "UPDATE tickets.orders SET total_cents = 13000, unit_price_cents = 13000 WHERE id = $1", id)
+	require.NoError(t, err)
+	b.apply(b.forged(id, own, 13000-950))
+	b.confirm(1)
+	is(id, "released")
+	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
+	require.Equal(t, 1, foreign(own))
+
+	// While the answer to the purchase is lost the event teaches no id; the gateway does.
+	faults := b.gateways.Sandbox.GWA.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes}))
+	_, id, own = buy()
+	faults.Clear()
+	require.Empty(t, own)
+	b.apply(b.forged(id, "pay_nobody", 12050))
+	is(id, "reserved")
+	require.Len(t, b.confirm(1), 1)
+	require.Zero(t, b.count("SELECT count(*) FROM tickets.orders WHERE gateway_payment_id = 'pay_nobody'"))
+	made, ok, err := b.gateways.A.FindPix(t.Context(), payments.PixTerms{Reference: id})
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, err = b.gateways.Sandbox.GWA.Pay(made.Payment.ID)
+	require.NoError(t, err)
+	b.apply(b.forged(id, made.Payment.ID, 12050))
+	is(id, "reserved")
+	b.confirm(1)
+	is(id, "paid")
+	require.Equal(t, 1, booked(id))
+}
+
+func (b *bundle) text(query string, args ...any) (text string) {
+	b.t.Helper()
+	require.NoError(b.t, b.db.QueryRow(b.t.Context(), query, args...).Scan(&text))
+	return text
+}
