@@ -169,7 +169,7 @@ func TestWebhookLogStats(t *testing.T) {
 func TestWebhookLogStatsOfTooManyCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	reads, err := postgres.NewPool(t.Context(), b.pool.Config().ConnString(), postgres.Options{MaxConns: 1, StatementTimeout: 50 * time.Millisecond})
+	reads, err := postgres.NewPool(t.Context(), b.pool.Config().ConnString(), postgres.Options{MaxConns: 1, StatementTimeout: time.Second})
 	require.NoError(t, err)
 	t.Cleanup(reads.Close)
 	svc := payments.New(payments.Deps{Pool: b.pool, Reads: reads, Clock: b.clock, Log: leaktest.Logger(t)})

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -51,8 +52,17 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if sub.IntentOpen {
 		return errStillOpen
 	}
+	if err := s.intents.LookAt(ctx, intent.End, id); err != nil {
+		return err
+	}
 	if err := s.EndAtGateway(ctx, id); err != nil {
 		return err
+	}
+	if sub, err = s.db.GetSubscription(ctx, s.pool, id); err != nil {
+		return err
+	}
+	if runsThere(sub) {
+		return errStillOpen
 	}
 	return s.tendAll(ctx, id)
 }

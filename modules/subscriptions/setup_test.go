@@ -174,7 +174,7 @@ func (b *bundle) listen() {
 // settle waits until every webhook is delivered.
 func (b *bundle) settle(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, b.gateways.Sandbox.Settle(ctx))
 	b.confirmLate(t)
@@ -222,7 +222,7 @@ func (b *bundle) work(t *testing.T) {
 	b.working = true
 	require.NoError(t, b.jobs.Start(context.WithoutCancel(t.Context())))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(t, b.jobs.Stop(ctx))
 	})
@@ -237,9 +237,15 @@ func (b *bundle) looks(t *testing.T, span time.Duration) {
 	const step = 5 * time.Second
 	for end := b.clock.Now().Add(span); b.clock.Now().Before(end); {
 		b.clock.Advance(step)
-		for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
-			require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(gateway)))
-		}
+		b.looksDue(t)
+	}
+}
+
+// looksDue does the looks that are due now.
+func (b *bundle) looksDue(t *testing.T) {
+	t.Helper()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		require.NoError(t, b.payments.Intents().LookDue(t.Context(), string(gateway)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -89,37 +90,71 @@ func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
 }
 
 // DropPix gives up a PIX that nobody paid before its code ran out or the wait was
-// over; it cancels the payment at the gateway first.
+// over; it cancels the payment at the gateway first. When that fails the looks repeat it.
 func (s *Service) DropPix(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil {
-		return err
-	}
+	return s.ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
+}
+
+func (s *Service) pixRunsOut(sub row) bool {
 	waits := Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix) && !sub.IntentOpen
-	if !waits || s.pixDue(sub).After(s.clock.Now()) {
-		return nil
-	}
+	return waits && !s.pixDue(sub).After(s.clock.Now())
+}
+
+func (s *Service) dropUnpaid(ctx context.Context, sub row) error {
 	return s.dropPix(ctx, sub, PixRunsOut, ByJob)
 }
 
 // EndAtGateway cancels at the gateway a subscription that has ended here, so that
-// it charges nobody.
+// it charges nobody. When that fails the looks repeat it.
 func (s *Service) EndAtGateway(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || !Status(sub.Status).Ended() || !knownAtGateway(sub) || sub.GatewayEndedAt != nil {
-		return err
-	}
+	return s.ends(ctx, id, runsThere, s.endThere)
+}
+
+// runsThere reports whether a subscription that has ended here is not known to have ended
+// at its gateway.
+func runsThere(sub row) bool {
+	return Status(sub.Status).Ended() && knownAtGateway(sub) && sub.GatewayEndedAt == nil
+}
+
+func (s *Service) endThere(ctx context.Context, sub row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !Status(locked.Status).Ended() {
 			return err
 		}
 		now := s.clock.Now()
 		return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayEndedAt = &now })
 	})
+}
+
+// ends has something of a subscription end at its gateway, where it is to. Repeating it
+// is harmless, and the looks do so when it fails.
+func (s *Service) ends(ctx context.Context, id objectid.ID, due func(row) bool, end func(context.Context, row) error) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil || !due(sub) {
+		return err
+	}
+	o := intent.Opening{Ref: intent.Ref{Kind: intent.End, Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway}
+	return s.repeatedly(ctx, o, func(ctx context.Context) error { return end(ctx, sub) })
+}
+
+// lookAtEnd ends at the gateway whatever of a subscription is to end there.
+func (s *Service) lookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	ctx = payments.Background(ctx)
+	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
+	switch {
+	case err != nil:
+	case runsThere(sub):
+		err = s.endThere(ctx, sub)
+	case stops(sub):
+		err = s.stopThere(ctx, sub)
+	case s.pixRunsOut(sub):
+		err = s.dropUnpaid(ctx, sub)
+	}
+	return intent.Settled, err
 }
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,

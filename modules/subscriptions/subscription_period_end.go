@@ -218,17 +218,18 @@ func (s *Service) stopNow(ctx context.Context, sub row) (row, error) {
 }
 
 // StopRecurrence deletes at the gateway what would charge a subscription that ends with
-// its paid time. It may be repeated: gateway_deleted_at notes that it is gone.
+// its paid time. It may be repeated, and the looks do so when it fails: gateway_deleted_at
+// notes that it is gone.
 func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || !stops(sub) {
-		return err
-	}
+	return s.ends(ctx, id, stops, s.stopThere)
+}
+
+func (s *Service) stopThere(ctx context.Context, sub row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !stops(locked) {
 			return err
 		}

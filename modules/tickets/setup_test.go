@@ -137,7 +137,7 @@ func (b *bundle) listen() {
 // settle waits until every webhook is delivered.
 func (b *bundle) settle() {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(b.t, b.gateways.Sandbox.Settle(ctx))
 }
@@ -147,7 +147,7 @@ func (b *bundle) work() {
 	b.t.Helper()
 	require.NoError(b.t, b.jobs.Start(context.WithoutCancel(b.t.Context())))
 	b.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(b.t, b.jobs.Stop(ctx))
 	})

@@ -90,7 +90,7 @@ func (o *office) subscribed(gateway string) string {
 	}
 	id := idIn(client.Post("/"+gateway+"/subscribe", body).Expect(http.StatusCreated))
 	require.NoError(o.t, o.gateways.Sandbox.GWA.Advance(time.Minute))
-	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(o.t, o.gateways.Sandbox.Settle(ctx))
 	return id

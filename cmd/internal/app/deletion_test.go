@@ -76,7 +76,7 @@ func (o *office) patron() patron {
 }
 
 func (o *office) settle() {
-	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(o.t, o.gateways.Sandbox.Settle(ctx))
 }
@@ -85,7 +85,7 @@ func (o *office) settle() {
 func (o *office) work() {
 	require.NoError(o.t, o.app.jobs.Start(context.WithoutCancel(o.t.Context())))
 	o.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_ = o.app.jobs.StopAndCancel(ctx)
 	})

@@ -150,7 +150,7 @@ func newStorm(t *testing.T, database string) *storm {
 	t.Cleanup(a.Close)
 	require.NoError(t, a.jobs.Start(context.WithoutCancel(t.Context())))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(t, a.jobs.StopAndCancel(ctx))
 	})

@@ -56,7 +56,7 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	t.Cleanup(func() { pgtest.Sound(t, w.app.pool, time.Now(), w.unsound...) }) // once the jobs have stopped
 	require.NoError(t, w.app.jobs.Start(context.WithoutCancel(t.Context())))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		require.NoError(t, w.app.jobs.Stop(ctx))
 	})
