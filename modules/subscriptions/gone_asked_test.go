@@ -50,3 +50,16 @@ func TestAPeriodEndThatTheGatewayDoesNotFind(t *testing.T) {
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'open'"), "and it is looked for again")
 }
+
+// TestAPeriodEndOfWhatIsLookedForAlready: somebody has found it missing before, so that
+// the call opens no intent of its own; the customer cancels all the same.
+func TestAPeriodEndOfWhatIsLookedForAlready(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	b.mislaid(t, "gwb", id)
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.set(t, id, "cancel_at_period_end = false")
+	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+}

@@ -40,8 +40,11 @@ func (s *Service) foundOnce(ctx context.Context, sub row, read error) error {
 	}
 	if missing {
 		first, err := s.missedOnce(ctx, sub)
-		if err != nil || !first {
+		if err != nil {
 			return errors.Join(errMissingOnce, err)
+		}
+		if !first {
+			return errMissingOnce
 		}
 	}
 	if err := s.intents.Saw(ctx, sub.Gateway, missing); err != nil {

@@ -135,7 +135,21 @@ func TestAClientThatHangsUp(t *testing.T) {
 		require.Equal(t, []string{"499"}, l.statuses(t), name)
 		require.NotContains(t, l.log.String(), "ERROR", name)
 	}
+	entered := make(chan struct{})
 	l := newLogged(t, func(api *httpapi.API) {
+		api.AddCheck("database", func(ctx context.Context) error {
+			close(entered)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	})
+	conn := dial(t, l, "GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-entered
+	require.NoError(t, conn.Close())
+	require.Equal(t, []string{"499"}, l.statuses(t), "health")
+	require.NotContains(t, l.log.String(), "ERROR", "which says nothing of the database")
+
+	l = newLogged(t, func(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, "/gap", "gap", httpapi.Public, func(context.Context, *struct{}) (*httpapi.Output[said], error) {
 			return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Not here."}
 		})

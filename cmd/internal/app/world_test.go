@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,6 +37,11 @@ type object = map[string]any
 
 func newWorld(t *testing.T, change ...func(*Config)) *world {
 	t.Helper()
+	return newWorldLogging(t, leaktest.Logger(t), change...)
+}
+
+func newWorldLogging(t *testing.T, log *slog.Logger, change ...func(*Config)) *world {
+	t.Helper()
 	w := &world{t: t, gateways: paymentstest.NewGateways(t)}
 	var err error
 	w.mails, err = mail.NewCatcher("127.0.0.1:0", leaktest.Logger(t))
@@ -50,7 +56,7 @@ func newWorld(t *testing.T, change ...func(*Config)) *world {
 	for _, c := range change {
 		c(&cfg)
 	}
-	w.app, err = New(t.Context(), cfg, leaktest.Logger(t), true)
+	w.app, err = New(t.Context(), cfg, log, true)
 	require.NoError(t, err)
 	t.Cleanup(w.app.Close)
 	t.Cleanup(func() { pgtest.Sound(t, w.app.pool, time.Now(), w.unsound...) }) // once the jobs have stopped
