@@ -52,7 +52,7 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, erro
 	}
 	var u accountsdb.User
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if u, err = s.q.UserInsert(ctx, tx, row); err != nil {
+		if u, err = s.insertUserTx(ctx, tx, row); err != nil {
 			return duplicate(err, row.Email)
 		}
 		switch err := s.claimCodeTurnTx(ctx, tx, purposeReset, u.Email); {

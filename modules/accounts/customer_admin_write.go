@@ -36,6 +36,9 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		if err := storeAddress(rec); err != nil {
 			return err
 		}
+		if err := checkNewNames(rec, u); err != nil {
+			return err
+		}
 		moved, err := editLogin(rec, u)
 		if err != nil {
 			return err
@@ -51,6 +54,9 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		}
 	}
 	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {
+		return err
+	}
+	if err := s.takeLooksTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
 		return err
 	}
 	if err := s.q.UserDeleteCodes(ctx, tx, movedIDs); err != nil {

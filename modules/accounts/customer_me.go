@@ -79,6 +79,11 @@ func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (acc
 		if err := s.applyEdit(&u, edit); err != nil {
 			return err
 		}
+		if u.Username != before.Username {
+			if err := s.takeLookTx(ctx, tx, u.UserType, u.Username, u.ID); err != nil {
+				return err
+			}
+		}
 		own, err := s.ownsPictureTx(ctx, tx, before, orZero(u.AvatarID))
 		if err != nil {
 			return err
@@ -163,6 +168,11 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 	}
 	if edit.Username.Set && edit.Username.Value != u.Username {
 		if err := checkUsername(edit.Username.Value, u.Email, "body", 0, "username"); err != nil {
+			return err
+		}
+	}
+	if edit.FullName.Set && edit.FullName.Value != orZero(u.FullName) {
+		if err := checkPersonName(edit.FullName.Value, "body", 0, "full_name"); err != nil {
 			return err
 		}
 	}

@@ -145,7 +145,7 @@ func TestLockCustomerSerialises(t *testing.T) {
 func TestCreateUser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	valid := accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Email: "Root@Example.com", Password: secret.NewText("12345678"), Name: "Root"}
+	valid := accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Email: "Root@Example.com", Password: secret.NewText("eight8ch"), Name: "Root"}
 	u, err := b.svc.CreateUser(t.Context(), valid)
 	require.NoError(t, err)
 	require.Equal(t, accounts.User{ID: u.ID, Type: "admin", Username: "root", Email: "root@example.com", Root: true}, u)

@@ -4,22 +4,11 @@ import (
 	"errors"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"golang.org/x/text/unicode/norm"
 
 	"marquee/platform/fault"
 	"marquee/platform/postgres"
-)
-
-// Bounds of a username in characters; one that is the user's own e-mail may be
-// as long as an e-mail (open-shapes, section 4, 4).
-const (
-	minUsernameLength = 3
-	maxUsernameLength = 50
-	maxEmailLength    = 254
 )
 
 // emailForm takes the addresses that mail servers take everywhere: ASCII, a
@@ -34,24 +23,6 @@ func normalEmail(email string, loc ...any) (string, error) {
 		return "", fault.InvalidAt("has to be an e-mail address", loc...)
 	}
 	return email, nil
-}
-
-// checkUsername refuses a username that is somebody else's e-mail or has the
-// wrong length; email is the user's own in its stored form.
-func checkUsername(username, email string, loc ...any) error {
-	if asciiLower(username) == email {
-		return nil
-	}
-	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, unicode.IsControl) {
-		return fault.InvalidAt("may not begin or end with a space nor hold control characters", loc...)
-	}
-	if strings.Contains(norm.NFKC.String(username), "@") { // a full-width one would read as somebody's e-mail, too
-		return fault.InvalidAt("may hold @ only when it is your own e-mail", loc...)
-	}
-	if n := utf8.RuneCountInString(username); n < minUsernameLength || n > maxUsernameLength {
-		return fault.InvalidAt("has to be 3 to 50 characters long", loc...)
-	}
-	return nil
 }
 
 // asciiLower folds as the database does when it compares a username with an

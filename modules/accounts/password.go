@@ -19,13 +19,6 @@ import (
 	"marquee/platform/secret"
 )
 
-// Bounds of a password, in characters. The specification gives the lower one;
-// the upper one keeps a request from buying more than its share of hashing.
-const (
-	minPasswordLength = 8
-	maxPasswordLength = 1024
-)
-
 const (
 	saltBytes = 16
 	hashBytes = 32

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,18 +19,18 @@ import (
 // password_reset_required and ends their other tokens, mailed codes and devices; the
 // access token of the caller stays good, and the token of the device on which it is
 // done is returned anew. Errors: 400 VALIDATION_ERROR for a wrong
-// current_password or a short new_password, 404, 429 after too many wrong ones,
+// current_password or a short or guessable new_password, 404, 429 after too many wrong ones,
 // counted together with failed logins.
 func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, current, next secret.Text) (device string, err error) {
-	if err := checkNewPassword(next); err != nil {
-		return "", err
-	}
 	u, err := s.q.UserGet(ctx, s.pool, caller.ID)
 	if postgres.IsNoRows(err) {
 		return "", fault.NotFound("User")
 	}
 	if err != nil {
 		return "", fmt.Errorf("read user: %w", err)
+	}
+	if err := s.checkNewPassword(next, ownTexts(u)...); err != nil {
+		return "", err
 	}
 	ok, _, err := s.provePassword(ctx, u, u.Username, current)
 	if err != nil {
@@ -79,20 +78,11 @@ func errWrongCurrent() error {
 	return fault.Bad("The current password is wrong.").WithField("current_password")
 }
 
-// checkNewPassword is 400 where signup's rule is 422 (specification, Rules for
-// passwords and codes 4).
-func checkNewPassword(password secret.Text) error {
-	if utf8.RuneCountInString(password.Reveal()) < minPasswordLength {
-		return fault.Bad("The new password has to be at least %d characters long.", minPasswordLength).WithField("new_password")
-	}
-	return nil
-}
-
 type changePasswordInput struct {
 	DeviceInput
 	Body struct {
 		CurrentPassword secret.Text `json:"current_password" minLength:"1" maxLength:"1024"`
-		NewPassword     secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters; 400 when shorter"`
+		NewPassword     secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters, none of the commonest passwords nor your own e-mail or name; else 400"`
 	}
 }
 

@@ -79,9 +79,9 @@ func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs
 // address. It verifies the address, ends every earlier token and every other
 // code: whoever made the account, or got into it, with somebody else's address is
 // out. Errors: 400 no active code, expired, wrong (with what remains), short
-// new_password; 404 NOT_FOUND for an address without an account; 429.
+// or guessable new_password; 404 NOT_FOUND for an address without an account; 429.
 func (s *Service) resetPassword(ctx context.Context, email string, code, next secret.Text) error {
-	if err := checkNewPassword(next); err != nil {
+	if err := s.checkNewPassword(next, email); err != nil {
 		return err
 	}
 	found, err := s.resetOwner(ctx, email)
@@ -90,7 +90,13 @@ func (s *Service) resetPassword(ctx context.Context, email string, code, next se
 	}
 	// The code is looked at before the hash is computed, which costs most and is not
 	// to be had for a code that is spent or wrong; and again with the change.
-	err = s.useResetCode(ctx, found.ID, code, func(pgx.Tx, accountsdb.User) error { return errStillGood })
+	// So are the names that the password may not be, which nobody else is to learn.
+	err = s.useResetCode(ctx, found.ID, code, func(_ pgx.Tx, u accountsdb.User) error {
+		if err := s.checkNewPassword(next, ownTexts(u)...); err != nil {
+			return err
+		}
+		return errStillGood
+	})
 	if !errors.Is(err, errStillGood) {
 		return err
 	}
@@ -200,7 +206,7 @@ type resetInput struct {
 	Body struct {
 		Email       string      `json:"email" minLength:"3" maxLength:"254"`
 		Code        secret.Text `json:"code" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
-		NewPassword secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters; 400 when shorter"`
+		NewPassword secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters, none of the commonest passwords nor your own e-mail or name; else 400"`
 	}
 }
 

@@ -122,7 +122,7 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		// The row first: of parallel signups with one address, all but one fail here
 		// and say why, instead of meeting each other's cooldown.
-		if u, err = s.q.UserInsert(ctx, tx, row); err != nil {
+		if u, err = s.insertUserTx(ctx, tx, row); err != nil {
 			return duplicate(err, row.Email)
 		}
 		if later {

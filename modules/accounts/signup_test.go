@@ -189,7 +189,7 @@ func TestSignupTakesNullsAndOwnAddressAsUsername(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.json(t, "POST", "/customers/signup", "", `[{"username":"Fabio.de.Oliveira.Guimaraes.e.Silva.Neto.Junior@Example.com",
-		"email":"fabio.de.oliveira.guimaraes.e.silva.neto.junior@example.com","password":"12345678","full_name":"Fabio","phone":"+5511987654321",
+		"email":"fabio.de.oliveira.guimaraes.e.silva.neto.junior@example.com","password":"eight8ch","full_name":"Fabio","phone":"+5511987654321",
 		"tax_id":null,"nationality":null,"address":null,"promo_code":null,"verify_email_now":null,"verification_code":null}]`)
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.logins`), "name and address are one login")

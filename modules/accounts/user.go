@@ -68,7 +68,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	}
 	var u accountsdb.User
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if u, err = s.q.UserInsert(ctx, tx, row); err != nil || !n.Migrated {
+		if u, err = s.insertUserTx(ctx, tx, row); err != nil || !n.Migrated {
 			return err
 		}
 		u, err = s.q.UserRequireReset(ctx, tx, u.ID)
@@ -112,7 +112,7 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 		return row, err
 	}
 	if !n.placeholder() {
-		if err := checkPassword(n.Password, "body", "password"); err != nil {
+		if err := s.checkPassword(n.Password, []string{row.Email, n.Username, n.FullName, n.Name}, "body", "password"); err != nil {
 			return row, err
 		}
 	}
@@ -131,6 +131,12 @@ func (s *Service) checkPerson(n NewUser) error {
 	if !nameLength(n.FullName) {
 		return fault.InvalidAt("has to be 3 to 200 characters long", "body", "full_name")
 	}
+	if err := checkPersonName(n.Name, "body", "name"); err != nil {
+		return err
+	}
+	if err := checkPersonName(n.FullName, "body", "full_name"); err != nil {
+		return err
+	}
 	if n.Phone != "" && !phoneForm.MatchString(n.Phone) {
 		return fault.InvalidAt("has to be 10 to 15 digits, with or without a plus sign", "body", "phone")
 	}
@@ -144,13 +150,6 @@ func (s *Service) checkPerson(n NewUser) error {
 func nameLength(name string) bool {
 	n := utf8.RuneCountInString(name)
 	return n == 0 || 3 <= n && n <= 200
-}
-
-func checkPassword(password secret.Text, loc ...any) error {
-	if n := utf8.RuneCountInString(password.Reveal()); n < minPasswordLength || n > maxPasswordLength {
-		return fault.InvalidAt(fmt.Sprintf("has to be %d to %d characters long", minPasswordLength, maxPasswordLength), loc...)
-	}
-	return nil
 }
 
 // addressJSON is the stored form: null, or all eight members.

@@ -3,12 +3,14 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
+	"marquee/platform/objectid"
 )
 
 // sentText returns a text that the body has set.
@@ -37,10 +39,36 @@ func editLogin(rec *collection.Record, u accountsdb.User) (moved bool, err error
 		username = email
 		rec.Set("username", username)
 	}
-	if username == u.Username && email == u.Email {
-		return false, nil
+	if username == u.Username && (email == u.Email || !strings.Contains(username, "@")) {
+		return moved, nil
 	}
 	return moved, checkUsername(username, email, "body", rec.Index, "username")
+}
+
+// checkNewNames refuses what may not stand in the names of a record, where they
+// change.
+func checkNewNames(rec *collection.Record, u accountsdb.User) error {
+	if err := checkNewName(rec, "name", u.Name); err != nil {
+		return err
+	}
+	return checkNewName(rec, "full_name", u.FullName)
+}
+
+// takeLooksTx refuses new usernames that read like somebody else's: 409. users are
+// those that change; who is not among them is new.
+func (s *Service) takeLooksTx(ctx context.Context, tx pgx.Tx, userType string, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
+	for _, rec := range records {
+		username, sent := sentText(rec, "username")
+		if !sent || username == users[rec.ID].Username {
+			continue
+		}
+		if err := s.takeLookTx(ctx, tx, userType, username, rec.ID); fault.Is(err, fault.Conflicting) {
+			return fault.Conflict("body[%d].username %s", rec.Index, looksTaken).WithField("username")
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkLoginsFreeTx refuses usernames and e-mails that somebody else has: 409

@@ -168,7 +168,7 @@ func TestUserRefusals(t *testing.T) {
 		"username taken":         {"POST", o.adminToken, newAdmin("n12", map[string]any{"username": o.customer.Username}), 409, fault.CodeConflict, "username"},
 		"e-mail taken":           {"POST", o.adminToken, newAdmin("n12", map[string]any{"email": strings.ToUpper(o.customer.Email)}), 409, fault.CodeConflict, "email"},
 		"username an e-mail":     {"PUT", o.adminToken, change(other.ID, map[string]any{"email": o.customer.Email}), 409, fault.CodeConflict, "email"},
-		"in the body twice":      {"POST", o.adminToken, append(newAdmin("n12", nil), newAdmin("n12", nil)...), 409, fault.CodeConflict, ""},
+		"in the body twice":      {"POST", o.adminToken, append(newAdmin("n12", nil), newAdmin("n12", nil)...), 409, fault.CodeConflict, "username"},
 		"unknown id":             {"PUT", o.adminToken, change("0123456789abcdef01234567", map[string]any{"name": "Some name"}), 404, fault.CodeNotFound, "_id"},
 		"a customer's id":        {"PUT", o.adminToken, change(o.customer.ID, map[string]any{"name": "Some name"}), 404, fault.CodeNotFound, "_id"},
 		"no id":                  {"PUT", o.adminToken, []any{map[string]any{"name": "Some name"}}, 422, fault.CodeValidation, "_id"},

@@ -28,23 +28,32 @@ func (s *Service) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*c
 		if _, err := editLogin(rec, accountsdb.User{}); err != nil {
 			return err
 		}
+		if err := checkNewNames(rec, accountsdb.User{}); err != nil {
+			return err
+		}
 	}
-	return s.finishAdminsTx(ctx, tx, records)
+	return s.finishAdminsTx(ctx, tx, records, nil)
 }
 
 // finishAdminsTx checks what needs the database, and hashes last, since it costs
 // most.
-func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
 	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
 		return err
 	}
 	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {
 		return err
 	}
+	if err := s.takeLooksTx(ctx, tx, httpapi.TypeAdmin, records, users); err != nil {
+		return err
+	}
 	for _, rec := range records {
 		password, sent := sentText(rec, "password_hash")
 		if !sent {
 			continue
+		}
+		if flaw := s.passwordFlaw(secret.NewText(password), ownTextsOf(rec, users[rec.ID])...); flaw != "" {
+			return rec.Invalid("password", flaw)
 		}
 		hash, err := s.hasher.hash(ctx, secret.NewText(password))
 		if err != nil {
@@ -53,6 +62,16 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 		rec.Set("password_hash", hash)
 	}
 	return nil
+}
+
+// ownTextsOf are what a user is known by once the record is written.
+func ownTextsOf(rec *collection.Record, u accountsdb.User) []string {
+	own := ownTexts(u)
+	for _, field := range []string{"email", "username", "full_name", "name"} {
+		text, _ := sentText(rec, field)
+		own = append(own, text)
+	}
+	return own
 }
 
 // beforeAdminUpdate checks changes of admins. What leads into an account or
@@ -70,6 +89,9 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	for _, rec := range records {
 		u := users[rec.ID]
 		if err := checkAdminChange(rec, u, caller); err != nil {
+			return err
+		}
+		if err := checkNewNames(rec, u); err != nil {
 			return err
 		}
 		gone, err := editLogin(rec, u)
@@ -96,7 +118,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	if err := s.replaceAvatarsTx(ctx, tx, records, users); err != nil {
 		return err
 	}
-	return s.finishAdminsTx(ctx, tx, records)
+	return s.finishAdminsTx(ctx, tx, records, users)
 }
 
 // endTokens ends the user's tokens with the write, the one that changed his

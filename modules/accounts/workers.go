@@ -15,11 +15,16 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, &syncWorker{s: s})
 	river.AddWorker(w, &eraseWorker{s: s})
 	river.AddWorker(w, &sweepDeletionsWorker{s: s})
+	river.AddWorker(w, &fillSkeletonsWorker{s: s})
 }
 
 // Periodic returns the module's scheduled jobs.
 func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{hourly(SweepCodesArgs{}), hourly(SweepDeletionsArgs{})}
+	return []*river.PeriodicJob{
+		hourly(SweepCodesArgs{}), hourly(SweepDeletionsArgs{}),
+		river.NewPeriodicJob(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return FillSkeletonsArgs{}, nil },
+			&river.PeriodicJobOpts{ID: FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
+	}
 }
 
 func hourly(args river.JobArgs) *river.PeriodicJob {

@@ -49,6 +49,8 @@ type Config struct {
 	DeviceTTL       time.Duration `env:"DEVICE_TTL" envDefault:"2160h" doc:"How long a device that somebody signed in on is known: there, wrong passwords from elsewhere make nobody wait."`
 	LogUnsentCodes  bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
 
+	PasswordList string `env:"PASSWORD_LIST" envDefault:"on" doc:"on refuses the 10,000 commonest passwords and one's own e-mail or name as passwords; off takes them."`
+
 	LoginFailures      int           `env:"LOGIN_FAILURES" envDefault:"10" doc:"Wrong passwords in a row at one account before the next attempt has to wait."`
 	CodeFailures       int           `env:"CODE_FAILURES" envDefault:"10" doc:"Wrong codes in a row at one account, over several codes, before the next attempt has to wait."`
 	AddressFailures    int           `env:"ADDRESS_FAILURES" envDefault:"100" doc:"Wrong passwords or codes in a row from one client address before it has to wait."`
@@ -133,6 +135,7 @@ func (c Config) Validate() error {
 	need(err == nil, fmt.Sprint(err))
 	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
 	need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY is shorter than 32 characters.")
+	need(c.PasswordList == "on" || c.PasswordList == "off" || c.PasswordList == "", "PASSWORD_LIST is neither on nor off.")
 	need(c.StreamURLTTL >= time.Second, "STREAM_URL_TTL is shorter than a second.")
 	need(c.MaxConns == 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS is below 4: 2 connections are kept for webhooks, health and tokens.")
 	need(c.DatabaseWait == 0 || c.DatabaseWait >= time.Millisecond, "DATABASE_WAIT is shorter than a millisecond.")

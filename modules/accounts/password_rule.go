@@ -1,0 +1,100 @@
+package accounts
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/passwordlist"
+	"marquee/platform/secret"
+)
+
+// Bounds of a password, in characters. The specification gives the lower one;
+// the upper one keeps a request from buying more than its share of hashing.
+const (
+	minPasswordLength = 8
+	maxPasswordLength = 1024
+)
+
+const (
+	commonPassword = "is one of the passwords that are tried first; choose another"
+	ownPassword    = "may not be your own e-mail or name"
+)
+
+// passwordFlaw says why a password that is long enough is too easy to guess: it is
+// among the commonest, or the e-mail or name of its owner. Empty: it is not, or
+// PASSWORD_LIST is off.
+func (s *Service) passwordFlaw(password secret.Text, own ...string) string {
+	switch {
+	case s.cfg.NoPasswordList:
+		return ""
+	case passwordlist.Holds(password.Reveal()):
+		return commonPassword
+	case isOwn(password.Reveal(), own):
+		return ownPassword
+	}
+	return ""
+}
+
+// isOwn reports whether the password is one of the owner's texts, the part of an
+// e-mail before the @, or one word of a name, whatever the case, spaces and
+// punctuation.
+func isOwn(password string, own []string) bool {
+	bare := bareText(password)
+	for _, text := range own {
+		local, _, _ := strings.Cut(text, "@")
+		for _, part := range append(strings.Fields(text), text, local) {
+			if part != "" && bareText(part) == bare {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bareText is a text's letters and digits in lower case; the text itself where it has
+// none.
+func bareText(text string) string {
+	bare := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFKC.String(text))
+	if bare == "" {
+		return text
+	}
+	return bare
+}
+
+// ownTexts are what a user is known by.
+func ownTexts(u accountsdb.User) []string {
+	return []string{u.Email, u.Username, orZero(u.FullName), orZero(u.Name)}
+}
+
+// checkPassword refuses a password of a new user: 422.
+func (s *Service) checkPassword(password secret.Text, own []string, loc ...any) error {
+	if n := utf8.RuneCountInString(password.Reveal()); n < minPasswordLength || n > maxPasswordLength {
+		return fault.InvalidAt("has to be 8 to 1024 characters long", loc...)
+	}
+	if flaw := s.passwordFlaw(password, own...); flaw != "" {
+		return fault.InvalidAt(flaw, loc...)
+	}
+	return nil
+}
+
+// checkNewPassword is 400 where signup's rule is 422 (specification, Rules for
+// passwords and codes 4).
+func (s *Service) checkNewPassword(password secret.Text, own ...string) error {
+	if utf8.RuneCountInString(password.Reveal()) < minPasswordLength {
+		return fault.Bad("The new password has to be at least %d characters long.", minPasswordLength).WithField("new_password")
+	}
+	if flaw := s.passwordFlaw(password, own...); flaw != "" {
+		return fault.Bad("The new password %s.", flaw).WithField("new_password")
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"go.mau.fi/util/confusable"
+	"golang.org/x/text/unicode/norm"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// Bounds of a username in characters; one that is the user's own e-mail may be
+// as long as an e-mail (open-shapes, section 4, 4).
+const (
+	minUsernameLength = 3
+	maxUsernameLength = 50
+	maxEmailLength    = 254
+)
+
+// uniqueLook is the constraint that keeps usernames apart for the eye.
+const uniqueLook = "username_skeletons_of_one_user"
+
+// reservedUsernames are refused to customers, with all that reads like them.
+var reservedUsernames = []string{"root", "admin", "support", "suporte"}
+
+// checkUsername refuses a new username that is somebody else's e-mail, has the wrong
+// length, or could be shown as something that it is not; email is the user's own in
+// its stored form.
+func checkUsername(username, email string, loc ...any) error {
+	if asciiLower(username) == email {
+		return nil
+	}
+	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, unicode.IsControl) {
+		return fault.InvalidAt("may not begin or end with a space nor hold control characters", loc...)
+	}
+	if strings.ContainsFunc(username, unseen) {
+		return fault.InvalidAt("may not hold invisible characters nor such that change the direction of writing", loc...)
+	}
+	normal := norm.NFKC.String(username)
+	if strings.Contains(normal, "@") { // a full-width one would read as somebody's e-mail, too
+		return fault.InvalidAt("may hold @ only when it is your own e-mail", loc...)
+	}
+	if n := utf8.RuneCountInString(username); n < minUsernameLength || n > maxUsernameLength {
+		return fault.InvalidAt("has to be 3 to 50 characters long", loc...)
+	}
+	if !oneScript(normal) {
+		return fault.InvalidAt("may hold letters of one script only", loc...)
+	}
+	return nil
+}
+
+// mixedScripts are written together (UTS 39, section 5.1): Japanese, Chinese with
+// Bopomofo, and Korean.
+var mixedScripts = [][]*unicode.RangeTable{
+	{unicode.Han, unicode.Hiragana, unicode.Katakana}, {unicode.Han, unicode.Bopomofo}, {unicode.Han, unicode.Hangul},
+}
+
+// oneScript reports whether all characters belong to one script, or to scripts that
+// one language is written in. Digits, punctuation and marks that many scripts share
+// go with any.
+func oneScript(text string) bool {
+	var used []*unicode.RangeTable
+	for _, r := range text {
+		if unicode.In(r, unicode.Common, unicode.Inherited) || slices.ContainsFunc(used, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) }) {
+			continue
+		}
+		if t := scriptOf(r); t != nil {
+			used = append(used, t)
+		}
+	}
+	return len(used) <= 1 || slices.ContainsFunc(mixedScripts, func(together []*unicode.RangeTable) bool {
+		return !slices.ContainsFunc(used, func(t *unicode.RangeTable) bool { return !slices.Contains(together, t) })
+	})
+}
+
+// scriptOf is the script of a character; nil of one that is not assigned.
+func scriptOf(r rune) *unicode.RangeTable {
+	for _, table := range unicode.Scripts {
+		if unicode.Is(table, r) {
+			return table
+		}
+	}
+	return nil
+}
+
+// skeletons are what a username looks like (UTS 39, section 4), as it is and in lower
+// case: pauI looks like paul, and PAUL is the same name. One that is an e-mail has
+// none: addresses are told apart by whoever delivers to them.
+func skeletons(username string) []string {
+	if strings.Contains(username, "@") {
+		return nil
+	}
+	of := func(text string) string {
+		return strings.ToLower(confusable.Skeleton(strings.ToLower(norm.NFKC.String(text))))
+	}
+	plain, asShown := of(username), of(confusable.Skeleton(username))
+	if plain == asShown {
+		return []string{plain}
+	}
+	return []string{plain, asShown}
+}
+
+var reservedSkeletons = func() (all []string) {
+	for _, name := range reservedUsernames {
+		all = append(all, skeletons(name)...)
+	}
+	return all
+}()
+
+const looksTaken = "is taken, or reads like one that is"
+
+func errLooksTaken() error {
+	return fault.Conflict("This username %s.", looksTaken).WithField("username")
+}
+
+// takeLookTx is called before or after a new username is written: nobody else's may
+// read like it, nor a customer's like a reserved one: 409. Of two who take such names
+// at the same instant the later is refused.
+func (s *Service) takeLookTx(ctx context.Context, tx pgx.Tx, userType, username string, userID objectid.ID) error {
+	look := skeletons(username)
+	if len(look) == 0 {
+		return nil
+	}
+	if userType == httpapi.TypeCustomer && slices.ContainsFunc(look, func(k string) bool { return slices.Contains(reservedSkeletons, k) }) {
+		return errLooksTaken()
+	}
+	taken, err := s.q.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: look, UserID: userID})
+	if err == nil && !taken {
+		err = s.q.SkeletonTake(ctx, tx, accountsdb.SkeletonTakeParams{UserID: userID, Username: username, Skeletons: look})
+	}
+	switch {
+	case taken, postgres.Constraint(err) == uniqueLook:
+		return errLooksTaken()
+	case err != nil:
+		return fmt.Errorf("compare usernames: %w", err)
+	}
+	return nil
+}
+
+// insertUserTx writes a new user, unless the username reads like somebody else's.
+func (s *Service) insertUserTx(ctx context.Context, tx pgx.Tx, row accountsdb.UserInsertParams) (accountsdb.User, error) {
+	u, err := s.q.UserInsert(ctx, tx, row)
+	if err != nil {
+		return u, err
+	}
+	return u, s.takeLookTx(ctx, tx, u.UserType, u.Username, u.ID)
+}

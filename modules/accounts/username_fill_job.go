@@ -1,0 +1,59 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/postgres"
+)
+
+// FillSkeletonsArgs is the job that notes what usernames look like of which it is not
+// noted: those from before it was, and those that an older version has written.
+type FillSkeletonsArgs struct{}
+
+// Kind names the job.
+func (FillSkeletonsArgs) Kind() string { return "accounts_fill_skeletons" }
+
+const skeletonsAtOnce = 500
+
+type fillSkeletonsWorker struct {
+	river.WorkerDefaults[FillSkeletonsArgs]
+	s *Service
+}
+
+// Work goes on until nothing is missing.
+func (w *fillSkeletonsWorker) Work(ctx context.Context, _ *river.Job[FillSkeletonsArgs]) error {
+	for {
+		n, err := w.s.fillSkeletons(ctx)
+		if err != nil {
+			return fmt.Errorf("fill skeletons: %w", err)
+		}
+		if n < skeletonsAtOnce {
+			return nil
+		}
+	}
+}
+
+// fillSkeletons does so for some users and returns how many. Where names read alike,
+// an admin's counts as its owner's before a customer's, and the older before the
+// younger; all keep them.
+func (s *Service) fillSkeletons(ctx context.Context) (n int, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		missing, err := s.q.SkeletonListMissing(ctx, tx, skeletonsAtOnce)
+		if err != nil {
+			return err
+		}
+		n = len(missing)
+		for _, u := range missing {
+			if err := s.q.SkeletonNote(ctx, tx, accountsdb.SkeletonNoteParams{UserID: u.ID, Username: u.Username, Skeletons: skeletons(u.Username)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, err
+}
