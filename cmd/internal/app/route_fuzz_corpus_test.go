@@ -32,6 +32,7 @@ var moments = []string{
 }
 
 // texts are what no field of people should hold, and what breaks parsers, patterns and pages.
+// No card's number is among them: a gateway's event that names one is kept as it came.
 var texts = []string{
 	"", " ", "\u00a0", "\t\r\n", "a\x00b", "\x01\x02\x1b[31m", "\x7f", "\u0085", "\u2028\u2029", "\u200b", "\u200b\u200c\u200d\u2060\ufeff", "a\u200db", "\u202egnp.exe", "\u2066a\u2069", "\u061c", "\u00ad",
 	"\U000e0041", "\ufffe\uffff", "\U0010ffff", "\u0430dmin", "ad\u043cin", "\u1d43\u1d48", "\uff41\uff44\uff4d\uff49\uff4e", "\u0130\u0131\u017f\u212a", "\ufdfa", "e" + strings.Repeat("\u0301", 3_000), "👩‍👩‍👧‍👦", "\U0001f1e7\U0001f1f7",
@@ -39,7 +40,7 @@ var texts = []string{
 	"http://169.254.169.254/", "http://127.0.0.1:5432/", "javascript:alert(1)", "data:text/html,x", "<script>alert(1)</script>", "\"><img src=x onerror=a>", "' OR 1=1--", "'; DROP TABLE users;--", "\\'", "\\", "`id`", "$(id)", "|id", ";id",
 	"=1+1", "@SUM(A1)", "+1", "-1", "a@b", "a@b.c\r\nBcc: x@example.com", "\"a b\"@example.com", "a@[127.0.0.1]", strings.Repeat("a", 300) + "@example.com", "@", "a@xn--", "+5511\u200b987654321", "+00000000000", "00000000000", "11111111111", "52998224725",
 	"(a+)+$", "(?=a)", "[[:alpha:]]{1,9999}", ".*.*.*.*.*x", "(", "[", "\\1", "{\"$where\":\"1\"}", "$gt", "__proto__", "66f0a1b2c3d4e5f607182a01", "66F0A1B2C3D4E5F607182A01", "000000000000000000000000", "ffffffffffffffffffffffff", "66f0a1b2c3d4e5f607182a0", "zzzzzzzzzzzzzzzzzzzzzzzz",
-	"4242424242424242", "4000000000000002", "0", "123456", "000000", "password", "12345678",
+	"0", "123456", "000000", "password", "12345678",
 }
 
 // raws are JSON values, and what looks like them.

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,25 @@ type platform struct {
 	db     *pgxpool.Pool
 	api    *httpapi.API
 	nobody *apitest.Client
+	log    *kept
+}
+
+// kept is a log that may be read while it is written.
+type kept struct {
+	mu  sync.Mutex
+	all strings.Builder
+}
+
+func (k *kept) Write(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.all.Write(p)
+}
+
+func (k *kept) String() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.all.String()
 }
 
 type object = map[string]any
@@ -49,10 +69,11 @@ func attacked(t *testing.T, change ...func(*app.Config)) *platform {
 		c(&cfg)
 	}
 	require.NoError(t, cfg.Validate())
-	a, err := app.New(t.Context(), cfg, leaktest.Logger(t), false)
+	log := &kept{}
+	a, err := app.New(t.Context(), cfg, leaktest.Logger(t, log), false)
 	require.NoError(t, err)
 	t.Cleanup(a.Close)
-	p := &platform{t: t, api: a.API(), nobody: apitest.New(t, a.API())}
+	p := &platform{t: t, api: a.API(), nobody: apitest.New(t, a.API()), log: log}
 	p.db, err = pgxpool.New(t.Context(), cfg.DatabaseURL)
 	require.NoError(t, err)
 	t.Cleanup(p.db.Close)
@@ -90,6 +111,8 @@ func (p *platform) signIn(c *apitest.Client, username, password string) *apitest
 	p.t.Helper()
 	return c.PostForm("/token", url.Values{"username": {username}, "password": {password}})
 }
+
+func escaped(parameter string) string { return url.QueryEscape(parameter) }
 
 // from is the client at another address.
 func from(c *apitest.Client, address string) *apitest.Client {

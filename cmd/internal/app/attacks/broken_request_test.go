@@ -1,0 +1,83 @@
+package attacks
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sent writes a request byte by byte as it stands, closes the sending half and returns
+// the answer's status.
+func (p *platform) sent(request string) int {
+	p.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.nobody.URL(), "http://"))
+	require.NoError(p.t, err)
+	defer conn.Close()
+	require.NoError(p.t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	_, err = conn.Write([]byte(request))
+	require.NoError(p.t, err)
+	require.NoError(p.t, conn.(*net.TCPConn).CloseWrite())
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(p.t, err)
+	require.NoError(p.t, answer.Body.Close())
+	return answer.StatusCode
+}
+
+// Bodies that end too soon or are badly chunked fill the log with errors that are none of
+// ours, and the monitoring with 5xx.
+func TestBrokenBodiesAreOurErrors(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	_, admin := p.admin()
+	const head = "Host: api.example.com\r\nContent-Type: application/json\r\n"
+	for _, target := range []string{"POST /api/v1/auth/forgot-password", "POST /api/v1/customers/signup", "POST /api/v1/store/purchase/checkout/gwb/pix"} {
+		for what, framed := range map[string]string{
+			"shorter than announced": "Content-Length: 500\r\n\r\n" + `{"email":"a@example.com"`,
+			"a size that is none":    "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+			"a size below nothing":   "Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n",
+			"a size beyond all":      "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+			"a chunk without end":    "Transfer-Encoding: chunked\r\n\r\n2\r\n{}",
+			"a chunk cut short":      "Transfer-Encoding: chunked\r\n\r\nff\r\n{}\r\n",
+		} {
+			require.Equal(t, http.StatusBadRequest, p.sent(target+" HTTP/1.1\r\n"+head+framed), "%s with %s", target, what)
+		}
+	}
+	_, customer := p.customer()
+	customer.Post("/customers/me/subscribe", object{}).Expect(http.StatusNotImplemented)
+	admin.Get("/health").Expect(http.StatusOK)
+	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
+}
+
+// Dates at the end of what can be written are beyond what can be kept once they are in UTC.
+func TestDatesBeyondTheLastYear(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	_, admin := p.admin()
+	for _, date := range []string{"9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "10000-01-01T00:00:00Z", "9999-12-31T23:59:60Z", "2026-02-30T00:00:00Z"} {
+		for what, sent := range map[string]struct {
+			path  string
+			body  object
+			field string
+		}{
+			"a promo code": {"/admin/promo-codes", object{"title": "A", "code_type": "registration", "code": "LAST", "expires_at": date}, "expires_at"},
+			"an event":     {"/events", object{"title": "A", "event_date": date}, "event_date"},
+			"a video": {"/videos", object{"title": "A", "slug": "a", "video_id": "https://cdn.example.com/a", "duration": 9, "release_date": "2024-01-10", "expiration_date": date},
+				"expiration_date"},
+		} {
+			a := admin.Post(sent.path, []object{sent.body})
+			require.Equal(t, http.StatusUnprocessableEntity, a.Status, "%s until %s: %s", what, date, a.Body)
+			require.Contains(t, string(a.Body), sent.field, "%s until %s", what, date)
+		}
+		for _, filter := range []string{`{"register_date":{"$gte":%q}}`, `{"register_date":%q}`} {
+			a := admin.Get("/customers?query=" + escaped(fmt.Sprintf(filter, date)))
+			require.Less(t, a.Status, 500, "%s: %s", date, a.Body)
+		}
+	}
+	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
+}

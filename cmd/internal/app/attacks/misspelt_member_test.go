@@ -1,0 +1,52 @@
+package attacks
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/apitest"
+)
+
+// A member that comes again, in another letter case or in the same, passes the schema by
+// its first spelling and is read by its last. Every body field of every route is sent so
+// by TestBadInput; here is what it would buy.
+func TestMisspeltMembersPassValidation(t *testing.T) {
+	t.Parallel()
+	b := selling(t, object{"capacity": 10, "max_per_person": 2})
+	_, customer := b.customer()
+	_, admin := b.admin()
+	before := b.count("SELECT count(*) FROM tickets.orders") + b.count("SELECT count(*) FROM promos.promo_codes") + b.count("SELECT count(*) FROM tickets.events")
+	event := `"event_id":"` + b.event.String() + `"`
+	for what, attack := range map[string]struct {
+		client             *apitest.Client
+		path, body, member string
+	}{
+		"a negative number of tickets": {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"QUANTITY":-3}`, "QUANTITY"},
+		"more than one person may":     {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"quantity":9}`, "quantity"},
+		"in one spelling, not ours":    {customer, "/store/purchase/gwb/pix", `{` + event + `,"Quantity":-3}`, "quantity"},
+		"written with an escape":       {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"\u0051uantity":-3}`, "Quantity"},
+		"folded beyond ASCII":          {customer, "/store/purchase/gwb/pix", `{` + event + `,"quantity":1,"event_\u0131d":"x"}`, "event_\u0131d"},
+		"another buyer": {b.nobody, "/store/purchase/checkout/gwb/pix", `{` + event + `,"quantity":1,"buyer":{"full_name":"Bruno Lima","email":"a@example.com","EMAIL":"b@example.com","tax_id":"52998224725"}}`,
+			"EMAIL"},
+		"a price below nothing, in a list": {admin, "/events", `[{"title":"A","event_date":"2027-01-02T03:04:05Z","ticket_value":60,"Ticket_Value":-60}]`, "Ticket_Value"},
+		"in the second of a list":          {admin, "/promo-codes", `[{"title":"A"},{"title":"A","TITLE":"B"}]`, "TITLE"},
+	} {
+		path := attack.path
+		if path == "/promo-codes" {
+			path = "/admin" + path
+		}
+		a := attack.client.Send(http.MethodPost, path, "application/json", []byte(attack.body))
+		require.Equal(t, http.StatusUnprocessableEntity, a.Status, "%s: %s", what, a.Body)
+		require.Equal(t, "VALIDATION_ERROR", a.Code(), what)
+		require.True(t, strings.Contains(string(a.Body), attack.member), "%s names the member: %s", what, a.Body)
+	}
+	after := b.count("SELECT count(*) FROM tickets.orders") + b.count("SELECT count(*) FROM promos.promo_codes") + b.count("SELECT count(*) FROM tickets.events")
+	require.Equal(t, before, after, "nothing is made")
+
+	// What gateways send is theirs to spell.
+	odd := `{"id":"evt_odd","ID":"evt_other","event":"UNHEARD_OF","event":"UNHEARD_OF","Payment":{}}`
+	webhook(b.nobody, "gwa", "asaas-access-token", secretOfGateways, odd).Expect(http.StatusOK)
+}
