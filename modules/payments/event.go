@@ -21,6 +21,9 @@ const (
 	SubscriptionChanged  EventKind = "subscription_changed" // customer.subscription.created, .updated
 	SubscriptionWasEnded EventKind = "subscription_ended"   // customer.subscription.deleted
 	NothingForUs         EventKind = ""                     // logged only
+	// PaymentIsNameless is money of gateway B that names nothing: payment_intent.succeeded
+	// without our metadata. An invoice may be behind it, which the event does not tell.
+	PaymentIsNameless EventKind = "payment_nameless"
 
 	// Of payments. PaymentHasFailed is also PAYMENT_OVERDUE, a card capture refused
 	// and a debit of automatic PIX refused: all with Attempt 1 of that payment, so

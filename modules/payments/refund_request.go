@@ -296,8 +296,11 @@ func (s *Service) recordList(ctx context.Context, key string, p LedgerPayment, a
 	if len(all) == 0 {
 		return nil
 	}
+	return s.recordReport(ctx, key, p, listReport(all))
+}
+
+func (s *Service) recordReport(ctx context.Context, key string, p LedgerPayment, report RefundReport) error {
 	now := s.deps.Clock.Now()
-	report := listReport(all)
 	report.PaymentID, report.Type = key, refundSeenType
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -312,6 +315,20 @@ func (s *Service) recordList(ctx context.Context, key string, p LedgerPayment, a
 		})
 		return err
 	})
+}
+
+// recordUnasked records first what an answer lists beside the refund that it is of: it
+// came since the gateway's list was compared, and is no refund of ours.
+func (s *Service) recordUnasked(ctx context.Context, r Refund, report RefundReport) error {
+	beside := func(one SingleRefund) bool { return one.RefundID != r.ID && one.Status != RefundFailed }
+	if !report.Listed || !slices.ContainsFunc(report.Singles, beside) {
+		return nil
+	}
+	p, err := s.FindPayment(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
+	if err != nil || p == nil {
+		return err
+	}
+	return s.recordReport(ctx, r.PaymentID, *p, report)
 }
 
 // listReport is what a list of a payment's refunds, newest first, says of all.
@@ -409,6 +426,9 @@ func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string
 // webhook (specification, Admin subscription management). By says who brought it.
 func (s *Service) settleRequest(ctx context.Context, r Refund, remote RemoteRefund, by string, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
 	report := remote.Report
+	if err := s.recordUnasked(ctx, r, report); err != nil {
+		return r, fmt.Errorf("record what was given back beside refund %s: %w", r.ID, err)
+	}
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {

@@ -225,6 +225,9 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 			err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
 		}
 	}()
+	if e.Kind == PaymentIsNameless {
+		return s.takeNamelessTx(ctx, tx, e)
+	}
 	if e.Known, err = s.knownPayment(ctx, tx, e); err != nil {
 		return Result{}, err
 	}
@@ -241,14 +244,35 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 	if !e.isStrayMoney() || waits.Reason != "" {
 		return waits, nil
 	}
+	result, err = s.takeStrayTx(ctx, tx, e)
+	if err != nil || !result.Taken {
+		return waits, err
+	}
+	return result, nil
+}
+
+// takeStrayTx asks who takes in money that nothing here knows. Result.Taken is false when
+// nobody does.
+func (s *Service) takeStrayTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
 	for _, a := range s.appliers {
 		if taker, ok := a.(StrayMoneyTaker); ok {
-			if result, err = taker.TakeStrayMoneyTx(ctx, tx, e); err != nil || result.Taken {
+			if result, err := taker.TakeStrayMoneyTx(ctx, tx, e); err != nil || result.Taken {
 				return result, err
 			}
 		}
 	}
-	return waits, nil
+	return Result{}, nil
+}
+
+// takeNamelessTx has the gateway asked whether an invoice is behind money of a customer of
+// ours that names nothing. No row that comes later will know it: it waits for none.
+func (s *Service) takeNamelessTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
+	taken, err := s.takeStrayTx(ctx, tx, e)
+	r := Result{Status: ResultIgnored, Reason: "no consequence"}
+	if taken.Taken {
+		r.Reason = "it names nothing: the gateway is asked whether an invoice is behind it"
+	}
+	return r, err
 }
 
 // unclaimed words the result of an event whose subject nobody knows.

@@ -389,6 +389,34 @@ func TestADisputedAutomaticPixIsNotDebited(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id <> $1", debit))
 }
 
+// TestAPixTakenBackBesideOurRefund: the bank takes a part back after the gateway's list of
+// refunds was compared, so that the answer to our own refund is the first to tell of it.
+func TestAPixTakenBackBesideOurRefund(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidPixGWA(t)
+	payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+	gateway := b.gateways.Sandbox.GWA
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+	_, err := gateway.TakeBack(payment, 990)
+	require.NoError(t, err)
+	require.NoError(t, gateway.Stage().Faults.Plan(stage.Fault{
+		Method: http.MethodGet, Suffix: payment + "/refunds", Kind: stage.FaultStatus, Status: 200, Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
+	}))
+	b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "They ask for it", "value": 10}).Expect(200)
+	refunds := func(kind string, cents int) int {
+		return b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = $2 AND status = 'done' AND amount_cents = $3", id, kind, cents)
+	}
+	for range 2 {
+		require.Equal(t, 1, refunds("refund", 1000))
+		require.Equal(t, 1, refunds("med", 990))
+		require.EqualValues(t, 1990, column[int64](t, b, id, "total_refunded_cents"))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND amount_cents = 990", payment))
+		require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
+		b.reconcile(t, false)
+	}
+}
+
 // TestAPixTakenBackIsNoRefundWhoeverFindsIt: its event was lost, and the list of refunds
 // that is compared before an admin's own tells of it.
 func TestAPixTakenBackIsNoRefundWhoeverFindsIt(t *testing.T) {

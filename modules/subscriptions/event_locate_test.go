@@ -28,7 +28,7 @@ func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) payments.Ev
 // recurrence is known from then on.
 func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 	t.Parallel()
-	for status, reason := range map[string]string{"pending": "pending>active payment_settled webhook", "cancelled": "cancelled>active late_money reconciliation"} {
+	for status, reason := range map[string]string{"pending": "pending>active payment_settled live_read", "cancelled": "cancelled>active late_money live_read"} {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
@@ -43,16 +43,17 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			require.Equal(t, "the recurrence is not known here yet", result.Reason)
 
 			paid := b.chargeA(id, recurrence, "pay_1")
-			if status == "cancelled" {
-				require.Equal(t, "cancelled", *b.apply(t, paid).NewStatus, "nobody has asked the gateway")
-				paid.Type = payments.Reconciled
-			}
+			require.Equal(t, status, *b.apply(t, paid).NewStatus, "nobody has asked the gateway")
+			require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"))
+			paid.Type = payments.ReadLive
 			require.Equal(t, "active", *b.apply(t, paid).NewStatus)
 			require.Equal(t, recurrence, column[string](t, b, id, "gwa_subscription_id"))
 			require.Equal(t, reason, b.history(t, id)[1])
 			require.False(t, b.apply(t, moved).Unclaimed)
 
-			result = b.apply(t, b.chargeA(id, recurrence+"2", "pay_2"))
+			paid = b.chargeA(id, recurrence+"2", "pay_2")
+			paid.Type = payments.ReadLive
+			result = b.apply(t, paid)
 			require.Equal(t, "another recurrence than the subscription's", result.Reason)
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND subscription_id = $1", id))
 		})
@@ -101,6 +102,7 @@ func TestPixOfAnotherSubscription(t *testing.T) {
 	b.set(t, second, "gateway = 'gwa', payment_method = 'pix', gwb_subscription_id = NULL")
 	e := b.chargeA(second, "", "")
 	e.Payment.ID, e.Payment.Method = "pay_first", payments.MethodPix
+	e.Type = payments.ReadLive
 	require.Equal(t, "an identifier of another subscription", b.apply(t, e).Reason)
 	require.Equal(t, "pending", b.status(t, second))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign'"))

@@ -379,7 +379,7 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'duplicate' AND automatic AND subscription_id = $1", id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "and it is booked")
 	wrongGateway := r.paid("in_2", 1)
-	wrongGateway.Gateway, wrongGateway.SubscriptionID = payments.GWA, ""
+	wrongGateway.Gateway, wrongGateway.SubscriptionID, wrongGateway.Type = payments.GWA, "", payments.ReadLive
 	ignored("the subscription is of the other gateway", wrongGateway)
 	wrongGateway.SubscriptionID = "sub_a_unknown"
 	ignored("the subscription is of the other gateway", wrongGateway)

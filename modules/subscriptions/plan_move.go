@@ -56,7 +56,7 @@ func (s *Service) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan sub
 	now := s.clock.Now()
 	id, at := objectid.At(now), now.Add(s.cfg.RecoveryDelay)
 	err = s.db.InsertPlanMove(ctx, tx, subscriptionsdb.InsertPlanMoveParams{
-		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, NextTryAt: &at, CreatedByID: callerID(ctx), Now: now,
+		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at, CreatedByID: callerID(ctx), Now: now,
 	})
 	if err != nil {
 		return fmt.Errorf("write plan move: %w", err)

@@ -111,7 +111,7 @@ func TestGatewayACardAnswerLost(t *testing.T) {
 	gateway.Stage().Faults.Clear()
 	require.NoError(t, gateway.Advance(time.Minute))
 	b.settle(t)
-	require.Equal(t, "active", b.status(t, id), "the charge names the row, and the recurrence that nobody knew here")
+	b.until(t, "the charge names the row, and the gateway the recurrence that nobody knew here", func() bool { return b.status(t, id) == "active" })
 
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	b.eventually(t, "the recovery changes nothing, and no webhook waits", func() bool {

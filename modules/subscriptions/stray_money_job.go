@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,6 +14,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/jobs"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -20,7 +22,7 @@ import (
 // gateway for the customer has been answered.
 const strayMoneyWait = time.Minute
 
-const strayMoneyTaken = "money of a customer of ours that is of no subscription: it is read live, then given back"
+const strayMoneyTaken = "money of a customer of ours that is of no subscription: it is read live, then listed"
 
 // StrayMoneyArgs reads live, and lists, money of a customer of ours that names nothing
 // here.
@@ -38,12 +40,12 @@ func (StrayMoneyArgs) Kind() string { return "subscriptions_stray_money" }
 // customer is not, it is what other systems take in the same account.
 func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
 	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
-	_, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return unclaimed, nil
+	_, customer, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
+	if err != nil || customer == "" {
+		return unclaimed, err
 	}
-	if err != nil {
-		return unclaimed, fmt.Errorf("find whose money it is: %w", err)
+	if state, err := s.payments.UnappliedStateOf(ctx, tx, e.Gateway, e.Payment.ID); err != nil || state != "" {
+		return unclaimed, err // it is listed, and needs no ledger for that
 	}
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
 	if err != nil || known != nil {
@@ -64,20 +66,26 @@ func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Ev
 // alone; what it does not answer is asked again. While a call for the customer is not
 // answered it may be that one's.
 func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
-	sub, err := s.ofGatewayCustomer(ctx, s.pool, a.Gateway, a.CustomerID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
+	sub, customer, err := s.ofGatewayCustomer(ctx, s.pool, a.Gateway, a.CustomerID)
+	if err != nil || customer == "" {
 		return err
 	}
 	gateway, err := s.payments.Gateway(a.Gateway)
 	if err != nil {
 		return err
 	}
+	if strings.HasPrefix(a.PaymentID, "pi_") {
+		invoice, err := gateway.InvoiceOf(ctx, a.PaymentID)
+		if err != nil {
+			return fmt.Errorf("find the invoice of %s: %w", a.PaymentID, err)
+		}
+		if invoice != "" {
+			return nil // which tells itself what it is for
+		}
+	}
 	remote, err := gateway.ReadPayment(ctx, a.PaymentID, "")
 	if err != nil && a.Gateway == payments.GWA { // a 404 there proves nothing without a list
-		if _, again := gateway.ReadPayment(ctx, a.PaymentID, sub.ID); errors.Is(again, payments.ErrGatewayMissing) {
+		if _, again := gateway.ReadPayment(ctx, a.PaymentID, customer); errors.Is(again, payments.ErrGatewayMissing) {
 			err = again
 		}
 	}
@@ -95,12 +103,18 @@ func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	}
 	waits := false
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
+		if err := s.lockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
-		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: sub.CustomerID, Gateway: string(a.Gateway)})
+		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: string(a.Gateway)})
 		if err != nil || waits {
+			return err
+		}
+		if sub == nil {
+			return s.listOfBuyerTx(ctx, tx, customer, a, remote)
+		}
+		locked, err := s.lockTx(ctx, tx, customer, sub.ID)
+		if err != nil {
 			return err
 		}
 		return s.listForeignTx(ctx, tx, locked, a, remote)
@@ -149,8 +163,38 @@ func (s *Service) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) 
 	return nil
 }
 
-func (s *Service) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, customerID string) (row, error) {
-	return s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
-		Gateway: string(gateway), GatewayCustomerID: customerID,
+// ofGatewayCustomer finds whose customer a gateway's is: "" when it is nobody's of ours.
+// Sub is their newest subscription there, nil of who has bought nothing but tickets.
+func (s *Service) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *row, customer objectid.ID, err error) {
+	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
+		Gateway: string(gateway), GatewayCustomerID: gatewayID,
 	})
+	if err == nil {
+		return &found, found.CustomerID, nil
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		customer, err = s.accounts.CustomerOfGateway(ctx, db, string(gateway), gatewayID)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("find whose money it is: %w", err)
+	}
+	return nil, customer, nil
+}
+
+// listOfBuyerTx lists money of a customer who has no subscription at the gateway. It
+// stands in no ledger, which books money for subscriptions and orders alone: people give
+// it back at the gateway.
+func (s *Service) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p payments.Payment) error {
+	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
+	if err != nil || known != nil {
+		return err
+	}
+	if _, err := s.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: p.SubscriptionGatewayID}); !errors.Is(err, pgx.ErrNoRows) {
+		return err // its event waited for the row
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
+		Note: "The gateway took it of this customer, who has no subscription there, and it names no order of ours. Give it back at the gateway, then keep the row.",
+	})
+	return err
 }

@@ -129,6 +129,62 @@ func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 	}
 }
 
+// single has a gateway take money of a customer once, which names nothing of ours and no
+// invoice.
+func (b *bundle) single(t *testing.T, gateway payments.GatewayName, customer string) string {
+	t.Helper()
+	s := b.gateways.Sandbox
+	if gateway == payments.GWB {
+		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization", "Bearer sk_test_sandbox",
+			"application/x-www-form-urlencoded", url.Values{"customer": {customer}}.Encode())
+		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
+			"customer": {customer}, "amount": {"1990"}, "currency": {"brl"}, "confirm": {"true"}, "off_session": {"true"}, "payment_method": {method["id"].(string)},
+			"payment_method_types[]": {"card"},
+		}.Encode())
+		return made["id"].(string)
+	}
+	raw, err := json.Marshal(object{"customer": customer, "billingType": "PIX", "value": 19.9, "dueDate": s.GWA.Now().Format(time.DateOnly)})
+	require.NoError(t, err)
+	made := atGateway(t, s.GWAURL()+"/payments", "access_token", "$aact_hmlg_sandbox", "application/json", string(raw))
+	_, err = s.GWA.Pay(made["id"].(string))
+	require.NoError(t, err)
+	return made["id"].(string)
+}
+
+// TestMoneyOfACustomerWithoutASubscriptionIsListed: they have bought nothing but tickets.
+// Of one who has a subscription a single charge goes back like a recurrence's.
+func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	for gateway, of := range map[payments.GatewayName]payments.Gateway{payments.GWA: b.gateways.A, payments.GWB: b.gateways.B} {
+		payer := paymentstest.Payer()
+		payer.CustomerID = b.customer.ID
+		customer, err := of.EnsureCustomer(t.Context(), payer)
+		require.NoError(t, err)
+		_, err = b.accounts.SetGatewayCustomer(t.Context(), b.db, b.customer.ID, string(gateway), customer)
+		require.NoError(t, err)
+		payment := b.single(t, gateway, customer)
+		for range 2 {
+			b.settle(t)
+			require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND kind = 'foreign' AND state = 'open'
+				AND NOT automatic AND customer_id = $2 AND subscription_id IS NULL AND amount_cents = 1990`, payment, b.customer.ID), gateway)
+			b.reconcile(t, false)
+		}
+	}
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments"))
+
+	b.newcomer(t)
+	_, customer, _ := b.paidAt(t, payments.GWB)
+	b.settle(t)
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "the charge of an invoice tells itself what it is for")
+	payment := b.single(t, payments.GWB, customer)
+	b.settle(t)
+	require.Equal(t, "foreign", b.listed(t, payment)["kind"])
+	b.refundUnapplied(t)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'"))
+}
+
 // TestWhatIsNoCustomersOfOursIsLeftAlone: the platform is not all that uses the account.
 func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 	t.Parallel()

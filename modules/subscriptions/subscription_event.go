@@ -69,6 +69,9 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if err != nil || stray.waits {
 		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
+	if asked, err := s.asksFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
+		return payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: askedLive}, err
+	}
 	ignored := stray.reason
 	if ignored != "" {
 		err = s.listStrayTx(ctx, tx, sub, stray, e)
@@ -152,8 +155,11 @@ func (s *Service) bookTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Eve
 }
 
 func sourceOf(e payments.Event) Source {
-	if e.Type == payments.Reconciled {
+	switch e.Type {
+	case payments.Reconciled:
 		return ByReconcile
+	case payments.ReadLive:
+		return ByLiveRead
 	}
 	return ByWebhook
 }

@@ -6,8 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -35,6 +37,34 @@ func TestABankTakesThePixOfAnOrderBack(t *testing.T) {
 	}
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done'", id))
 	require.Zero(t, b.count("SELECT count(*) FROM payments.disputes"))
+}
+
+// TestABankTakesAPartBackBesideOurRefund: the answer to the refund is the first to tell of it.
+func TestABankTakesAPartBackBesideOurRefund(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	m := b.me.Post("/store/purchase/gwa/pix", pix(b.event(nil), 1)).Expect(200).Map()
+	id, own := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
+	gateway := b.gateways.Sandbox.GWA
+	_, err := gateway.Pay(own)
+	require.NoError(t, err)
+	b.settle()
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+	_, err = gateway.TakeBack(own, 2050)
+	require.NoError(t, err)
+	require.NoError(t, gateway.Stage().Faults.Plan(stage.Fault{
+		Method: "GET", Suffix: own + "/refunds", Kind: stage.FaultStatus, Status: 200, Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
+	}))
+	paid, err := b.payments.FindPayment(t.Context(), b.db, payments.GWA, own)
+	require.NoError(t, err)
+	_, err = b.payments.RefundPayment(t.Context(), payments.RefundRequest{Payment: *paid, Amount: 10000, Reason: "They ask for it"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 2050", id))
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'refund' AND status = 'done' AND amount_cents = 10000", id))
+	state, status := b.orderRow(id)
+	require.Equal(t, "refunded", state)
+	require.Equal(t, "REFUNDED", status)
 }
 
 // TestNoOrderIsRefundedByItselfAfterARestore: the database may have forgotten that its

@@ -13,8 +13,16 @@ SELECT * FROM subscriptions.plan_moves WHERE subscription_id = @subscription_id 
 SELECT * FROM subscriptions.plan_moves WHERE id = @id;
 
 -- name: InsertPlanMove :exec
-INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, next_try_at, created_by_id, register_date)
-VALUES (@id, @subscription_id, @plan_id, @next_try_at, @created_by_id, @now);
+INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, next_try_at, created_by_id, register_date)
+VALUES (@id, @subscription_id, @plan_id, @from_cents, @next_try_at, @created_by_id, @now);
+
+-- name: IsMovedPrice :one
+-- Whether a recurrence may charge the amount because of a move: the price that an open
+-- one asks for, or the one that it has left since.
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.plan_moves m JOIN subscriptions.plans p ON p.plan_id = m.plan_id
+    WHERE m.subscription_id = @subscription_id AND (
+        m.state = 'open' AND p.amount_cents = @amount_cents OR m.state = 'done' AND m.from_cents = @amount_cents AND m.ended_at > @since));
 
 -- name: ListDuePlanMoves :many
 SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND next_try_at <= @now

@@ -16,6 +16,14 @@ type intentObject struct {
 	Status             string   `json:"status"`
 	PaymentMethodTypes []string `json:"payment_method_types"`
 	Metadata           metadata `json:"metadata"`
+	Invoice            ref      `json:"invoice"` // in the older shape alone
+	Description        string   `json:"description"`
+}
+
+// ofInvoice reports whether the intent says that it is of an invoice: by its id, or in the
+// gateway's own words for those of subscriptions.
+func (i *intentObject) ofInvoice() bool {
+	return i.Invoice.ID != "" || i.Description == "Subscription creation" || i.Description == "Subscription update"
 }
 
 // readIntent reads an intent of ours: a PIX of a subscription, or a ticket order.
@@ -32,28 +40,51 @@ func readIntent(object json.RawMessage, e *payments.Event) (ok bool, err error) 
 		return false, nil
 	}
 	e.Purpose, e.Reference, e.CustomerID = purpose, local, i.Customer.ID
-	e.Payment = &payments.Payment{
+	e.Payment = i.payment()
+	return true, nil
+}
+
+func (i *intentObject) payment() *payments.Payment {
+	p := &payments.Payment{
 		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: payments.MethodCard, Amount: money.Cents(i.Amount),
 		Status: payments.PaymentPending,
 	}
 	for _, t := range i.PaymentMethodTypes {
 		if t == "pix" {
-			e.Payment.Method = payments.MethodPix
+			p.Method = payments.MethodPix
 		}
 	}
-	return true, nil
+	return p
 }
 
 func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
 	ok, err := readIntent(object, e)
-	if !ok {
+	if err != nil {
 		return err
 	}
-	e.Kind, e.Payment.Status = payments.PaymentWasSettled, payments.PaymentSettled
+	e.Kind = payments.PaymentWasSettled
+	if !ok && !readNameless(object, e) {
+		e.Kind = payments.NothingForUs
+		return nil
+	}
+	e.Payment.Status = payments.PaymentSettled
 	if !e.CreatedAt.IsZero() {
 		e.Payment.SettledAt = &e.CreatedAt
 	}
 	return nil
+}
+
+// readNameless reads an intent of a customer that names nothing of ours and no invoice.
+func readNameless(object json.RawMessage, e *payments.Event) (ok bool) {
+	var i intentObject
+	if json.Unmarshal(object, &i) != nil || i.Customer.ID == "" || i.Amount <= 0 || i.ofInvoice() {
+		return false
+	}
+	if _, local := i.Metadata.purpose(); local != "" {
+		return false
+	}
+	e.Kind, e.CustomerID, e.Payment = payments.PaymentIsNameless, i.Customer.ID, i.payment()
+	return true
 }
 
 // readIntentLost reads an intent that nobody will pay: a PIX code that ran out, a

@@ -227,6 +227,8 @@ type SubscriptionsPlanMove struct {
 	// The admin who ordered it.
 	CreatedByID  *objectid.ID
 	RegisterDate time.Time
+	// The price a month that the move leaves: a charge made ahead may still be of it. Null of moves ordered before this was kept.
+	FromCents *int64
 }
 
 // PIX codes that pay a further period of a subscription, written before the gateway is asked; the id is what the gateway is told as our reference.

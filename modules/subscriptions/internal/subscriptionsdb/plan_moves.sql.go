@@ -13,7 +13,7 @@ import (
 )
 
 const beginPlanMove = `-- name: BeginPlanMove :one
-UPDATE subscriptions.plan_moves SET tries = tries + 1 WHERE id = $1 AND state = 'open' RETURNING id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date
+UPDATE subscriptions.plan_moves SET tries = tries + 1 WHERE id = $1 AND state = 'open' RETURNING id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents
 `
 
 // Counts a try before the gateway is asked: nobody may know later what it did.
@@ -30,6 +30,7 @@ func (q *Queries) BeginPlanMove(ctx context.Context, db DBTX, id objectid.ID) (S
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
+		&i.FromCents,
 	)
 	return i, err
 }
@@ -54,7 +55,7 @@ func (q *Queries) EndPlanMove(ctx context.Context, db DBTX, arg EndPlanMoveParam
 }
 
 const getOpenPlanMove = `-- name: GetOpenPlanMove :one
-SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date FROM subscriptions.plan_moves WHERE subscription_id = $1 AND state = 'open'
+SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE subscription_id = $1 AND state = 'open'
 `
 
 func (q *Queries) GetOpenPlanMove(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsPlanMove, error) {
@@ -70,12 +71,13 @@ func (q *Queries) GetOpenPlanMove(ctx context.Context, db DBTX, subscriptionID o
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
+		&i.FromCents,
 	)
 	return i, err
 }
 
 const getPlanMove = `-- name: GetPlanMove :one
-SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date FROM subscriptions.plan_moves WHERE id = $1
+SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE id = $1
 `
 
 func (q *Queries) GetPlanMove(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPlanMove, error) {
@@ -91,19 +93,21 @@ func (q *Queries) GetPlanMove(ctx context.Context, db DBTX, id objectid.ID) (Sub
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
+		&i.FromCents,
 	)
 	return i, err
 }
 
 const insertPlanMove = `-- name: InsertPlanMove :exec
-INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, next_try_at, created_by_id, register_date)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, next_try_at, created_by_id, register_date)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type InsertPlanMoveParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	PlanID         string
+	FromCents      *int64
 	NextTryAt      *time.Time
 	CreatedByID    *objectid.ID
 	Now            time.Time
@@ -114,11 +118,34 @@ func (q *Queries) InsertPlanMove(ctx context.Context, db DBTX, arg InsertPlanMov
 		arg.ID,
 		arg.SubscriptionID,
 		arg.PlanID,
+		arg.FromCents,
 		arg.NextTryAt,
 		arg.CreatedByID,
 		arg.Now,
 	)
 	return err
+}
+
+const isMovedPrice = `-- name: IsMovedPrice :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.plan_moves m JOIN subscriptions.plans p ON p.plan_id = m.plan_id
+    WHERE m.subscription_id = $1 AND (
+        m.state = 'open' AND p.amount_cents = $2 OR m.state = 'done' AND m.from_cents = $2 AND m.ended_at > $3))
+`
+
+type IsMovedPriceParams struct {
+	SubscriptionID objectid.ID
+	AmountCents    int64
+	Since          *time.Time
+}
+
+// Whether a recurrence may charge the amount because of a move: the price that an open
+// one asks for, or the one that it has left since.
+func (q *Queries) IsMovedPrice(ctx context.Context, db DBTX, arg IsMovedPriceParams) (bool, error) {
+	row := db.QueryRow(ctx, isMovedPrice, arg.SubscriptionID, arg.AmountCents, arg.Since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const listDuePlanMoves = `-- name: ListDuePlanMoves :many

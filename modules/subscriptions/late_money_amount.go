@@ -1,0 +1,103 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/money"
+)
+
+// aheadAtGWA is how long before they fall due gateway A makes a recurrence's charges: so
+// long after a plan move one may be of the price before.
+const aheadAtGWA = 40 * 24 * time.Hour
+
+// isOrderedTx reports whether a payment that a webhook of gateway A tells is one that was
+// ordered here, of the amount that was asked for. The charges of a card's recurrence and
+// the first code of an automatic PIX have ids of the gateway's own: their amount has to
+// be right.
+func (s *Service) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	if p.Amount <= 0 {
+		return false, nil
+	}
+	switch {
+	case p.charge != nil:
+		return text(p.charge.GatewayPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+	case paysOnce(sub):
+		return text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+	case sub.PixAutomatic && !p.first:
+		d, found, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+		return found && int64(p.Amount) == d.AmountCents, err
+	}
+	return s.isAskedTx(ctx, tx, sub, p)
+}
+
+// isAskedTx reports whether the amount of a payment is what was asked for here: by its
+// code, by its debit, or by the recurrence, whose price a plan move may be changing.
+func (s *Service) isAskedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	switch {
+	case p.charge != nil || paysOnce(sub):
+		return p.Amount == askedFor(sub, p), nil
+	case sub.PixAutomatic && p.first:
+		return p.Amount == pixAmount(sub), nil
+	case sub.PixAutomatic:
+		d, found, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+		if err != nil || found {
+			return int64(p.Amount) == d.AmountCents, err
+		}
+		return int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths), nil // its order is not answered yet
+	case p.first && sub.FirstAmountCents != nil:
+		return int64(p.Amount) == *sub.FirstAmountCents, nil
+	case int64(p.Amount) == sub.PriceCents, int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths):
+		return true, nil
+	}
+	moved, err := s.db.IsMovedPrice(ctx, tx, subscriptionsdb.IsMovedPriceParams{
+		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.clock.Now().Add(-aheadAtGWA)),
+	})
+	if err != nil {
+		return false, fmt.Errorf("read plan moves: %w", err)
+	}
+	return moved, nil
+}
+
+// paysOnce reports whether each period is paid by a code of its own.
+func paysOnce(sub row) bool {
+	return sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+}
+
+// askedFor is what the code that was paid asks for, or one like it would.
+func askedFor(sub row, p payment) money.Cents {
+	switch {
+	case p.charge != nil:
+		return money.Cents(p.charge.AmountCents)
+	case text(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
+		return pixAmount(sub)
+	}
+	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
+}
+
+// keepOtherAmountTx lists money at gateway A of another amount than was asked for: it
+// pays no period, and people decide. What a webhook tells was held against it before.
+func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	if sub.Gateway != string(payments.GWA) || p.source == ByWebhook {
+		return false, nil
+	}
+	asked, err := s.isAskedTx(ctx, tx, sub, p)
+	if err != nil || asked {
+		return false, err
+	}
+	price := askedFor(sub, p)
+	if !paysOnce(sub) && p.charge == nil && !p.first {
+		price = money.Cents(sub.PriceCents)
+	}
+	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedForeign, Gateway: payments.GWA, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
+	})
+	return true, err
+}

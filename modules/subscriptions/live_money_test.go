@@ -1,0 +1,133 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+	"marquee/platform/sandbox/stage"
+)
+
+// TestAnEventAloneTeachesNoRecurrence: the answer to a card at gateway A was lost, and
+// somebody who has its token names a recurrence of their own.
+func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	gateway := b.gateways.Sandbox.GWA
+	lose(t, gateway.Stage(), stage.FaultResetAfter, "/v3/subscriptions")
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved)))
+	gateway.Stage().Faults.Clear()
+	require.NoError(t, gateway.Advance(time.Minute))
+	waits := func() {
+		t.Helper()
+		require.Equal(t, "pending", b.status(t, id))
+		require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"))
+	}
+	for _, amount := range []money.Cents{4990, 0} {
+		e := b.chargeA(id, "sub_forged", "pay_1")
+		e.Payment.Amount = amount
+		b.apply(t, e)
+		waits()
+		b.confirmLate(t)
+		waits()
+	}
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is booked")
+
+	remote, ok, err := b.gateways.A.FindSubscription(t.Context(), payments.SubscriptionTerms{SubscriptionID: id})
+	require.NoError(t, err)
+	require.True(t, ok)
+	e := b.chargeA(id, "sub_forged", "")
+	e.Payment.ID = b.paidCharge(t, id)
+	b.apply(t, e)
+	waits()
+	b.confirmLate(t)
+	require.Equal(t, "active", b.status(t, id))
+	require.Equal(t, remote.GatewayID, column[string](t, b, id, "gwa_subscription_id"), "the one that the gateway tells")
+
+	b.apply(t, b.chargeA(id, "sub_forged", "pay_2"))
+	b.confirmLate(t)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "a forged duplicate is not booked")
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
+}
+
+// paidCharge is the newest charge at gateway A that was paid for the subscription.
+func (b *bundle) paidCharge(t *testing.T, id objectid.ID) string {
+	t.Helper()
+	for _, c := range b.gateways.Paid(t) {
+		known := b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1", c.ID) > 0
+		if !known && (c.LocalID == "" || c.LocalID == id) {
+			return c.ID
+		}
+	}
+	require.Fail(t, "nothing was paid")
+	return ""
+}
+
+// TestACardChargedByAnotherAmountPaysNoPeriod: it is booked and listed, unless it is of a
+// price that was asked for by a plan move.
+func TestACardChargedByAnotherAmountPaysNoPeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	recurrence := column[string](t, b, id, "gwa_subscription_id")
+	next := column[time.Time](t, b, id, "next_billing_date")
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+	charge := func(cents money.Cents) string {
+		t.Helper()
+		require.NoError(t, b.gateways.A.ChangePrice(t.Context(), payments.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: cents}))
+		_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
+		require.NoError(t, err)
+		e := b.chargeA(id, recurrence, "")
+		e.Payment.ID, e.Payment.Amount = b.paidCharge(t, id), cents
+		b.apply(t, e)
+		b.confirmLate(t)
+		return e.Payment.ID
+	}
+	odd := charge(990)
+	require.Equal(t, "foreign", b.listed(t, odd)["kind"])
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE amount_cents = 990"))
+	require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
+	require.Equal(t, "active", b.status(t, id))
+
+	_, err := b.db.Exec(t.Context(), `INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, state, ended_at, register_date)
+		SELECT $1, id, plan_id, 3990, 'done', $2, $2 FROM subscriptions.subscriptions WHERE id = $3`, objectid.New(), b.clock.Now(), id)
+	require.NoError(t, err)
+	moved := charge(3990)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1", moved))
+	require.True(t, column[time.Time](t, b, id, "next_billing_date").After(next), "a charge that was made ahead of the move")
+}
+
+// TestADebitIsHeldAgainstItsOrder: its own payment and amount, not the price of the row.
+func TestADebitIsHeldAgainstItsOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, auth, debit := b.debited(t)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	tell := func(payment string, amount money.Cents) {
+		t.Helper()
+		e := b.chargeA(id, "", "")
+		e.AuthorizationID, e.Payment.ID, e.Payment.Amount, e.Payment.Method = auth, payment, amount, payments.MethodPix
+		b.apply(t, e)
+	}
+	jobs := func() int {
+		return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_late_money'")
+	}
+	for payment, amount := range map[string]money.Cents{"pay_forged": 4990, debit: 9990} {
+		tell(payment, amount)
+		require.Equal(t, 1, jobs())
+		b.confirmLate(t)
+		require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
+	}
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "of the first code alone")
+	b.set(t, id, "price_cents = 9990") // whatever the row costs by now
+	tell(debit, 4990)
+	require.Zero(t, jobs(), "it counts at once")
+	require.True(t, column[time.Time](t, b, id, "next_billing_date").After(next))
+}
