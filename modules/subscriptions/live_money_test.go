@@ -57,6 +57,38 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 }
 
+// TestAnEventAloneTeachesNoAuthorization: the answer to an automatic PIX was lost.
+func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.work(t)
+	gateway := b.gateways.Sandbox.GWA
+	lose(t, gateway.Stage(), stage.FaultResetAfter, "/v3/pix/automatic/authorizations")
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan}))
+	gateway.Stage().Faults.Clear()
+	done := func() int {
+		return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_authorization_refused' AND state = 'completed'")
+	}
+	b.apply(t, payments.Event{
+		Gateway: payments.GWA, Type: "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", Kind: payments.AuthorizationWasActivated, CreatedAt: b.clock.Now(), Reference: id,
+		AuthorizationID: "auth_forged", ConciliationID: "code_forged",
+		Authorization: &payments.PixAuthorization{ID: "auth_forged", ConciliationID: "code_forged", Status: payments.AuthorizationActive},
+	})
+	b.until(t, "the look", func() bool { return done() == 1 })
+	require.Equal(t, "pending", b.status(t, id))
+	require.Nil(t, column[*string](t, b, id, "gwa_pix_auth_id"))
+	require.Nil(t, column[*string](t, b, id, "pix_conciliation_id"))
+	b.listen()
+	made, ok, err := b.gateways.A.FindPixAuthorization(t.Context(), payments.AuthorizationTerms{SubscriptionID: id, Payer: payments.Payer{CustomerID: b.customer.ID}})
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, err = gateway.ActivateAuthorization(made.ID)
+	require.NoError(t, err)
+	b.settle(t)
+	b.until(t, "the gateway's own", func() bool { return b.status(t, id) == "active" })
+	require.Equal(t, made.ID, column[string](t, b, id, "gwa_pix_auth_id"))
+}
+
 // paidCharge is the newest charge at gateway A that was paid for the subscription.
 func (b *bundle) paidCharge(t *testing.T, id objectid.ID) string {
 	t.Helper()

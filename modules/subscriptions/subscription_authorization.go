@@ -15,8 +15,18 @@ func (s *Service) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e 
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, s.endAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
+	if teaches(*sub, e) && !e.IsProof() {
+		return "", s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
+	}
 	c := change{action: AuthorizationActivated, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
 	return "", s.authorizeTx(ctx, tx, sub, c, e.Authorization)
+}
+
+// teaches reports whether an event tells an id of the authorization that the row lacks,
+// since the answer to the call that made it was lost.
+func teaches(sub row, e payments.Event) bool {
+	a := e.Authorization
+	return a != nil && (sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != "")
 }
 
 func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change, a *payments.PixAuthorization) error {
@@ -54,16 +64,15 @@ func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, 
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
 	case !cancelled && Status(sub.Status) != Pending:
-		return "", s.askAuthorizationTx(ctx, tx, *sub, e.ID)
+		return "", s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 	}
-	return "", s.unauthorizeTx(ctx, tx, sub, action, e.ID, e.Authorization)
+	return "", s.unauthorizeTx(ctx, tx, sub, action, e.ID)
 }
 
 // unauthorizeTx ends a subscription with its authorization.
-func (s *Service) unauthorizeTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, event string, a *payments.PixAuthorization) error {
+func (s *Service) unauthorizeTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, event string) error {
 	now := s.clock.Now()
 	c := change{action: action, source: ByWebhook, event: &event, edit: func(r *row) {
-		learnAuthorization(r, a)
 		r.GatewayEndedAt = &now
 	}}
 	if s.endsWithPeriod(*sub) {

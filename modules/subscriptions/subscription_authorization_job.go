@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -15,17 +16,19 @@ import (
 )
 
 // refusedArgs asks gateway A whether the authorization of a subscription that runs was
-// refused, or has expired, as an event says.
+// refused, or has expired, as an event says; or whether one stands that the subscription
+// does not know yet.
 type refusedArgs struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	EventID        string      `json:"event_id"`
+	SubscriptionID  objectid.ID `json:"subscription_id"`
+	EventID         string      `json:"event_id"`
+	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
 }
 
 // Kind names the job.
 func (refusedArgs) Kind() string { return "subscriptions_authorization_refused" }
 
-func (s *Service) askAuthorizationTx(ctx context.Context, tx pgx.Tx, sub row, event string) error {
-	_, err := s.jobs.InsertTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: event}, &river.InsertOpts{Queue: jobs.QueueGateway})
+func (s *Service) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a refusedArgs) error {
+	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return fmt.Errorf("have the authorization looked at: %w", err)
 	}
@@ -37,6 +40,35 @@ var endedAuthorizations = map[payments.AuthorizationStatus]Action{
 	payments.AuthorizationRefused:   AuthorizationCancelled,
 	payments.AuthorizationCancelled: AuthorizationCancelled,
 	payments.AuthorizationExpired:   AuthorizationExpired,
+}
+
+// FollowAuthorization does what the gateway says of an authorization. Of one that the
+// subscription did not know it learns, and is opened, when our id stands in it.
+func (s *Service) FollowAuthorization(ctx context.Context, a refusedArgs) error {
+	if a.AuthorizationID == "" {
+		return s.FollowRefusal(ctx, a.SubscriptionID, a.EventID)
+	}
+	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
+	if err != nil || sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
+		return err
+	}
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return err
+	}
+	ref := authorizationRef(sub)
+	ref.ID = a.AuthorizationID
+	auth, err := gateway.ReadPixAuthorization(ctx, ref)
+	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && auth.Status != payments.AuthorizationActive {
+		s.log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
+			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
+	}
+	_, err = s.settle(ctx, sub, answer{source: ByLiveRead, auth: &auth})
+	return err
 }
 
 // FollowRefusal ends a subscription whose authorization is over at the gateway, too.
@@ -64,6 +96,6 @@ func (s *Service) FollowRefusal(ctx context.Context, id objectid.ID, event strin
 		if err != nil || text(locked.GwaPixAuthID) != a.ID || Status(locked.Status).Ended() {
 			return err
 		}
-		return s.unauthorizeTx(ctx, tx, &locked, action, event, nil)
+		return s.unauthorizeTx(ctx, tx, &locked, action, event)
 	})
 }

@@ -55,7 +55,7 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.recoverMove(ctx, job.Args.MoveID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refusedArgs]) error {
-		return s.FollowRefusal(ctx, job.Args.SubscriptionID, job.Args.EventID)
+		return s.FollowAuthorization(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endStrayArgs]) error {
 		return s.EndStray(ctx, job.Args)
