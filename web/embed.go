@@ -12,6 +12,12 @@ import (
 //go:embed docs.html
 var DocsPage []byte
 
+// UndoPage is the HTML of GET /api/v1/auth/undo-email-change, to which mails link. It
+// too carries its own script and style.
+//
+//go:embed undo-email-change.html
+var UndoPage []byte
+
 //go:embed mail/*.tmpl
 var mailFiles embed.FS
 

@@ -53,11 +53,15 @@ type Config struct {
 	LogUnsentCodes    bool          // LOG_UNSENT_CODES: a code that could not be mailed is logged
 	TaxIDAlphanumeric bool          // TAX_ID_ALPHANUMERIC: CNPJ with letters, in force since July 2026
 	PerMinute         int           // calls a minute and client address of token, signup and resend; default 20
-	NoPasswordList    bool          // PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
-	Password          PasswordCost  // default: argon2id, 2 passes over 19 MiB
-	UnverifiedTTL     time.Duration // UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
-	Throttle          ThrottleLimits
-	Sync              SyncLimits
+	PublicURL         string        // PUBLIC_URL, the scheme and host to which mails link
+	UndoPage          []byte        // HTML that the link opens which undoes a change of an e-mail
+	// EMAIL_CHANGE_NEEDS_PASSWORD: nobody changes their own e-mail without the current password
+	EmailChangeNeedsPassword bool
+	NoPasswordList           bool          // PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
+	Password                 PasswordCost  // default: argon2id, 2 passes over 19 MiB
+	UnverifiedTTL            time.Duration // UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
+	Throttle                 ThrottleLimits
+	Sync                     SyncLimits
 }
 
 // PromoCodes is what is asked about the promo code that a customer gives at

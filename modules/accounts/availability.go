@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 )
@@ -44,7 +45,7 @@ func (s *Service) emailAvailable(ctx context.Context, email string) (*bool, erro
 	if err != nil {
 		return nil, err
 	}
-	taken, err := s.q.UserLoginExists(ctx, s.pool, email)
+	taken, err := s.q.UserLoginExists(ctx, s.pool, accountsdb.UserLoginExistsParams{Login: email})
 	if err != nil {
 		return nil, fmt.Errorf("look up e-mail: %w", err)
 	}

@@ -27,14 +27,14 @@ const (
 const day = 24 * time.Hour
 
 // codeKeys make and check 6-digit codes, and stand for whom limits count.
-type codeKeys struct{ digits, check, address, throttle, device []byte }
+type codeKeys struct{ digits, check, address, throttle, device, undo []byte }
 
 func deriveCodeKeys(master []byte) codeKeys {
 	return codeKeys{
 		digits:  secret.Derive(master, "accounts/code digits"),
 		check:   secret.Derive(master, "accounts/code check"),
 		address: secret.Derive(master, "accounts/code address"), throttle: secret.Derive(master, "accounts/throttle"),
-		device: secret.Derive(master, "accounts/device"),
+		device: secret.Derive(master, "accounts/device"), undo: secret.Derive(master, "accounts/undo of an e-mail change"),
 	}
 }
 

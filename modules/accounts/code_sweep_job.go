@@ -33,6 +33,9 @@ func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) er
 	if _, err := w.s.q.ThrottleDeleteOld(ctx, w.s.pool, now.Add(-failuresForgottenAfter)); err != nil {
 		return err
 	}
+	if _, err := w.s.q.EmailChangeDeleteOld(ctx, w.s.pool, now); err != nil {
+		return err
+	}
 	_, err := w.s.q.QuotaDeleteOld(ctx, w.s.pool, now.Add(-2*day))
 	return err
 }

@@ -56,6 +56,9 @@ func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Tim
 		if data["files"], err = s.heldFiles(ctx, tx, id); err != nil {
 			return err
 		}
+		if data["email_changes"], err = s.heldEmailChanges(ctx, tx, id); err != nil {
+			return err
+		}
 		for _, p := range s.above.Personal {
 			if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id, u.EmailVerified); err != nil {
 				return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
@@ -109,11 +112,12 @@ func (h handlers) customerData(ctx context.Context, _ *struct{}) (*dataOutput, e
 // dataSchema describes the file: one member for each module that holds something.
 func dataSchema() *huma.Schema {
 	return &huma.Schema{
-		Type: "object", Required: []string{"generated_at", "customer", "files"}, AdditionalProperties: true,
+		Type: "object", Required: []string{"generated_at", "customer", "files", "email_changes"}, AdditionalProperties: true,
 		Properties: map[string]*huma.Schema{
-			"generated_at": {Type: "string", Format: "date-time"},
-			"customer":     {Type: "object", AdditionalProperties: true},
-			"files":        {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+			"generated_at":  {Type: "string", Format: "date-time"},
+			"customer":      {Type: "object", AdditionalProperties: true},
+			"email_changes": {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+			"files":         {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
 		},
 	}
 }

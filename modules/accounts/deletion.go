@@ -67,6 +67,9 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 	if err := s.q.CodeDeleteOfUser(ctx, tx, id); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
+	if err := s.q.EmailChangeDelete(ctx, tx, id); err != nil {
+		return fmt.Errorf("end changes of the address: %w", err)
+	}
 	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: orNil(by), Now: now}); err != nil {
 		return fmt.Errorf("record deletion: %w", err)
 	}

@@ -18,9 +18,17 @@ import (
 // requestEmailChange mails a code to the new address; the old one stays until it
 // is confirmed. Errors: 400 for the present address, 409 CONFLICT for one that is
 // somebody's login, 429 within the cooldown, which counts for the customer and
-// for the new address.
-func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID, email string) error {
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+// for the new address; 400 for a wrong current password. The old address is told, with
+// a link that undoes it.
+func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current secret.Text) error {
+	asking, err := s.ownRow(ctx, customerID)
+	if err != nil {
+		return err
+	}
+	if err := s.proveForChange(ctx, asking, current); err != nil {
+		return err
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
 			return errNoCustomer()
@@ -31,7 +39,7 @@ func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID
 		if email == u.Email {
 			return fault.Bad("This is your e-mail already.").WithField("new_email")
 		}
-		taken, err := s.q.UserLoginExists(ctx, tx, email)
+		taken, err := s.q.UserLoginExists(ctx, tx, accountsdb.UserLoginExistsParams{Login: email, UserID: u.ID.String()})
 		if err != nil {
 			return err
 		}
@@ -42,6 +50,12 @@ func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID
 			return err
 		}
 		if err := s.claimCodeTurnTx(ctx, tx, purposeEmailChange, email); err != nil {
+			return err
+		}
+		if err := s.takeMail(ctx, tx, u.Email); err != nil { // so that it is told of each, and not too often
+			return err
+		}
+		if err := s.askChangeTx(ctx, tx, u, email); err != nil {
 			return err
 		}
 		return s.issueCodeTx(ctx, tx, u.ID, purposeEmailChange, email)
@@ -87,6 +101,9 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 		if err := s.q.CodeDeleteOfUser(ctx, tx, customerID); err != nil {
 			return err
 		}
+		if err := s.madeChangeTx(ctx, tx, before, row.Address); err != nil {
+			return err
+		}
 		return s.changedTx(ctx, tx, after, !before.EmailVerified)
 	})
 	if err != nil {
@@ -99,8 +116,10 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 }
 
 type changeEmailInput struct {
+	DeviceInput
 	Body struct {
-		NewEmail string `json:"new_email" minLength:"3" maxLength:"254"`
+		NewEmail        string      `json:"new_email" minLength:"3" maxLength:"254"`
+		CurrentPassword secret.Text `json:"current_password,omitempty" required:"false" maxLength:"1024" doc:"400 when wrong; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so"`
 	}
 }
 
@@ -115,7 +134,7 @@ func (h handlers) changeEmail(ctx context.Context, in *changeEmailInput) (*httpa
 	if err != nil {
 		return nil, err
 	}
-	if err := h.s.requestEmailChange(ctx, httpapi.CallerOf(ctx).ID, email); err != nil {
+	if err := h.s.requestEmailChange(in.DeviceInput.in(ctx), httpapi.CallerOf(ctx).ID, email, in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(emailChangeStarted{

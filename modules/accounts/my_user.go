@@ -3,12 +3,14 @@ package accounts
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/query"
+	"marquee/platform/secret"
 )
 
 // newMyUser is what an admin may change about himself at PUT /my-user:
@@ -56,30 +58,56 @@ func (h handlers) getMyUser(ctx context.Context, _ *struct{}) (*collection.Answe
 // putMyUser is the PUT of the collection on the caller's own record; _id may be
 // left out.
 func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
-	body, err := ownObject(ctx, in.Body)
+	body, current, err := ownObject(ctx, in.Body)
 	if err != nil {
 		return nil, err
+	}
+	if !current.Empty() {
+		u, err := h.s.q.UserGet(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
+		if err != nil {
+			return nil, fmt.Errorf("read user: %w", err)
+		}
+		if err := h.s.proveForChange(ctx, u, current); err != nil {
+			return nil, err
+		}
+		ctx = context.WithValue(ctx, provedPassword{}, true)
 	}
 	return h.s.collections.routes.Update(h.s.collections.myUser)(ctx, &collection.BodyInput{Body: body})
 }
 
-// ownObject fills the caller's id into an array of one object. What is no such
-// array goes on as it is, to be refused by the collection.
-func ownObject(ctx context.Context, body collection.RawJSON) (collection.RawJSON, error) {
+// currentPassword is the field of PUT /my-user that proves who changes the e-mail.
+const currentPassword = "current_password"
+
+// provedPassword marks the context of a request whose current_password is right.
+type provedPassword struct{}
+
+// ownObject fills the caller's id into an array of one object, and takes the current
+// password out of it, which is no field of the record. What is no such array goes on as
+// it is, to be refused by the collection.
+func ownObject(ctx context.Context, body collection.RawJSON) (own collection.RawJSON, current secret.Text, err error) {
 	var objects []map[string]json.RawMessage
 	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
-		return body, nil //nolint:nilerr // the collection says what is wrong
+		return body, current, nil //nolint:nilerr // the collection says what is wrong
 	}
 	if len(objects) > 1 {
-		return nil, fault.InvalidAt("has to hold exactly one object", "body")
+		return nil, current, fault.InvalidAt("has to hold exactly one object", "body")
 	}
-	own := httpapi.CallerOf(ctx).ID.String()
+	if raw, sent := objects[0][currentPassword]; sent {
+		var text string
+		if json.Unmarshal(raw, &text) != nil || len(text) > maxPasswordLength {
+			return nil, current, fault.InvalidAt("has to be your current password", "body", 0, currentPassword)
+		}
+		current = secret.NewText(text)
+		delete(objects[0], currentPassword)
+	}
+	id := httpapi.CallerOf(ctx).ID.String()
 	if raw, sent := objects[0]["_id"]; sent {
-		var id string
-		if json.Unmarshal(raw, &id) != nil || !strings.EqualFold(id, own) {
-			return nil, fault.InvalidAt("has to be your own id", "body", 0, "_id")
+		var said string
+		if json.Unmarshal(raw, &said) != nil || !strings.EqualFold(said, id) {
+			return nil, current, fault.InvalidAt("has to be your own id", "body", 0, "_id")
 		}
 	}
-	objects[0]["_id"] = json.RawMessage(`"` + own + `"`)
-	return json.Marshal(objects[0:1])
+	objects[0]["_id"] = json.RawMessage(`"` + id + `"`)
+	own, err = json.Marshal(objects[0:1])
+	return own, current, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/files"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -80,13 +81,16 @@ func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs
 // code: whoever made the account, or got into it, with somebody else's address is
 // out. Errors: 400 no active code, expired, wrong (with what remains), short
 // or guessable new_password; 404 NOT_FOUND for an address without an account; 429.
-func (s *Service) resetPassword(ctx context.Context, email string, code, next secret.Text) error {
+//
+// Of an account that signup made and nobody has verified, emptied is true: what stands
+// in it somebody else may have written, so the address is all that stays of it.
+func (s *Service) resetPassword(ctx context.Context, email string, code, next secret.Text) (emptied bool, err error) {
 	if err := s.checkNewPassword(next, email); err != nil {
-		return err
+		return false, err
 	}
 	found, err := s.resetOwner(ctx, email)
 	if err != nil {
-		return err
+		return false, err
 	}
 	// The code is looked at before the hash is computed, which costs most and is not
 	// to be had for a code that is spent or wrong; and again with the change.
@@ -98,13 +102,17 @@ func (s *Service) resetPassword(ctx context.Context, email string, code, next se
 		return errStillGood
 	})
 	if !errors.Is(err, errStillGood) {
-		return err
+		return false, err
 	}
 	hash, err := s.hasher.hash(ctx, next)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return s.useResetCode(ctx, found.ID, code, func(tx pgx.Tx, u accountsdb.User) error { return s.replacePasswordTx(ctx, tx, u, hash) })
+	err = s.useResetCode(ctx, found.ID, code, func(tx pgx.Tx, u accountsdb.User) error {
+		emptied = u.UnprovedSignup && !u.EmailVerified
+		return s.replacePasswordTx(ctx, tx, u, hash)
+	})
+	return emptied && err == nil, err
 }
 
 // errStillGood undoes the use of a code that was only to be looked at.
@@ -150,7 +158,16 @@ func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb
 	if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 		return err
 	}
-	if !u.EmailVerified {
+	first := !u.EmailVerified
+	if first && u.UnprovedSignup {
+		if u, err = s.q.UserEmptyProfile(ctx, tx, accountsdb.UserEmptyProfileParams{ID: u.ID, Now: now}); err != nil {
+			return err
+		}
+		if err := s.files.DeletePurposeTx(ctx, tx, userFileKind, u.ID, files.Avatar); err != nil {
+			return err
+		}
+	}
+	if first {
 		u.EmailVerified, u.EmailVerifiedAt = true, &now
 		if err := s.changedTx(ctx, tx, u, true); err != nil {
 			return err
@@ -210,13 +227,27 @@ type resetInput struct {
 	}
 }
 
-func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*httpapi.Output[messageBody], error) {
+type resetDone struct {
+	Message string     `json:"message"`
+	Info    *resetInfo `json:"info,omitempty"`
+}
+
+type resetInfo struct {
+	ProfileReset bool `json:"profile_reset" doc:"true: nobody had verified this account, and what stood in it was emptied: phone, address, tax_id, my_list, avatar; the username is the e-mail"`
+}
+
+func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*httpapi.Output[resetDone], error) {
 	email, err := normalEmail(in.Body.Email, "body", "email")
 	if err != nil {
 		return nil, err
 	}
-	if err := h.s.resetPassword(ctx, email, in.Body.Code, in.Body.NewPassword); err != nil {
+	emptied, err := h.s.resetPassword(ctx, email, in.Body.Code, in.Body.NewPassword)
+	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(messageBody{Message: "Password changed. All earlier sessions are ended."})
+	out := resetDone{Message: "Password changed. All earlier sessions are ended."}
+	if emptied {
+		out.Info = &resetInfo{ProfileReset: true}
+	}
+	return httpapi.OK(out)
 }

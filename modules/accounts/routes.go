@@ -29,6 +29,8 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/customers/me/change-email", "customer_change_email", httpapi.Customer, h.changeEmail)
 	httpapi.Route(api, http.MethodPost, "/customers/me/confirm-email", "customer_confirm_email", httpapi.Customer, h.confirmEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me/data", "customer_data_get", httpapi.Customer, h.customerData, httpapi.ResponseSchema(dataSchema()))
+	httpapi.Route(api, http.MethodPost, undoPath, "undo_email_change_post", httpapi.Public, h.undoEmailChange, throttled)
+	api.Mount(http.MethodGet, httpapi.Prefix+undoPath, "undo_email_change_get", httpapi.Public, h.undoPage)
 	s.avatarRoutes(api)
 	s.adminRoutes(api)
 }

@@ -125,6 +125,9 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 		if u, err = s.insertUserTx(ctx, tx, row); err != nil {
 			return duplicate(err, row.Email)
 		}
+		if err := s.q.UserMarkSignup(ctx, tx, u.ID); err != nil {
+			return err
+		}
 		if later {
 			if err := s.deferVerificationTx(ctx, tx, u); err != nil {
 				return err

@@ -65,5 +65,8 @@ func (s *Service) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 	if err := s.q.UserDeleteCodes(ctx, tx, []string{u.ID.String()}); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
+	if err := s.q.EmailChangeDelete(ctx, tx, u.ID); err != nil {
+		return fmt.Errorf("end changes of the address: %w", err)
+	}
 	return s.files.DeleteOfRecordTx(ctx, tx, userFileKind, u.ID)
 }

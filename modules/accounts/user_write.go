@@ -102,6 +102,11 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		if gone || password {
 			moved = append(moved, u.ID.String())
 		}
+		if gone && u.ID == caller.ID {
+			if err := s.changeOwnTx(ctx, tx, rec, u); err != nil {
+				return err
+			}
+		}
 		if password || !enable && u.Enable || root != u.IsRoot {
 			s.endTokens(rec, u)
 		}
@@ -119,6 +124,16 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		return err
 	}
 	return s.finishAdminsTx(ctx, tx, records, users)
+}
+
+// changeOwnTx has the old address told of a new one that an admin gives themselves; 400
+// without the current password where it is needed, which PUT /my-user takes.
+func (s *Service) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Record, u accountsdb.User) error {
+	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.cfg.EmailChangeNeedsPassword {
+		return errNeedsPassword()
+	}
+	email, _ := sentText(rec, "email")
+	return s.madeChangeTx(ctx, tx, u, email)
 }
 
 // endTokens ends the user's tokens with the write, the one that changed his

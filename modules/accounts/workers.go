@@ -16,6 +16,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, &eraseWorker{s: s})
 	river.AddWorker(w, &sweepDeletionsWorker{s: s})
 	river.AddWorker(w, &fillSkeletonsWorker{s: s})
+	river.AddWorker(w, &sendEmailNoticeWorker{s: s})
 }
 
 // Periodic returns the module's scheduled jobs.

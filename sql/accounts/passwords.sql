@@ -20,6 +20,16 @@ UPDATE accounts.users SET verify_later = true WHERE id = @id;
 -- name: UserLockAny :one
 SELECT * FROM accounts.users WHERE id = @id AND deleted_at IS NULL FOR NO KEY UPDATE;
 
+-- UserEmptyProfile leaves nothing of what somebody wrote who never proved the address.
+-- name: UserEmptyProfile :one
+UPDATE accounts.users SET username = email, phone = NULL, address = NULL, tax_id = NULL, my_list = '{}', avatar_id = NULL, updated_at = @now
+WHERE id = @id
+RETURNING *;
+
+-- UserMarkSignup marks an account that signup has just made.
+-- name: UserMarkSignup :exec
+UPDATE accounts.users SET unproved_signup = true WHERE id = @id;
+
 -- UserRequireReset flags an imported user, whose password has to be replaced.
 -- name: UserRequireReset :one
 UPDATE accounts.users SET password_reset_required = true WHERE id = @id RETURNING *;

@@ -38,8 +38,9 @@ SELECT * FROM accounts.users WHERE id = ANY(@ids::text[]) AND user_type = 'custo
 -- name: UserLockCustomer :one
 SELECT * FROM accounts.users WHERE id = @id AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE;
 
+-- UserLoginExists tells of one that is held for who may get it back, too.
 -- name: UserLoginExists :one
-SELECT EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold(@login));
+SELECT (EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold(@login)) OR accounts.login_held(accounts.fold(@login), @user_id::text))::boolean;
 
 -- UserMarkTrialUsed records the customer's one trial; no row when he had it.
 -- name: UserMarkTrialUsed :execrows

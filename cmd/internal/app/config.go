@@ -49,6 +49,8 @@ type Config struct {
 	DeviceTTL       time.Duration `env:"DEVICE_TTL" envDefault:"2160h" doc:"How long a device that somebody signed in on is known: there, wrong passwords from elsewhere make nobody wait."`
 	LogUnsentCodes  bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
 
+	EmailChangeNeedsPassword bool `env:"EMAIL_CHANGE_NEEDS_PASSWORD" doc:"Makes current_password compulsory where somebody changes their own e-mail. The old address is told in any case, with a link that undoes it for 7 days."`
+
 	PasswordList string `env:"PASSWORD_LIST" envDefault:"on" doc:"on refuses the 10,000 commonest passwords and one's own e-mail or name as passwords; off takes them."`
 
 	LoginFailures      int           `env:"LOGIN_FAILURES" envDefault:"10" doc:"Wrong passwords in a row at one account before the next attempt has to wait."`

@@ -120,6 +120,7 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 		Config: accounts.Config{
 			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
 			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts, DeviceTTL: c.cfg.DeviceTTL,
+			PublicURL: c.cfg.PublicURL, UndoPage: web.UndoPage, EmailChangeNeedsPassword: c.cfg.EmailChangeNeedsPassword,
 			NoPasswordList: c.cfg.PasswordList == "off",
 			LogUnsentCodes: c.cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.TaxIDAlphanumeric, UnverifiedTTL: c.cfg.UnverifiedTTL,
 			Throttle: accounts.ThrottleLimits{

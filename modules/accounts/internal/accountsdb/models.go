@@ -21,6 +21,23 @@ type AccountsDeletion struct {
 	ErasedAt *time.Time
 }
 
+// Changes of an address that its owner is told of, and may undo by the link in that mail until expires_at. The link's token is derived from the id and a server key: no row and no job holds it. Rows go with their time and with the account.
+type AccountsEmailChange struct {
+	ID          objectid.ID
+	UserID      objectid.ID
+	OldEmail    string
+	OldUsername string
+	// users.unproved_signup before the change.
+	OldUnproved bool
+	NewEmail    string
+	RequestedAt time.Time
+	// Null while it is asked for and not confirmed.
+	ChangedAt *time.Time
+	// When a link was used: of this change, or of an earlier one of the same user.
+	UndoneAt  *time.Time
+	ExpiresAt time.Time
+}
+
 // The live 6-digit code of a user and purpose; a new one overwrites the old. The digits stand nowhere: they are an HMAC of the id under a server key.
 type Code struct {
 	ID      objectid.ID
@@ -87,4 +104,6 @@ type User struct {
 	KeptTokenSince *time.Time
 	// Signed up with verify_email_now false: may buy before verifying, so it is not removed for being unverified.
 	VerifyLater bool
+	// Made by signup, and nobody has proved the address yet: a reset that does so empties what the maker wrote, who may be somebody else. A trigger clears it with the first proof.
+	UnprovedSignup bool
 }

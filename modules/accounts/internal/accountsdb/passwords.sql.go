@@ -24,7 +24,7 @@ func (q *Queries) CodeDeleteOfUser(ctx context.Context, db DBTX, userID objectid
 const userChangeEmail = `-- name: UserChangeEmail :one
 UPDATE accounts.users SET email = $1, username = $1, email_verified = true, email_verified_at = $2, updated_at = $2
 WHERE id = $3
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
 `
 
 type UserChangeEmailParams struct {
@@ -72,6 +72,7 @@ func (q *Queries) UserChangeEmail(ctx context.Context, db DBTX, arg UserChangeEm
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
@@ -117,8 +118,63 @@ func (q *Queries) UserDeferVerification(ctx context.Context, db DBTX, id objecti
 	return err
 }
 
+const userEmptyProfile = `-- name: UserEmptyProfile :one
+UPDATE accounts.users SET username = email, phone = NULL, address = NULL, tax_id = NULL, my_list = '{}', avatar_id = NULL, updated_at = $1
+WHERE id = $2
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
+`
+
+type UserEmptyProfileParams struct {
+	Now time.Time
+	ID  objectid.ID
+}
+
+// UserEmptyProfile leaves nothing of what somebody wrote who never proved the address.
+func (q *Queries) UserEmptyProfile(ctx context.Context, db DBTX, arg UserEmptyProfileParams) (User, error) {
+	row := db.QueryRow(ctx, userEmptyProfile, arg.Now, arg.ID)
+	var i User
+	err := row.Scan(
+		&i.ID,
+		&i.UserType,
+		&i.Username,
+		&i.Email,
+		&i.PasswordHash,
+		&i.PasswordResetRequired,
+		&i.Enable,
+		&i.IsRoot,
+		&i.TypeUser,
+		&i.Name,
+		&i.FullName,
+		&i.TaxID,
+		&i.Phone,
+		&i.Nationality,
+		&i.Address,
+		&i.MyList,
+		&i.AvatarID,
+		&i.Language,
+		&i.EmailVerified,
+		&i.EmailVerifiedAt,
+		&i.CurrentSubscriptionID,
+		&i.TrialUsedAt,
+		&i.PromoCodeUsed,
+		&i.PromoCodeID,
+		&i.GwaCustomerID,
+		&i.GwbCustomerID,
+		&i.TokensValidAfter,
+		&i.DeletedAt,
+		&i.DocumentCreatedByID,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.KeptTokenID,
+		&i.KeptTokenSince,
+		&i.VerifyLater,
+		&i.UnprovedSignup,
+	)
+	return i, err
+}
+
 const userLockAny = `-- name: UserLockAny :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE
 `
 
 func (q *Queries) UserLockAny(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -159,12 +215,23 @@ func (q *Queries) UserLockAny(ctx context.Context, db DBTX, id objectid.ID) (Use
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
 
+const userMarkSignup = `-- name: UserMarkSignup :exec
+UPDATE accounts.users SET unproved_signup = true WHERE id = $1
+`
+
+// UserMarkSignup marks an account that signup has just made.
+func (q *Queries) UserMarkSignup(ctx context.Context, db DBTX, id objectid.ID) error {
+	_, err := db.Exec(ctx, userMarkSignup, id)
+	return err
+}
+
 const userRequireReset = `-- name: UserRequireReset :one
-UPDATE accounts.users SET password_reset_required = true WHERE id = $1 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
+UPDATE accounts.users SET password_reset_required = true WHERE id = $1 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
 `
 
 // UserRequireReset flags an imported user, whose password has to be replaced.
@@ -206,6 +273,7 @@ func (q *Queries) UserRequireReset(ctx context.Context, db DBTX, id objectid.ID)
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }

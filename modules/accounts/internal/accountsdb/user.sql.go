@@ -47,7 +47,7 @@ func (q *Queries) UserByGatewayCustomer(ctx context.Context, db DBTX, arg UserBy
 }
 
 const userByLogin = `-- name: UserByLogin :one
-SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
+SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
 WHERE l.login = accounts.fold($1)
 `
 
@@ -90,6 +90,7 @@ func (q *Queries) UserByLogin(ctx context.Context, db DBTX, login string) (User,
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
@@ -114,7 +115,7 @@ func (q *Queries) UserClearCurrentSubscription(ctx context.Context, db DBTX, arg
 }
 
 const userGet = `-- name: UserGet :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -155,12 +156,13 @@ func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, e
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
 
 const userGetCustomer = `-- name: UserGetCustomer :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL
 `
 
 func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -201,6 +203,7 @@ func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
@@ -224,7 +227,7 @@ INSERT INTO accounts.users (id, user_type, username, email, password_hash, is_ro
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     $10, $11, $12, $13, $14, $15,
     $16, $17, $18, $19, $19)
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
 `
 
 type UserInsertParams struct {
@@ -307,12 +310,13 @@ func (q *Queries) UserInsert(ctx context.Context, db DBTX, arg UserInsertParams)
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
 
 const userListCustomers = `-- name: UserListCustomers :many
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = ANY($1::text[]) AND user_type = 'customer' AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = ANY($1::text[]) AND user_type = 'customer' AND deleted_at IS NULL
 `
 
 func (q *Queries) UserListCustomers(ctx context.Context, db DBTX, ids []string) ([]User, error) {
@@ -359,6 +363,7 @@ func (q *Queries) UserListCustomers(ctx context.Context, db DBTX, ids []string) 
 			&i.KeptTokenID,
 			&i.KeptTokenSince,
 			&i.VerifyLater,
+			&i.UnprovedSignup,
 		); err != nil {
 			return nil, err
 		}
@@ -371,7 +376,7 @@ func (q *Queries) UserListCustomers(ctx context.Context, db DBTX, ids []string) 
 }
 
 const userLockCustomer = `-- name: UserLockCustomer :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
 `
 
 // UserLockCustomer lets rows that refer to the customer be inserted meanwhile.
@@ -413,19 +418,26 @@ func (q *Queries) UserLockCustomer(ctx context.Context, db DBTX, id objectid.ID)
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
 
 const userLoginExists = `-- name: UserLoginExists :one
-SELECT EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold($1))
+SELECT (EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold($1)) OR accounts.login_held(accounts.fold($1), $2::text))::boolean
 `
 
-func (q *Queries) UserLoginExists(ctx context.Context, db DBTX, login string) (bool, error) {
-	row := db.QueryRow(ctx, userLoginExists, login)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
+type UserLoginExistsParams struct {
+	Login  string
+	UserID string
+}
+
+// UserLoginExists tells of one that is held for who may get it back, too.
+func (q *Queries) UserLoginExists(ctx context.Context, db DBTX, arg UserLoginExistsParams) (bool, error) {
+	row := db.QueryRow(ctx, userLoginExists, arg.Login, arg.UserID)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const userMarkTrialUsed = `-- name: UserMarkTrialUsed :execrows
@@ -547,7 +559,7 @@ UPDATE accounts.users SET
     username = $1, full_name = $2, tax_id = $3, phone = $4,
     address = $5, avatar_id = $6, my_list = $7, updated_at = $8
 WHERE id = $9
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
 `
 
 type UserUpdateOwnParams struct {
@@ -610,6 +622,7 @@ func (q *Queries) UserUpdateOwn(ctx context.Context, db DBTX, arg UserUpdateOwnP
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }
@@ -617,7 +630,7 @@ func (q *Queries) UserUpdateOwn(ctx context.Context, db DBTX, arg UserUpdateOwnP
 const userVerifyEmail = `-- name: UserVerifyEmail :one
 UPDATE accounts.users SET email_verified = true, email_verified_at = $1, updated_at = $1
 WHERE id = $2 AND NOT email_verified AND deleted_at IS NULL
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
 `
 
 type UserVerifyEmailParams struct {
@@ -663,6 +676,7 @@ func (q *Queries) UserVerifyEmail(ctx context.Context, db DBTX, arg UserVerifyEm
 		&i.KeptTokenID,
 		&i.KeptTokenSince,
 		&i.VerifyLater,
+		&i.UnprovedSignup,
 	)
 	return i, err
 }

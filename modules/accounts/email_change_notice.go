@@ -1,0 +1,181 @@
+package accounts
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// undoTime is how long who had an address may get it back; as long nobody else can
+// take it.
+const undoTime = 7 * day
+
+// idLength is that of the id with which a token begins.
+const idLength = 24
+
+// undoPath is the page to which the mails link, and the route that it posts to. The
+// token stands behind a #, so that no log and no referrer holds it.
+const undoPath = "/auth/undo-email-change"
+
+// undoToken is what the mailed link carries; it is derived anew when the mail is
+// written.
+func (k codeKeys) undoToken(id objectid.ID) secret.Text {
+	return secret.NewText(id.String() + base64.RawURLEncoding.EncodeToString(secret.MAC(k.undo, id.String())))
+}
+
+// undoOf is the change that a token undoes; false for a token that was not made here.
+func (k codeKeys) undoOf(token secret.Text) (objectid.ID, bool) {
+	text := token.Reveal()
+	if len(text) < idLength {
+		return "", false
+	}
+	id := objectid.ID(text[:idLength])
+	return id, secret.Equal([]byte(text), []byte(k.undoToken(id).Reveal()))
+}
+
+// askChangeTx notes that the user asks for a new address, and has the present one told.
+func (s *Service) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
+	id, err := s.openChangeTx(ctx, tx, u, email)
+	if err != nil {
+		return err
+	}
+	return s.tellChangeTx(ctx, tx, id, false)
+}
+
+// madeChangeTx notes that the address of u is changed, and has the old one told. u is
+// the user before it.
+func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
+	id, err := s.openChangeTx(ctx, tx, u, email)
+	if err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	if err := s.q.EmailChangeMake(ctx, tx, accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: now.Add(undoTime)}); err != nil {
+		return fmt.Errorf("note change of e-mail: %w", err)
+	}
+	return s.tellChangeTx(ctx, tx, id, true)
+}
+
+func (s *Service) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) (objectid.ID, error) {
+	now := s.clock.Now()
+	id, err := s.q.EmailChangeAsk(ctx, tx, accountsdb.EmailChangeAskParams{
+		ID: objectid.At(now), UserID: u.ID, OldEmail: u.Email, OldUsername: u.Username, OldUnproved: u.UnprovedSignup,
+		NewEmail: email, Now: now, ExpiresAt: now.Add(undoTime),
+	})
+	if err != nil {
+		return "", fmt.Errorf("note change of e-mail: %w", err)
+	}
+	return id, nil
+}
+
+func (s *Service) tellChangeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, changed bool) error {
+	if _, err := s.jobs.InsertTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id, Changed: changed}, nil); err != nil {
+		return fmt.Errorf("queue notice: %w", err)
+	}
+	return nil
+}
+
+// SendEmailNoticeArgs is the job that tells an address that another is to take its
+// place, or has taken it.
+type SendEmailNoticeArgs struct {
+	ChangeID objectid.ID `json:"change_id"`
+	Changed  bool        `json:"changed"`
+}
+
+// Kind names the job.
+func (SendEmailNoticeArgs) Kind() string { return "accounts_send_email_notice" }
+
+// InsertOpts puts mails into their own queue.
+func (SendEmailNoticeArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: jobs.QueueMail}
+}
+
+type sendEmailNoticeWorker struct {
+	river.WorkerDefaults[SendEmailNoticeArgs]
+	s *Service
+}
+
+// emailNotice is what the templates of web/mail show.
+type emailNotice struct {
+	Name    string // may be empty
+	New     string // with little of what stands before the @
+	Changed bool
+	Days    int
+	Link    string
+}
+
+// Work mails the notice unless the change was undone or is over.
+func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEmailNoticeArgs]) error {
+	s := w.s
+	c, err := s.q.EmailChangeGet(ctx, s.pool, job.Args.ChangeID)
+	if postgres.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read change of e-mail: %w", err)
+	}
+	left := c.ExpiresAt.Sub(s.clock.Now())
+	if c.UndoneAt != nil || left <= 0 {
+		return nil
+	}
+	u, err := s.q.UserGet(ctx, s.pool, c.UserID)
+	if postgres.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read user: %w", err)
+	}
+	message, err := s.templates.Render("email-notice", u.Language, c.OldEmail, emailNotice{
+		Name: givenName(orZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
+		Link: s.cfg.PublicURL + httpapi.Prefix + undoPath + "#" + s.codes.undoToken(c.ID).Reveal(),
+	})
+	if err != nil {
+		return fmt.Errorf("write mail: %w", err)
+	}
+	if err := s.mail.Send(ctx, message); err != nil {
+		return fmt.Errorf("send mail: %w", err)
+	}
+	return nil
+}
+
+// maskedAddress is an address by which its owner knows it: n…@example.com.
+func maskedAddress(email string) string {
+	local, domain, _ := strings.Cut(email, "@")
+	return local[:min(1, len(local))] + "…@" + domain
+}
+
+// heldEmailChange is a change of an address in what a customer is told.
+type heldEmailChange struct {
+	OldEmail    string        `json:"old_email"`
+	NewEmail    string        `json:"new_email"`
+	RequestedAt httpapi.Time  `json:"requested_at"`
+	ChangedAt   *httpapi.Time `json:"changed_at"`
+	UndoneAt    *httpapi.Time `json:"undone_at"`
+	KeptUntil   httpapi.Time  `json:"kept_until"`
+}
+
+func (s *Service) heldEmailChanges(ctx context.Context, db postgres.DB, id objectid.ID) ([]heldEmailChange, error) {
+	rows, err := s.q.EmailChangeList(ctx, db, id)
+	if err != nil {
+		return nil, err
+	}
+	held := make([]heldEmailChange, len(rows))
+	for i, c := range rows {
+		held[i] = heldEmailChange{
+			OldEmail: c.OldEmail, NewEmail: c.NewEmail, RequestedAt: httpapi.Time(c.RequestedAt), ChangedAt: httpapi.TimePtr(c.ChangedAt),
+			UndoneAt: httpapi.TimePtr(c.UndoneAt), KeptUntil: httpapi.Time(c.ExpiresAt),
+		}
+	}
+	return held, nil
+}

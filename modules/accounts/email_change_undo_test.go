@@ -1,0 +1,261 @@
+package accounts_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/modules/accounts/accountstest"
+	"marquee/platform/fault"
+)
+
+var undoLink = regexp.MustCompile(`(?:http://marquee\.test)?/api/v1/auth/undo-email-change#(\S+)`)
+
+// undoToken waits for the nth notice (from 1) to the address and returns what its link
+// carries.
+func (b *bundle) undoToken(t *testing.T, to string, nth int) (token, text string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var texts []string
+		for _, m := range b.catcher.Mails() {
+			if m.To == to && undoLink.MatchString(m.Text) {
+				require.Contains(t, m.HTML, undoLink.FindString(m.Text))
+				texts = append(texts, m.Text)
+			}
+		}
+		if len(texts) < nth {
+			return false
+		}
+		text = texts[len(texts)-nth]
+		token = undoLink.FindStringSubmatch(text)[1]
+		return true
+	}, 20*time.Second, 20*time.Millisecond, "no notice to %s", to)
+	return token, text
+}
+
+func (b *bundle) undo(t *testing.T, token string) answer {
+	t.Helper()
+	return b.post(t, "/auth/undo-email-change", "", map[string]any{"token": token})
+}
+
+func linking(d *accounts.Deps) {
+	d.Config.PublicURL, d.Config.UndoPage = "http://marquee.test", []byte("<html>undo</html>")
+}
+
+// moveTo changes the e-mail of whoever has the token.
+func (b *bundle) moveTo(t *testing.T, token, email string) {
+	t.Helper()
+	require.Equal(t, 200, changeEmail(t, b, token, email).status)
+	a := confirmEmail(t, b, token, b.mailedCode(t, email, 1))
+	require.Equal(t, 200, a.status, a.raw)
+	b.clock.Advance(time.Minute)
+}
+
+// Somebody who got into an account moves it to an address of their own, and from there to
+// another; the owner gets all of it back by the first mail's link, and nobody else keeps
+// anything.
+func TestATakenAccountIsGivenBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, linking).work(t)
+	c := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username, n.Email = "the owner", "owner@example.com" })
+	thief := b.login(t, c.Username, accountstest.Password)
+	token := thief.text("access_token")
+	b.moveTo(t, token, "thief@example.com")
+	asked, text := b.undoToken(t, c.Email, 1)
+	require.Contains(t, text, "t…@example.com")
+	require.NotContains(t, text, "thief@")
+	link, text := b.undoToken(t, c.Email, 2)
+	require.Equal(t, asked, link, "one link for the request and the change")
+	require.Contains(t, text, "7")
+	b.moveTo(t, token, "hidden@example.com")
+	second, _ := b.undoToken(t, "thief@example.com", 2)
+	require.Equal(t, 200, changeEmail(t, b, token, "third@example.com").status)
+
+	a := b.post(t, "/customers/signup", "", signupOf("owner", nil))
+	require.Equal(t, 409, a.status, "nobody bars the way back: %s", a.raw)
+	require.Equal(t, "email", a.field())
+	require.Equal(t, false, b.get(t, "/customers/check-availability?email=owner@example.com", "").body["email_available"])
+	b.clock.Advance(time.Minute)
+	require.Equal(t, 409, changeEmail(t, b, b.token(t, accountstest.Customer(t, b.db).Username), c.Email).status)
+	root := b.token(t, accountstest.Root(t, b.db).Username)
+	require.Equal(t, 409, b.json(t, "PUT", "/customers", root, change(accountstest.Customer(t, b.db).ID, map[string]any{"email": c.Email})).status)
+
+	for _, forged := range []string{"x", link[:len(link)-1], link + "x", strings.ToUpper(link[:24]) + link[24:], second[:24] + link[24:]} {
+		a := b.undo(t, forged)
+		require.Equal(t, 400, a.status, "%s: %s", forged, a.raw)
+	}
+	require.Equal(t, 422, b.undo(t, "").status)
+	require.Equal(t, 200, b.client.Send("GET", "/auth/undo-email-change", "", nil).Status, "looking at the page does nothing")
+	require.Equal(t, 200, b.get(t, "/customers/me", token).status)
+
+	a = b.undo(t, link)
+	require.Equal(t, 200, a.status, a.raw)
+	require.Equal(t, 403, b.get(t, "/customers/me", token).status, "all tokens end")
+	require.Equal(t, 403, b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": thief.text("refresh_token")}).status)
+	for _, login := range []string{"hidden@example.com", "thief@example.com", c.Email, c.Username} {
+		require.Equal(t, 401, b.login(t, login, accountstest.Password).status, "the password holds no more: %s", login)
+	}
+	for _, used := range []string{link, second} {
+		require.Equal(t, 400, b.undo(t, used).status, "twice, or by the thief's own link")
+	}
+	code := b.mailedCode(t, c.Email, 1)
+	require.Equal(t, 200, reset(t, b, c.Email, code, newPassword).status)
+	a = b.get(t, "/customers/me", b.login(t, "the owner", newPassword).text("access_token"))
+	require.Equal(t, 200, a.status, a.raw)
+	require.Equal(t, c.Email, a.doc(t)["email"])
+	require.Equal(t, "the owner", a.doc(t)["username"])
+	require.Equal(t, c.Phone, a.doc(t)["phone"], "a proved profile stays")
+}
+
+// A request alone is undone, too; a link ends after 7 days and with the account; whoever
+// takes the old name meanwhile keeps it.
+func TestUndoingAtOtherTimes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, linking).work(t)
+	c := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username = "first name" })
+	token := b.token(t, c.Username)
+	require.Equal(t, 200, changeEmail(t, b, token, "new1@example.com").status)
+	pending := b.mailedCode(t, "new1@example.com", 1)
+	link, text := b.undoToken(t, c.Email, 1)
+	require.NotContains(t, text, sixDigits.FindString(pending))
+	require.Equal(t, 200, b.undo(t, link).status)
+	require.Equal(t, 403, confirmEmail(t, b, token, pending).status)
+	require.Equal(t, 200, reset(t, b, c.Email, b.mailedCode(t, c.Email, 1), newPassword).status)
+	token = b.login(t, c.Username, newPassword).text("access_token")
+	require.Equal(t, 400, confirmEmail(t, b, token, pending).status, "what was asked for is over")
+
+	b.clock.Advance(time.Minute)
+	b.moveTo(t, token, "new2@example.com")
+	link, _ = b.undoToken(t, c.Email, 3)
+	accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username = "first narne" })
+	held := b.get(t, "/customers/me/data", token)
+	require.Contains(t, held.raw, c.Email)
+	require.Equal(t, 200, b.undo(t, link).status)
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND username = $2 AND email = $2`, c.ID, c.Email))
+
+	late := accountstest.Customer(t, b.db)
+	b.moveTo(t, b.token(t, late.Username), "late@example.com")
+	link, _ = b.undoToken(t, late.Email, 2)
+	b.clock.Advance(7 * 24 * time.Hour)
+	require.Equal(t, 400, b.undo(t, link).status)
+
+	gone := accountstest.Customer(t, b.db)
+	token = b.token(t, gone.Username)
+	b.moveTo(t, token, "gone@example.com")
+	link, _ = b.undoToken(t, gone.Email, 2)
+	require.Equal(t, 200, b.json(t, "DELETE", "/customers/me", token, "").status)
+	require.Equal(t, 400, b.undo(t, link).status)
+	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.email_changes WHERE user_id = $1`, gone.ID))
+
+	strict := setup(t, func(d *accounts.Deps) { d.Config.Throttle.AddressFailures = 3 })
+	statuses := map[int]int{}
+	for range 5 {
+		statuses[strict.undo(t, strings.Repeat("a", 67)).status]++
+	}
+	require.Equal(t, map[int]int{400: 3, 429: 2}, statuses)
+}
+
+// The current password at a change of the e-mail: wrong is 400 everywhere, left out only
+// where the setting says so. An admin's old address is told and gets it back.
+func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t, linking)
+	o.work(t)
+	ask := func(o *office, email string, current any) answer {
+		body := map[string]any{"new_email": email}
+		if current != nil {
+			body["current_password"] = current
+		}
+		return o.post(t, "/customers/me/change-email", o.customerJWT, body)
+	}
+	mine := func(o *office, email string, current any) answer {
+		body := map[string]any{"email": email}
+		if current != nil {
+			body["current_password"] = current
+		}
+		return o.put(t, "/my-user", o.adminToken, []any{body})
+	}
+	for _, f := range []func(*office, string, any) answer{ask, mine} {
+		a := f(o, "wrong@example.com", "not the password")
+		require.Equal(t, 400, a.status, a.raw)
+		require.Equal(t, fault.CodeValidation, a.code())
+		require.Equal(t, "current_password", a.field())
+		require.Equal(t, 422, f(o, "wrong@example.com", 7).status)
+	}
+	require.Equal(t, 200, ask(o, "right@example.com", accountstest.Password).status)
+	require.Equal(t, 200, mine(o, "admin-right@example.com", accountstest.Password).status)
+	link, text := o.undoToken(t, o.admin.Email, 1)
+	require.Contains(t, text, "a…@example.com")
+	o.clock.Advance(time.Minute)
+	require.Equal(t, 200, mine(o, "admin-again@example.com", nil).status)
+	require.Equal(t, 200, o.undo(t, link).status)
+	require.Equal(t, 403, o.get(t, "/my-user", o.adminToken).status)
+	require.Equal(t, 200, reset(t, o.bundle, o.admin.Email, o.mailedCode(t, o.admin.Email, 1), newPassword).status)
+	require.Equal(t, 200, o.login(t, o.admin.Username, newPassword).status)
+
+	o = openOffice(t, linking, func(d *accounts.Deps) { d.Config.EmailChangeNeedsPassword = true })
+	for _, f := range []func(*office, string, any) answer{ask, mine} {
+		for _, none := range []any{nil, ""} {
+			a := f(o, "needs@example.com", none)
+			require.Equal(t, 400, a.status, a.raw)
+			require.Equal(t, "current_password", a.field())
+		}
+	}
+	require.Equal(t, 400, o.put(t, "/users", o.adminToken, change(o.admin.ID, map[string]any{"email": "needs@example.com"})).status, "nor by the other door")
+	require.Equal(t, 200, mine(o, o.admin.Email, nil).status, "what stays needs none")
+	require.Equal(t, 200, ask(o, "needs@example.com", accountstest.Password).status)
+	require.Equal(t, 200, mine(o, "admin-needs@example.com", accountstest.Password).status)
+}
+
+// Somebody signs up with another's address; its owner comes by a reset and finds nothing
+// of the stranger's. What a guest checkout wrote stays.
+func TestAResetIsTheFirstProof(t *testing.T) {
+	t.Parallel()
+	b := setup(t).work(t)
+	signed := func(name string, set map[string]any) string {
+		a := b.post(t, "/customers/signup", "", signupOf(name, set))
+		require.Equal(t, 200, a.status, a.raw)
+		return name + "@example.com"
+	}
+	stranger := map[string]any{"verify_email_now": false, "tax_id": "52998224725", "address": map[string]any{
+		"street": "Rua das Flores", "number": "12", "locality": "Centro", "city": "Niteroi", "region_code": "RJ", "country": "BRA", "postal_code": "24020000",
+	}}
+	email := signed("victim", stranger)
+	theirs := b.login(t, email, "s3cret-enough-victim").text("access_token")
+	require.Equal(t, 200, b.json(t, "PUT", "/customers/me", theirs, `[{"my_list":["x"]}]`).status)
+	contentType, picture := avatarForm(t, "file", "me.png", pngBytes(t, 20, 20))
+	require.Equal(t, 200, b.client.As(theirs).Send("POST", "/me/avatar", contentType, picture).Status)
+	a := reset(t, b, email, forgot(t, b, email, 2), newPassword)
+	require.Equal(t, 200, a.status, a.raw)
+	require.Equal(t, map[string]any{"profile_reset": true}, a.body["info"])
+	doc := b.get(t, "/customers/me", b.login(t, email, newPassword).text("access_token")).doc(t)
+	for _, field := range []string{"phone", "address", "tax_id", "avatar_id"} {
+		require.Empty(t, doc[field], field)
+	}
+	require.Empty(t, doc["my_list"])
+	require.Equal(t, email, doc["username"])
+	require.Equal(t, true, doc["email_verified"])
+	require.Zero(t, b.count(t, `SELECT count(*) FROM files.files WHERE purpose = 'avatar'`))
+	b.clock.Advance(time.Minute)
+	a = reset(t, b, email, forgot(t, b, email, 3), newPassword)
+	require.Equal(t, 200, a.status, a.raw)
+	require.NotContains(t, a.body, "info", "only the first proof")
+
+	email = signed("known", nil)
+	body := signupOf("known", map[string]any{"verification_code": b.mailedCode(t, email, 1)})
+	require.Equal(t, 200, b.post(t, "/customers/signup", "", body).status)
+	b.exec(t, `UPDATE accounts.users SET email_verified = false, email_verified_at = NULL WHERE email = $1`, email) // as when an admin corrects it
+	require.NotContains(t, reset(t, b, email, forgot(t, b, email, 2), newPassword).body, "info", "who was verified once keeps all")
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE email = $1 AND phone IS NOT NULL AND username = 'known'`, email))
+
+	guest, err := b.svc.CheckoutCustomer(t.Context(), accounts.Buyer{FullName: "Gil Guest", Email: "guest@example.com", TaxID: "11144477735", Phone: "+5511987654321"})
+	require.NoError(t, err)
+	a = reset(t, b, guest.Email, b.mailedCode(t, guest.Email, 1), newPassword)
+	require.Equal(t, 200, a.status, a.raw)
+	require.NotContains(t, a.body, "info")
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND phone IS NOT NULL AND tax_id IS NOT NULL`, guest.ID))
+}
