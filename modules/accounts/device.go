@@ -15,8 +15,12 @@ import (
 )
 
 // deviceCookie carries the device token to browsers of the API's own site; all
-// other clients take and send the header Device-Token.
-const deviceCookie = "marquee_device"
+// other clients take and send the header Device-Token. Over HTTPS its name has the
+// prefix by which browsers let no other host, and no page without TLS, set it.
+const (
+	deviceCookie     = "marquee_device"
+	hostDeviceCookie = "__Host-" + deviceCookie
+)
 
 // device is where a user has signed in with the right password. It opens nothing:
 // it only keeps wrong passwords that come from elsewhere from making them wait
@@ -79,12 +83,13 @@ type deviceKey struct{}
 // DeviceInput is what routes take that check a password.
 type DeviceInput struct {
 	Token  string `header:"Device-Token" doc:"As an earlier sign-in answered it: wrong passwords from elsewhere then make nobody wait here"`
-	Cookie string `cookie:"marquee_device" doc:"The same, as browsers keep it"`
+	Cookie string `cookie:"__Host-marquee_device" doc:"The same, as browsers keep it"`
+	Plain  string `cookie:"marquee_device" doc:"The same, as browsers keep it without TLS"`
 }
 
 // in makes deviceOf know what the request carries.
 func (in DeviceInput) in(ctx context.Context) context.Context {
-	return context.WithValue(ctx, deviceKey{}, []string{in.Token, in.Cookie})
+	return context.WithValue(ctx, deviceKey{}, []string{in.Token, in.Cookie, in.Plain})
 }
 
 // DeviceOutput is what they answer with: a header, and a cookie that no script
@@ -97,7 +102,10 @@ type DeviceOutput struct {
 func (s *Service) deviceOutput(ctx context.Context, token string) DeviceOutput {
 	cookie := http.Cookie{
 		Name: deviceCookie, Value: token, Path: httpapi.Prefix, MaxAge: int(s.cfg.DeviceTTL.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: httpapi.RequestURL(ctx).Scheme == "https",
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}
+	if httpapi.RequestURL(ctx).Scheme == "https" {
+		cookie.Name, cookie.Path, cookie.Secure = hostDeviceCookie, "/", true
 	}
 	return DeviceOutput{Token: token, SetCookie: cookie.String()}
 }

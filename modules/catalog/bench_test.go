@@ -1,10 +1,12 @@
 package catalog_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
 	"marquee/modules/catalog"
@@ -48,5 +50,31 @@ func BenchmarkVideoList(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+// BenchmarkVideoWrite makes films through the whole handler: what a typical write takes,
+// beside which BenchmarkBody of platform/httpapi weighs the reading of its body.
+func BenchmarkVideoWrite(b *testing.B) {
+	db, err := postgres.NewPool(b.Context(), pgtest.URL(b), postgres.Options{MaxConns: 8})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(db.Close)
+	log, who := slog.New(slog.DiscardHandler), people{}
+	api := httpapi.New(httpapi.Config{Version: "bench", Auth: who, Log: log})
+	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
+	n := 0
+	for b.Loop() {
+		n++
+		body := fmt.Sprintf(`[{"title":"Film","slug":"film-%d","video_id":"https://cdn.example.com/film.m3u8","duration":5400,"release_date":"2024-01-10","tags":["drama","family","river"],"enable":true}]`, n)
+		req := httptest.NewRequest(http.MethodPost, "/api/v1/videos", strings.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer admin")
+		rec := httptest.NewRecorder()
+		api.Handler().ServeHTTP(rec, req)
+		if rec.Code != http.StatusOK {
+			b.Fatal(rec.Body.String())
+		}
 	}
 }

@@ -22,7 +22,7 @@ const (
 
 // sandbox keeps a file that a browser opens as a page from running scripts,
 // loading anything or reaching the API's origin.
-const sandbox = "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+const sandbox = "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
 // Serve answers with the bytes of a file that the caller has been found to be
 // allowed to see: ranges, entity tag, Content-Disposition.

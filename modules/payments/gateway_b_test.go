@@ -1,12 +1,15 @@
 package payments_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/gwb"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -219,4 +222,19 @@ func TestB_FirstMonthOfAnotherPrice(t *testing.T) {
 	_, err = b.B.Subscribe(t.Context(), b.terms)
 	require.ErrorIs(t, err, payments.ErrUnavailable)
 	require.NotErrorIs(t, err, payments.ErrOutcomeUnknown)
+}
+
+// TestB_NoRedirect: none is followed, which would carry the key elsewhere.
+func TestB_NoRedirect(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s was asked elsewhere with %q", r.URL, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(elsewhere.Close)
+	server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(server.Close)
+	b := gwb.New(gwb.Config{URL: server.URL, SecretKey: "sk_test_x", RetryWait: time.Millisecond})
+	_, err := b.ReadSubscription(t.Context(), "sub_1", objectid.New())
+	require.Error(t, err)
+	require.NotErrorIs(t, err, payments.ErrGatewayMissing)
 }

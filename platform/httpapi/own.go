@@ -89,6 +89,7 @@ func (a *API) docs(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	// The page carries its own script and style and asks only for openapi.json.
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "+
+		"object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	_, _ = w.Write(a.cfg.DocsPage)
 }

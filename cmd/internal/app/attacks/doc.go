@@ -14,6 +14,7 @@
 //   - mail_test.go: mails are poured into somebody's box
 //   - seats_test.go: places are held, again and again, and nobody pays
 //   - rights_test.go: an admin reaches what their rights do not name
+//   - browser_test.go: a page of the attacker frames answers, or sets the device cookie
 //   - broken_request_test.go: bodies cut short and dates beyond the last year become
 //     errors of ours
 //
