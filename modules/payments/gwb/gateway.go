@@ -50,12 +50,8 @@ func New(cfg Config) *Gateway {
 	backend := &stripe.BackendConfig{
 		MaxNetworkRetries: stripe.Int64(0), // call repeats, and knows which outcomes are certain
 		EnableTelemetry:   stripe.Bool(false),
-		HTTPClient: &http.Client{
-			Timeout: cfg.Timeout, Transport: judge{cfg.Transport, health},
-			// A redirect would send the key, and perhaps a customer's data, to another address.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull}, // it prints whole errors
+		HTTPClient:        &http.Client{Timeout: cfg.Timeout, Transport: judge{cfg.Transport, health}},
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // it prints whole errors
 	}
 	if cfg.URL != "" {
 		backend.URL = stripe.String(cfg.URL)
