@@ -34,7 +34,7 @@ func collects(sub row) bool {
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
 // first, so that the echo of it changes nothing, and done by job. It may be repeated.
 func (s *Service) pauseTx(ctx context.Context, tx pgx.Tx, sub row) error {
-	if Status(sub.Status).Ended() || !collects(sub) {
+	if Status(sub.Status).Ended() || !collects(sub) || sub.GatewayDeletedAt != nil {
 		return nil
 	}
 	all, err := s.disputesOf(ctx, tx, sub)

@@ -113,8 +113,8 @@ func (s *Service) stopCollecting(ctx context.Context, sub row, p collectionPause
 	if err != nil {
 		return err
 	}
-	if remoteID(sub) != "" {
-		if err := gateway.StopCollection(ctx, collectionOf(sub)); err != nil {
+	if remoteID(sub) != "" && sub.GatewayDeletedAt == nil {
+		if err := s.ofRunning(ctx, sub, gateway.StopCollection(ctx, collectionOf(sub))); err != nil {
 			return fmt.Errorf("stop collection: %w", err)
 		}
 		faultpoint.Hit("pause.after_stop")
@@ -141,6 +141,16 @@ func (s *Service) confirmed(ctx context.Context, p collectionPause, n int64, err
 		return err
 	}
 	return s.askForPause(ctx, p.ID)
+}
+
+// ofRunning is the error of a call about a recurrence that was there once. What the
+// gateway does not find is looked at again, and when it has ended, nothing is left to
+// pause or resume.
+func (s *Service) ofRunning(ctx context.Context, sub row, err error) error {
+	if errors.Is(err, payments.ErrGatewayMissing) {
+		return s.foundOnce(ctx, sub, err)
+	}
+	return err
 }
 
 func collectionOf(sub row) payments.Collection {
@@ -245,7 +255,7 @@ func (s *Service) lookForDebit(ctx context.Context, gateway payments.Gateway, su
 // charged last, or from today: nothing is charged for the time of the pause.
 func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) error {
 	var remote *payments.RemoteSubscription
-	if remoteID(sub) != "" {
+	if remoteID(sub) != "" && sub.GatewayDeletedAt == nil && !stops(sub) { // else it is to charge no more
 		gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 		if err != nil {
 			return err
@@ -263,7 +273,7 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 			due = new(latestOf(*extended, due))
 		}
 		answer, err := gateway.ResumeCollection(ctx, collectionOf(sub), due, from)
-		if err != nil {
+		if err := s.ofRunning(ctx, sub, err); err != nil {
 			return fmt.Errorf("resume collection: %w", err)
 		}
 		remote = &answer

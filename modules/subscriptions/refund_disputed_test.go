@@ -28,3 +28,18 @@ func TestNoRefundOfADisputedPayment(t *testing.T) {
 		}
 	}
 }
+
+// TestARefundAfterAWonDispute: the money is the platform's again, which may give it back
+// like any other.
+func TestARefundAfterAWonDispute(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range eachDispute {
+		b := setup(t)
+		id, admin := d.begin(b, t), b.admin(t)
+		d.close(b, t, d.open(b, t, id), true)
+		admin.Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", object{"reason": "They ask for it"}).Expect(200)
+		b.settle(t)
+		require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"), gateway)
+		require.Empty(t, b.gateways.Paid(t), gateway)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
 )
 
 // overtaken has the request end what a renewal has just read: both wait for the lock on
@@ -21,9 +22,13 @@ func (b *bundle) overtaken(t *testing.T, method, path string) (ended, renewal in
 }
 
 // inTurn makes two requests that wait for the lock on the customer, the first before the
-// second, and answers their statuses.
+// second, and answers their statuses. What the gateway tells of them is held back: a
+// webhook waits for the same lock, and would be taken for one of the two.
 func (b *bundle) inTurn(t *testing.T, before, after func() int) (first, second int) {
 	t.Helper()
+	b.settle(t)
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+	defer b.listen()
 	tx, err := b.db.Begin(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(t.Context()) }()

@@ -98,6 +98,15 @@ func (o *op) closeDispute(d *dispute, won bool) {
 
 func (d *dispute) open() bool { return d.Status == disputeNeedsResponse || d.Status == disputeInquiry }
 
+// heldByDispute reports whether a dispute holds, or took, a charge's money: no refund of it is made then. A charge stays disputed
+// after its dispute was won, when its money is back and may be refunded; an inquiry holds nothing.
+func (g *Gateway) heldByDispute(chargeID string) bool {
+	held := g.data.Disputes.newest(func(d *dispute) bool {
+		return d.Charge == chargeID && (d.Status == disputeNeedsResponse || d.Status == disputeLost)
+	})
+	return len(held) > 0
+}
+
 func (o *op) disputeJob(chargeID string) {
 	if c := o.g.data.Charges.get(chargeID); c != nil && !c.Disputed {
 		o.openDispute(c, "fraudulent", false)

@@ -288,6 +288,8 @@ func TestDisputes(t *testing.T) {
 	status, _ := b.control("POST", "/_sandbox/disputes/"+id+"/win", nil)
 	require.Equal(t, 200, status)
 	require.Equal(t, "won", b.last("charge.dispute.closed").Data.Object["status"])
+	_, err = b.sc.V1Refunds.Create(t.Context(), &stripe.RefundCreateParams{PaymentIntent: &p.ID})
+	require.NoError(t, err, "the money is back, and may be given back")
 
 	p, err = b.buy("pm_card_visa", nil)
 	require.NoError(t, err)
@@ -301,6 +303,8 @@ func TestDisputes(t *testing.T) {
 	wantError(t, err, 400, "charge_disputed")
 	status, _ = b.control("POST", "/_sandbox/disputes/"+again+"/lose", nil)
 	require.Equal(t, 200, status)
+	_, err = b.sc.V1Refunds.Create(t.Context(), &stripe.RefundCreateParams{PaymentIntent: &p.ID})
+	wantError(t, err, 400, "charge_disputed")
 	got, err := b.sc.V1Disputes.Retrieve(t.Context(), again, nil)
 	require.NoError(t, err)
 	require.Equal(t, stripe.DisputeStatusLost, got.Status)

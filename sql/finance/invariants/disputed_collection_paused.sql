@@ -8,6 +8,7 @@ SELECT s.id AS id, 'dispute ' || min(h.dispute) AS detail
 FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
 WHERE s.has_chargeback AND s.status IN ('pending', 'active', 'suspended') AND h.since < $1::timestamptz - interval '15 minutes'
     AND (s.gwa_subscription_id IS NOT NULL OR s.gwb_subscription_id IS NOT NULL OR s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL)
+    AND s.gateway_deleted_at IS NULL
     AND s.register_update_date < $1::timestamptz - interval '15 minutes'
     AND NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state IN ('pausing', 'paused'))
 GROUP BY s.id
