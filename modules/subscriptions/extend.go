@@ -122,6 +122,9 @@ func (s *Service) presentEndTx(ctx context.Context, tx pgx.Tx, sub row) (time.Ti
 		}
 		return latestOf(now, &due), nil
 	}
+	if next := sub.NextBillingDate; recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
+		return latestOf(now, new(s.monthsOn(*next, int(sub.PeriodMonths), sub))), nil
+	}
 	return latestOf(now, sub.NextBillingDate), nil
 }
 
@@ -186,6 +189,19 @@ func (s *Service) isMovedTx(ctx context.Context, tx pgx.Tx, sub row, at time.Tim
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// isBeforeMoveTx reports whether a card was charged for a period that lies before the end
+// to which an extension has moved the next charge: that end stays.
+func (s *Service) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	if !p.recurs || p.first || !recurs(sub) || sub.ExpiresAt == nil {
+		return false, nil
+	}
+	last, err := s.db.GetLastChargeMove(ctx, tx, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil && s.dueOf(sub, p.Payment).Before(last.ToAt), err
 }
 
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it

@@ -40,6 +40,11 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID), slog.String("why", why))
 		return s.listUnappliedTx(ctx, tx, *sub, p, why, true)
 	}
+	if p.recurs {
+		if p.recurs, err = s.endedUnknownTx(ctx, tx, *sub); err != nil {
+			return err
+		}
+	}
 	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
 		if p.charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
@@ -54,6 +59,17 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		return err
 	}
 	return s.stopTx(ctx, tx, *sub, s.clock.Now())
+}
+
+// endedUnknownTx reports whether a subscription ended only because nothing of it was found
+// at the gateway: a recurrence that shows itself by its money is the one that was ordered,
+// and goes on. What ended otherwise was to end there, too, also when nobody knew it.
+func (s *Service) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return false, fmt.Errorf("read why the subscription ended: %w", err)
+	}
+	return Reason(reason) == ReasonNothingMade, nil
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.

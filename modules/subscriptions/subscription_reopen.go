@@ -14,11 +14,13 @@ import (
 
 // reopen has a subscription that is opened again for one period keep the end of its
 // recurrence at the gateway: it was to end with the subscription. Where the gateway has
-// not confirmed that, it is pursued on, whatever becomes of the row.
+// not confirmed that, it is pursued on, whatever becomes of the row. What is not known
+// there yet ends with the period as soon as it is.
 func (s *Service) reopen(r *row, ended row) {
 	r.GatewayEndOpenSince = nil
 	switch {
 	case !collects(*r):
+		r.CancelAtPeriodEnd = r.Gateway == string(payments.GWA) && !paysOnce(*r)
 	case ended.GatewayEndedAt != nil:
 		r.GatewayDeletedAt = ended.GatewayEndedAt
 	case ended.GatewayDeletedAt == nil:

@@ -189,6 +189,7 @@ type payment struct {
 	older  bool           // than a failure that counts, of another charge: it pays nothing that is owed
 	charge *renewalCharge // the code that it paid, which was made for a further period
 	cycle  *time.Time     // of a debit of automatic PIX: the beginning of the period that it pays
+	before bool           // an extension that has moved the next charge: it pays a period that was over, or ran, then
 }
 
 // settlePaymentTx is where every payment of a subscription ends, keyed by the
@@ -259,6 +260,9 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 	if p.older {
 		return nil // a later charge failed, and is owed
 	}
+	if p.before, err = s.isBeforeMoveTx(ctx, tx, *sub, p); err != nil {
+		return err
+	}
 	if sub.HasChargeback && Status(sub.Status) == Suspended {
 		return s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
 	}
@@ -298,7 +302,7 @@ func (s *Service) pay(r *row, p payment) {
 	if first && p.first && r.PixAutomatic && r.ExpiresAt == nil {
 		r.NextBillingDate = nil // told by the authorization, which was known first, at a guess
 	}
-	if p.recurs && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil && r.GatewayEndOpenSince == nil {
+	if p.recurs && !p.before && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil && r.GatewayEndOpenSince == nil {
 		r.ExpiresAt = nil // set by an admin's extension
 	}
 	learn(&r.LastPaidInvoiceID, p.InvoiceID)
