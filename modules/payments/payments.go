@@ -94,7 +94,7 @@ type Service struct {
 // New makes the module. Register appliers before serving.
 func New(d Deps) *Service {
 	s := &Service{deps: d, gateways: map[GatewayName]Adapter{}, db: paymentsdb.New()}
-	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime})
+	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: refusedByGateway})
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
 	s.intents.OnUnknown(s.listUnknownTx)
 	s.intents.OnProbe(s.probe)

@@ -67,6 +67,7 @@ func TestRenewByPix(t *testing.T) {
 			require.Equal(t, a["payment"], again["payment"])
 			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
 			require.Equal(t, "active", qr["status"])
+			require.Contains(t, qr["message"], "to renew your subscription, which is paid until")
 			require.Equal(t, a["pix"].(object)["payload"], qr["pix"].(object)["qr_code"])
 			require.Equal(t, a["payment"].(object)["id"], qr["pix"].(object)["payment_id"])
 			require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), 0, "unpaid it changes nothing")

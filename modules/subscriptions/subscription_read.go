@@ -181,7 +181,18 @@ func (s *Service) chargeShown(ctx context.Context, sub row) (pixShown, error) {
 	if open {
 		return pixShown{sub: sub, message: chargeClarified(i), clarifying: &i}, nil
 	}
-	return pixShown{sub: sub, message: payPix}, nil
+	return pixShown{sub: sub, message: s.payRenewal(sub, c)}, nil
+}
+
+// payRenewal says what the code of a further period is for.
+func (s *Service) payRenewal(sub row, c renewalCharge) string {
+	switch {
+	case c.Cycle.Valid:
+		return "Pay the PIX for the period of your subscription that begins on " + s.day(s.dayOf(c.Cycle)) + "."
+	case sub.ExpiresAt != nil:
+		return "Pay the PIX to renew your subscription, which is paid until " + s.day(*sub.ExpiresAt) + "."
+	}
+	return "Pay the PIX to renew your subscription."
 }
 
 func errCodeGone() error {

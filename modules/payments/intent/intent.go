@@ -128,6 +128,9 @@ type Deps struct {
 	CallTime time.Duration
 	// Tries at gateway A that have to be empty. Default 4.
 	Tries int
+	// Refused reports whether an error is the gateway's own well-formed refusal: an answer,
+	// after which the intent is as open as before, and the gateway no worse. nil: none is.
+	Refused func(error) bool
 	// Quotas by gateway, of which looks have a fifth. Default gateway A's 25,000
 	// calls in 12 h.
 	Quotas map[string]Quota
@@ -155,6 +158,9 @@ func New(d Deps) *Service {
 	}
 	if d.Tries == 0 {
 		d.Tries = 4
+	}
+	if d.Refused == nil {
+		d.Refused = func(error) bool { return false }
 	}
 	if d.Quotas == nil {
 		d.Quotas = map[string]Quota{gatewayA: {Calls: 25_000, Window: 12 * time.Hour}}
@@ -304,6 +310,9 @@ func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
 	p.NotKnownSince = firstOf(row.NotKnownSince, now)
 	if _, err := s.db.IntentPostpone(ctx, s.deps.Pool, p); err != nil {
 		return fmt.Errorf("note intent: %w", err)
+	}
+	if s.deps.Refused(cause) {
+		return nil
 	}
 	return s.fails(ctx, row.Gateway)
 }

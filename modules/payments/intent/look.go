@@ -260,7 +260,8 @@ func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspe
 	if cause != nil || answer == 0 {
 		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", r.Kind), slog.String("subject_id", r.SubjectID.String()),
 			slog.String("gateway", r.Gateway), slog.Any("error", cause))
-		return false, s.noteFailure(ctx, l.row, cause)
+		refused := s.deps.Refused(cause)
+		return refused, s.noteFailure(ctx, l.row, cause, refused)
 	}
 	switch answer {
 	case Settled:
@@ -289,13 +290,18 @@ func ask(ctx context.Context, look Looker, l *Look) (a Answer, err error) {
 	return look(ctx, l)
 }
 
-// noteFailure: nothing is known, and nothing changes but the time of the next look.
-func (s *Service) noteFailure(ctx context.Context, r paymentsdb.PaymentsIntent, cause error) error {
+// noteFailure: nothing is known, and nothing changes but the time of the next look. A
+// gateway that refused has answered.
+func (s *Service) noteFailure(ctx context.Context, r paymentsdb.PaymentsIntent, cause error, refused bool) error {
 	now := s.deps.Clock.Now()
 	p := keep(r)
 	p.Outcome, p.Cause, p.Failures, p.NotKnownSince = "not_known", causeOf(cause), r.Failures+1, firstOf(r.NotKnownSince, now)
 	p.NextLookAt = now.Add(pauseAfter(int(p.Failures), now.Sub(*p.NotKnownSince)))
-	return errors.Join(s.note(ctx, p), s.fails(ctx, r.Gateway))
+	err := s.note(ctx, p)
+	if refused {
+		return err
+	}
+	return errors.Join(err, s.fails(ctx, r.Gateway))
 }
 
 // noteMiss counts an empty look, or waits for the time from which it counts.

@@ -1,0 +1,55 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/sandbox/stage"
+)
+
+// TestARepetitionThatTheGatewayRefusesIsAnAnswer: the order stays open, and the gateway
+// does not count as failing. An answer that is none still counts.
+func TestARepetitionThatTheGatewayRefusesIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	for gateway, refusal := range map[string]string{
+		"gwa": `{"errors": [{"code": "invalid_action", "description": "Assinatura em processamento."}]}`,
+		"gwb": `{"error": {"code": "parameter_invalid", "message": "Not now.", "type": "invalid_request_error"}}`,
+	} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			d := eachDispute[gateway]
+			id := d.begin(b, t)
+			b.signLater(t)
+			verb := http.MethodPut
+			if gateway == "gwb" {
+				verb = http.MethodPost
+			}
+			failing := func() int {
+				return b.count(t, "SELECT count(*) FROM payments.gateway_state WHERE failing_since IS NOT NULL")
+			}
+			faults := stages[gateway](b).Faults
+			refuse := func(body string) {
+				faults.Clear()
+				require.NoError(t, faults.Plan(stage.Fault{Method: verb, Path: "/v", Kind: stage.FaultStatus, Status: 400, Body: body, Times: manyTimes}))
+			}
+			refuse(refusal)
+			d.open(b, t, id)
+			require.NoError(t, b.service.Sweep(t.Context()))
+			b.looks(t, time.Minute)
+			require.Equal(t, "pausing", b.pause(t, id))
+			require.Positive(t, b.count(t, "SELECT failures FROM payments.intents WHERE kind = 'pause' AND state = 'open'"))
+			require.Zero(t, failing(), "it answers")
+			refuse("<html>Bad Request</html>")
+			b.looks(t, 3*time.Minute)
+			require.Equal(t, 1, failing())
+			faults.Clear()
+			b.looks(t, 20*time.Minute)
+			require.Equal(t, "paused", b.pause(t, id))
+			require.Zero(t, failing())
+		})
+	}
+}
