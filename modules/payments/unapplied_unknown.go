@@ -20,7 +20,7 @@ func (s *Service) listUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent)
 	switch i.Kind {
 	case intent.Order:
 		u.OrderID = i.Subject
-	case intent.Subscription, intent.SubscriptionGone, intent.OpenInvoice, intent.Debit, intent.DebitRetry:
+	case intent.Subscription, intent.SubscriptionGone, intent.OpenInvoice, intent.Debit, intent.DebitRetry, intent.Resume:
 		u.SubscriptionID = i.Subject
 	case intent.Pause, intent.ChargeMove, intent.PlanMove: // rows of their own
 		u.SubscriptionID = objectid.ID(i.Reference)

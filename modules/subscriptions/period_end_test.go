@@ -218,14 +218,60 @@ func TestRenewTakesTheEndBack(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "no charge")
 	require.Len(t, b.history(t, id), 2)
 	refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{}), "VALIDATION_ERROR", "payment_method_id")
+}
 
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
-	b.settle(t)
-	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes}))
-	b.expect(t, 503, http.MethodPut, renewPath, object{})
-	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
-	require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "not known: nothing changes")
-	b.expect(t, 200, http.MethodPut, renewPath, object{})
+// TestAResumptionThatIsNotAnswered is pending to its customer, and asked for again until
+// the gateway has confirmed it, or the customer wants the end after all.
+func TestAResumptionThatIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []stage.FaultKind{stage.FaultResetBefore, stage.FaultResetAfter, stage.FaultStatus} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.paidGWB(t)
+			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+			b.settle(t)
+			gateway := b.gateways.Sandbox.GWB.Stage()
+			ends := func() bool {
+				remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
+				require.NoError(t, err)
+				return remote.CancelAtPeriodEnd
+			}
+			lost := func() {
+				gateway.Webhooks.Hold("*")
+				require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: kind, Times: manyTimes}))
+				a := b.expect(t, 200, http.MethodPut, renewPath, object{})
+				require.Equal(t, "pending", a["subscription"].(object)["status"])
+				require.Equal(t, id.String(), a["subscription"].(object)["id"])
+				require.Equal(t, object{"payment_status": "unknown"}, a["info"])
+				require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "not known: nothing changes")
+				require.Equal(t, "active", b.status(t, id))
+				require.True(t, b.access(t))
+				next := b.text(t, `SELECT to_char(next_look_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM payments.intents WHERE kind = 'resume' AND state = 'open'`)
+				require.Contains(t, b.expect(t, 409, http.MethodPut, renewPath, object{})["detail"], "asked again at "+next)
+			}
+			lost()
+			gateway.Faults.Clear()
+			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'open'"), "it is to end after all")
+			require.True(t, ends())
+			gateway.Webhooks.Release()
+			b.settle(t)
+			b.looks(t, time.Minute)
+			require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+
+			lost()
+			b.looks(t, 10*time.Second)
+			gateway.Faults.Clear()
+			b.looks(t, time.Minute)
+			require.False(t, ends())
+			gateway.Webhooks.Release()
+			b.settle(t)
+			require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+			require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id), "no charge")
+		})
+	}
 }
 
 // TestRenewCannotUndoADeletion: gateway A has no recurrence any more, so a card is

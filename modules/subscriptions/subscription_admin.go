@@ -134,7 +134,10 @@ func (s *Service) adminResume(ctx context.Context, sub row, reason string) (row,
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
 	})
-	return sub, err
+	if err != nil {
+		return row{}, s.payments.Refused(ctx, "take back the end of the period", err)
+	}
+	return sub, nil
 }
 
 // lastYear is the last that an instant of the API can be written with.

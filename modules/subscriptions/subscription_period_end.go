@@ -119,7 +119,11 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 		return row{}, errNothingPaid()
 	}
 	var told *time.Time
-	if sub.GwbSubscriptionID != nil && !sub.CancelAtPeriodEnd && !endsThere(sub) {
+	resumes, err := s.giveUpResume(ctx, sub)
+	if err != nil {
+		return row{}, err
+	}
+	if sub.GwbSubscriptionID != nil && (!sub.CancelAtPeriodEnd || resumes) && !endsThere(sub) {
 		told, err = s.setPeriodEnd(ctx, sub, true)
 		if errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
 			err = s.provedMissing(ctx, sub, err)
@@ -269,49 +273,6 @@ func (s *Service) provedMissing(ctx context.Context, sub row, cause error) error
 		return nil
 	}
 	return err
-}
-
-// resumable reports whether a subscription that was to end with its paid time can
-// simply go on: gateway B takes the end back, and a period that was paid once has
-// nothing that would have to be taken back. Gateway A cannot undo a deletion.
-func resumable(sub row) bool {
-	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !endsThere(sub))
-}
-
-// resume takes back that the subscription ends with its paid time; nothing is charged.
-// It is a no-op at the gateway when repeated. Write gets the locked row in the
-// transaction that follows the gateway's word.
-func (s *Service) resume(ctx context.Context, sub row, write func(tx pgx.Tx, locked *row) error) error {
-	if sub.GwbSubscriptionID != nil {
-		_, err := s.setPeriodEnd(ctx, sub, false)
-		var rejected *payments.Rejected
-		if errors.Is(err, payments.ErrGatewayMissing) || errors.As(err, &rejected) {
-			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.day(*sub.ExpiresAt)).WithCause(err)
-		}
-		if err != nil {
-			return s.payments.Refused(ctx, "take back the end of the period", err)
-		}
-	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
-		if Status(locked.Status).Ended() {
-			return fault.Conflict("The subscription is %s already.", locked.Status)
-		}
-		return write(tx, &locked)
-	})
-}
-
-// goOn clears the end that a resumed subscription had. A period that was paid once
-// keeps its own.
-func goOn(r *row) {
-	r.CancelAtPeriodEnd = false
-	if r.GwbSubscriptionID != nil {
-		r.ExpiresAt = nil
-	}
 }
 
 // day is the date of an instant where the platform reports.

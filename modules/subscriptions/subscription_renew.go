@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/modules/payments"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -116,19 +114,6 @@ func (s *Service) dropForRenewal(ctx context.Context, old row) (row, error) {
 
 // empty reports whether the request holds no card data at all.
 func (r renewal) empty() bool { return !r.card.Given() && !r.holder.Given() && !r.token.Given() }
-
-// resumeOwn has a subscription go on that was to end with its paid time: the same
-// row, and no charge.
-func (s *Service) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
-	err := s.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
-		defer func() { sub = *locked }()
-		return s.editTx(ctx, tx, locked, goOn)
-	})
-	if err != nil {
-		return cardOutcome{}, err
-	}
-	return cardOutcome{sub: sub, message: "The subscription goes on: nothing was charged."}, nil
-}
 
 func (r renewal) instrument(gateway payments.GatewayName) (payments.Instrument, error) {
 	i := payments.Instrument{RemoteIP: r.remoteIP}

@@ -135,6 +135,7 @@ func New(d Deps) *Service {
 	s.intents.Register(intent.PlanMove, intent.User{Look: s.lookAtPlanMove})
 	s.intents.Register(intent.ChargeMove, intent.User{Look: s.lookAtChargeMove})
 	s.intents.Register(intent.End, intent.User{Look: s.lookAtEnd})
+	s.intents.Register(intent.Resume, intent.User{Look: s.lookAtResume})
 	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.lookAtCharge})
 	return s
 }

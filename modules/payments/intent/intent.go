@@ -35,6 +35,7 @@ const (
 	ChargeMove       Kind = "charge_move" // an extension's next charge
 	Pause            Kind = "pause"       // of collection, while money is disputed
 	End              Kind = "end"         // of what must charge no more
+	Resume           Kind = "resume"      // of what was to end with its paid time
 )
 
 // State is how an intent stands.

@@ -1,0 +1,142 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// resumable reports whether a subscription that was to end with its paid time can
+// simply go on: gateway B takes the end back, and a period that was paid once has
+// nothing that would have to be taken back. Gateway A cannot undo a deletion.
+func resumable(sub row) bool {
+	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !endsThere(sub))
+}
+
+// resume takes back that the subscription ends with its paid time; nothing is charged.
+// It is a no-op at the gateway when repeated. Write gets the locked row in the
+// transaction that follows the gateway's word. 409 when the gateway refuses; other
+// errors of the gateway are as it gave them.
+func (s *Service) resume(ctx context.Context, sub row, write func(tx pgx.Tx, locked *row) error) error {
+	if sub.GwbSubscriptionID != nil {
+		_, err := s.setPeriodEnd(ctx, sub, false)
+		var rejected *payments.Rejected
+		if errors.Is(err, payments.ErrGatewayMissing) || errors.As(err, &rejected) {
+			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.day(*sub.ExpiresAt)).WithCause(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if Status(locked.Status).Ended() {
+			return fault.Conflict("The subscription is %s already.", locked.Status)
+		}
+		return write(tx, &locked)
+	})
+}
+
+// goOn clears the end that a resumed subscription had. A period that was paid once
+// keeps its own.
+func goOn(r *row) {
+	r.CancelAtPeriodEnd = false
+	if r.GwbSubscriptionID != nil {
+		r.ExpiresAt = nil
+	}
+}
+
+// resumeOwn has a subscription go on that was to end with its paid time: the same
+// row, and no charge. While it is not known whether the gateway took the end back the
+// answer is pending, and the looks ask for it again; 409 to another try meanwhile.
+func (s *Service) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
+	ref := resumeIntent(sub.ID)
+	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
+		return cardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
+	}
+	err := s.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
+		defer func() { sub = *locked }()
+		return s.editTx(ctx, tx, locked, goOn)
+	})
+	switch {
+	case err == nil:
+		return cardOutcome{sub: sub, message: "The subscription goes on: nothing was charged."}, nil
+	case !isGatewaysFault(err) || fault.Is(err, fault.Conflicting):
+		return cardOutcome{}, err
+	}
+	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
+	if err := s.handOver(context.WithoutCancel(ctx), o, err); err != nil {
+		return cardOutcome{}, err
+	}
+	sub.Status = string(Pending)
+	return cardOutcome{
+		sub: sub, paymentStatus: string(payments.OutcomeUnknown),
+		message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",
+	}, nil
+}
+
+func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
+
+// resumeWaits is the 409 of who resumes, while that is being found out.
+func (s *Service) resumeWaits(ctx context.Context, sub row) error {
+	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
+	if err != nil || !open {
+		return err
+	}
+	return fault.Conflict("That your subscription goes on is being confirmed. %s", askedAgain(i))
+}
+
+// lookAtResume takes the end back once more, unless the subscription has ended, goes on
+// already, or its customer wants the end again meanwhile.
+func (s *Service) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	ctx = payments.Background(ctx)
+	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
+	if err != nil || !resumable(sub) {
+		return intent.Settled, err
+	}
+	wanted := true
+	err = s.resume(ctx, sub, func(tx pgx.Tx, locked *row) (err error) {
+		wanted, err = s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
+		if err != nil || !wanted {
+			return err
+		}
+		if err := s.editTx(ctx, tx, locked, goOn); err != nil {
+			return err
+		}
+		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Done, "look")
+	})
+	switch {
+	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
+		return intent.Settled, nil
+	case err == nil && !wanted:
+		_, err = s.setPeriodEnd(ctx, sub, true)
+	}
+	return intent.Settled, err
+}
+
+// giveUpResume has nobody ask any more that a subscription goes on whose customer wants
+// it to end after all; asked reports whether somebody did, so that the gateway has to be
+// told of the end again.
+func (s *Service) giveUpResume(ctx context.Context, sub row) (asked bool, err error) {
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+			return err
+		}
+		if asked, err = s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !asked {
+			return err
+		}
+		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void, "answer")
+	})
+	return asked, err
+}
