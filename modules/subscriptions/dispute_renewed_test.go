@@ -145,3 +145,40 @@ func TestADisputeWhileARenewalWaits(t *testing.T) {
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM finance.exits WHERE reason = 'chargeback'"))
 	}
 }
+
+// TestTheSweepHoldsWhatWasDisputedBefore: the release that took the dispute in held, or
+// ended, the replaced subscription alone. What an admin has activated since stays open.
+func TestTheSweepHoldsWhatWasDisputedBefore(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range eachDispute {
+		for end, status := range map[string]string{"open": "suspended", "lost": "cancelled", "won": "active"} {
+			t.Run(gateway+" "+end, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				first := d.begin(b, t)
+				b.signLater(t)
+				last := b.renewedByCard(t)
+				b.goBy(t, day)
+				// As that release did: the dispute is known, and nothing was done to the renewal.
+				b.set(t, last, "renews_id = NULL, starts_at = NULL")
+				dispute := d.open(b, t, first)
+				if end != "open" {
+					d.close(b, t, dispute, end == "won")
+				}
+				require.Equal(t, "active", b.status(t, last))
+				b.set(t, last, "renews_id = $2", first)
+				require.NoError(t, b.service.Sweep(t.Context()))
+				require.Equal(t, status, b.status(t, last))
+				require.Equal(t, end == "won", b.access(t))
+				b.looks(t, 10*time.Second)
+				b.goBy(t, time.Hour)
+				if end == "open" {
+					require.Equal(t, "paused", b.pause(t, last))
+					b.admin(t).Post("/admin/subscriptions/"+last.String()+"/activate", object{"reason": "We know them"}).Expect(200)
+					b.goBy(t, time.Hour)
+					require.Equal(t, "active", b.status(t, last), "an admin has lifted it")
+				}
+			})
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/postgres"
 )
 
@@ -211,6 +212,45 @@ func (s *Service) followDisputes(ctx context.Context, sub row) error {
 			return s.loseDisputeTx(ctx, tx, &locked, change{source: ByJob})
 		}
 		return s.pauseTx(ctx, tx, locked)
+	})
+}
+
+// holdUnheld does for an active subscription what a dispute of a payment of those that it
+// followed by renewals asks for, and the release that took it in did not do: as its event
+// would now. What an admin has activated since stays open.
+func (s *Service) holdUnheld(ctx context.Context, sub row) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || Status(locked.Status) != Active || locked.HasChargeback {
+			return err
+		}
+		all, err := s.disputesOf(ctx, tx, locked)
+		if err != nil {
+			return err
+		}
+		for _, d := range all {
+			if d.State != payments.DisputeOpen && d.State != payments.DisputeLost {
+				continue
+			}
+			lifted, err := s.db.IsActivatedSince(ctx, tx, subscriptionsdb.IsActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
+			if err != nil {
+				return fmt.Errorf("read who has activated: %w", err)
+			}
+			if lifted {
+				continue
+			}
+			disputed, err := s.db.GetSubscriptionForUpdate(ctx, tx, d.LocalID)
+			if err != nil {
+				return fmt.Errorf("read disputed subscription: %w", err)
+			}
+			if d.State == payments.DisputeLost {
+				return s.loseDisputeTx(ctx, tx, &disputed, change{source: ByJob})
+			}
+			if err := s.openDisputeTx(ctx, tx, &disputed, change{source: ByJob}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -206,6 +206,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, sub := range disputed {
 		failed = errors.Join(failed, s.followDisputes(ctx, sub))
 	}
+	unheld, err := s.db.ListUnheld(ctx, s.pool)
+	failed = errors.Join(failed, err)
+	for _, sub := range unheld {
+		failed = errors.Join(failed, s.holdUnheld(ctx, sub))
+	}
 	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
 	each(pauses, err, s.sweepPause)
 	extended, err := s.db.ListDueChargeMoves(ctx, s.pool, now)

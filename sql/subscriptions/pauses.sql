@@ -46,6 +46,17 @@ SELECT id FROM subscriptions.pauses
 WHERE state IN ('pausing', 'resuming') AND next_try_at <= @now::timestamptz AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
 ORDER BY next_try_at LIMIT 500;
 
+-- name: ListUnheld :many
+-- Active subscriptions which followed, by renewals, one with a chargeback that does not hold them.
+WITH RECURSIVE followed AS (
+    SELECT s.id FROM subscriptions.subscriptions s WHERE s.has_chargeback
+    UNION
+    SELECT s.id FROM followed f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
+)
+SELECT s.* FROM followed f JOIN subscriptions.subscriptions s ON s.id = f.id
+WHERE s.status = 'active' AND NOT s.has_chargeback AND s.renews_id IS NOT NULL
+ORDER BY s.id LIMIT 500;
+
 -- name: LockOpenPause :one
 SELECT * FROM subscriptions.pauses WHERE subscription_id = @subscription_id AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE;
 

@@ -294,6 +294,86 @@ func (q *Queries) ListDuePauses(ctx context.Context, db DBTX, now time.Time) ([]
 	return items, nil
 }
 
+const listUnheld = `-- name: ListUnheld :many
+WITH RECURSIVE followed AS (
+    SELECT s.id FROM subscriptions.subscriptions s WHERE s.has_chargeback
+    UNION
+    SELECT s.id FROM followed f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
+)
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since FROM followed f JOIN subscriptions.subscriptions s ON s.id = f.id
+WHERE s.status = 'active' AND NOT s.has_chargeback AND s.renews_id IS NOT NULL
+ORDER BY s.id LIMIT 500
+`
+
+// Active subscriptions which followed, by renewals, one with a chargeback that does not hold them.
+func (q *Queries) ListUnheld(ctx context.Context, db DBTX) ([]Subscription, error) {
+	rows, err := db.Query(ctx, listUnheld)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.CustomerID,
+			&i.PlanID,
+			&i.Gateway,
+			&i.PaymentMethod,
+			&i.Status,
+			&i.PriceCents,
+			&i.PeriodMonths,
+			&i.TrialDays,
+			&i.GwaSubscriptionID,
+			&i.GwaCustomerID,
+			&i.GwaPixAuthID,
+			&i.GwbSubscriptionID,
+			&i.GwbCustomerID,
+			&i.GwbPriceID,
+			&i.PixPaymentID,
+			&i.PixPayload,
+			&i.PixImage,
+			&i.PixExpiresAt,
+			&i.StartedAt,
+			&i.NextBillingDate,
+			&i.LastPaymentAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.GatewayDeletedAt,
+			&i.CancelAtPeriodEnd,
+			&i.PaymentFailures,
+			&i.TotalRefundedCents,
+			&i.HasChargeback,
+			&i.IntentOpen,
+			&i.RecoveryTries,
+			&i.RecoveryAt,
+			&i.LastEventAt,
+			&i.LastEventID,
+			&i.LastPaidInvoiceID,
+			&i.DocumentCreatedByID,
+			&i.RegisterDate,
+			&i.RegisterUpdateDate,
+			&i.PixAutomatic,
+			&i.PixConciliationID,
+			&i.PromoCode,
+			&i.FirstAmountCents,
+			&i.GatewayEndedAt,
+			&i.AnchorDay,
+			&i.RenewsID,
+			&i.StartsAt,
+			&i.GatewayEndOpenSince,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockOpenPause = `-- name: LockOpenPause :one
 SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE
 `

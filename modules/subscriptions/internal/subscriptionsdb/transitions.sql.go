@@ -56,6 +56,23 @@ func (q *Queries) InsertTransition(ctx context.Context, db DBTX, arg InsertTrans
 	return err
 }
 
+const isActivatedSince = `-- name: IsActivatedSince :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = $1 AND reason = 'admin_activated' AND at >= $2::timestamptz)
+`
+
+type IsActivatedSinceParams struct {
+	CustomerID objectid.ID
+	Since      time.Time
+}
+
+// Whether an admin has activated a subscription of the customer's since an instant.
+func (q *Queries) IsActivatedSince(ctx context.Context, db DBTX, arg IsActivatedSinceParams) (bool, error) {
+	row := db.QueryRow(ctx, isActivatedSince, arg.CustomerID, arg.Since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const listTransitions = `-- name: ListTransitions :many
 SELECT id, subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id
 `
