@@ -111,6 +111,7 @@ func TestAnExtensionWaitsForADispute(t *testing.T) {
 			require.Equal(t, "open", b.chargeMove(t, id))
 			d.close(b, t, dispute, true)
 			b.goBy(t, time.Hour)
+			b.goBy(t, time.Hour) // what waits is asked hourly
 			b.looks(t, time.Minute)
 			require.Equal(t, "done", b.chargeMove(t, id))
 			require.Equal(t, "active", b.status(t, id))

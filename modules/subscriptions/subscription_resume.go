@@ -129,6 +129,9 @@ func (s *Service) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answ
 // it to end after all; asked reports whether somebody did, so that the gateway has to be
 // told of the end again.
 func (s *Service) giveUpResume(ctx context.Context, sub row) (asked bool, err error) {
+	if open, err := s.intents.IsOpen(ctx, s.pool, resumeIntent(sub.ID)); err != nil || !open {
+		return false, err
+	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
