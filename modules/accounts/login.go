@@ -3,11 +3,13 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/httpapi"
 	"marquee/platform/secret"
 )
 
@@ -36,7 +38,22 @@ func (s *Service) provePassword(ctx context.Context, u accountsdb.User, login st
 		}
 		return s.forgive(ctx, s.pool, counted)
 	})
+	s.tellProof(ctx, u, ok, err)
 	return ok, stale, err
+}
+
+// tellProof logs whose password was tried, from where, and what came of it; the user
+// is empty where nobody has the login, which itself may be somebody's password.
+func (s *Service) tellProof(ctx context.Context, u accountsdb.User, ok bool, err error) {
+	result := "wrong"
+	switch {
+	case err != nil:
+		result = "put off"
+	case ok:
+		result = "right"
+	}
+	s.log.InfoContext(ctx, "credentials tried", slog.String("request_id", httpapi.RequestID(ctx)), slog.String("user_id", u.ID.String()),
+		slog.String("result", result), slog.String("addr", httpapi.ClientIP(ctx)))
 }
 
 // accountSubject is the user, however he logs in, or the login that nobody has.

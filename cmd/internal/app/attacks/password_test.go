@@ -2,6 +2,7 @@ package attacks
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,9 @@ func TestOwnerIsLockedOutFromChangingAddresses(t *testing.T) {
 		statuses[p.signIn(from(p.nobody, fmt.Sprintf("198.51.100.%d", i)), owner.Email, fmt.Sprintf("guess %d", i)).Status]++
 	}
 	require.Equal(t, map[int]int{401: 10, 429: 20}, statuses, "guesses are bounded, wherever they come from")
+	for result, times := range map[string]int{"right": 1, "wrong": 10, "put off": 20} {
+		require.Equal(t, times, strings.Count(p.log.String(), fmt.Sprintf(`"user_id":%q,"result":%q`, owner.ID, result)), "the log tells of each: %s", result)
+	}
 	p.signIn(from(p.nobody, "192.0.2.9"), owner.Username, accountstest.Password).Expect(429) // the price, on a device that nobody knows
 	p.signIn(home.With("Device-Token", device), owner.Username, accountstest.Password).Expect(200)
 
