@@ -26,6 +26,7 @@ type LateMoneyArgs struct {
 	First           bool        `json:"first"`
 	ChargeID        objectid.ID `json:"charge_id,omitempty"`        // the code for a further period that the event names
 	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
+	SettledAt       *time.Time  `json:"settled_at,omitempty"`       // as the event tells it: gateway A's payments know the day alone
 	Misses          int         `json:"misses,omitempty"`           // looks that did not find it paid
 }
 
@@ -48,6 +49,7 @@ func (s *Service) asksFirstTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 	}
 	a := LateMoneyArgs{
 		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: isFirst(sub, e), AuthorizationID: e.AuthorizationID,
+		SettledAt: e.Payment.SettledAt,
 	}
 	charge, err := s.chargeOf(ctx, tx, e)
 	if err != nil {
@@ -67,15 +69,14 @@ func (s *Service) insertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, 
 	return nil
 }
 
-// asksLiveTx has money of gateway A that would open the subscription, or lengthen it
-// without having been ordered here, confirmed by the gateway first, by job: nothing is
-// booked until then. Late money that opens nothing is read live before it is refunded.
+// asksLiveTx has money of gateway A that comes after the subscription's end, or would
+// lengthen it without having been ordered here, confirmed by the gateway first, by job:
+// nothing is booked until then.
 func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if sub.Gateway != string(payments.GWA) || p.source != ByWebhook {
 		return false, nil
 	}
-	ended := Status(sub.Status).Ended()
-	if !ended {
+	if !Status(sub.Status).Ended() {
 		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
 			return false, err
 		}
@@ -84,15 +85,7 @@ func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment)
 	if err != nil || known != nil {
 		return false, err
 	}
-	if ended && s.chargedBeforeEnd(sub, p) {
-		return false, nil
-	}
-	if ended {
-		if why, err := s.cannotOpenTx(ctx, tx, sub, p); err != nil || why != "" {
-			return false, err
-		}
-	}
-	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: text(p.event), First: p.first}
+	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: text(p.event), First: p.first, SettledAt: p.SettledAt}
 	if p.charge != nil {
 		a.ChargeID = p.charge.ID
 	}
@@ -136,6 +129,9 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read late payment %s: %w", a.PaymentID, err)
+	}
+	if told := a.SettledAt; told != nil && remote.SettledAt != nil && startOfDay(*told, s.cfg.Zone).Equal(startOfDay(*remote.SettledAt, s.cfg.Zone)) {
+		remote.SettledAt = told
 	}
 	e := payments.Event{
 		Gateway: payments.GWA, ID: a.EventID, Type: payments.ReadLive, Kind: payments.PaymentWasSettled, CreatedAt: s.clock.Now(),

@@ -46,6 +46,7 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			b.apply(t, payments.Event{Gateway: gateway, Kind: payments.PaymentWasSettled, SubscriptionID: own, Reference: id, CreatedAt: charged, Payment: &payments.Payment{
 				ID: payment, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &charged,
 			}})
+			b.confirmLate(t)
 			require.Equal(t, "cancelled", b.status(t, id))
 			row := b.listed(t, payment)
 			require.Equal(t, "late", row["kind"])
