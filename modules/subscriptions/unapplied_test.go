@@ -118,9 +118,14 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		payment := column[string](t, b, ended, "pix_payment_id")
 		b.set(t, ended, "status = 'cancelled', ended_at = now()")
 		b.paidGWB(t)
-		b.apply(t, payments.Event{Gateway: payments.GWA, Kind: payments.PaymentWasSettled, Reference: ended, CreatedAt: b.clock.Now(), Payment: &payments.Payment{
+		e := payments.Event{Gateway: payments.GWA, Kind: payments.PaymentWasSettled, Reference: ended, CreatedAt: b.clock.Now(), Payment: &payments.Payment{
 			ID: payment, Status: payments.PaymentSettled, NativeStatus: "RECEIVED", Method: payments.MethodPix, Amount: 4990, SettledAt: new(b.clock.Now()),
-		}})
+		}}
+		b.apply(t, e)
+		b.confirmLate(t)
+		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway = 'gwa'"), "an event alone books nothing")
+		e.Type = payments.Reconciled // a list that errs
+		b.apply(t, e)
 		b.refundUnapplied(t)
 		row := b.listed(t, payment)
 		require.Equal(t, "open", row["state"])
