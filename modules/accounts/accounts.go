@@ -15,6 +15,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
+	"marquee/platform/secret"
 )
 
 // Service knows users, their passwords, tokens and codes. It is the
@@ -33,6 +34,7 @@ type Service struct {
 	tokens    *keyRing
 	codes     codeKeys
 	above     Above
+	trialKey  []byte
 	breaker   *breaker
 	q         *accountsdb.Queries
 
@@ -44,6 +46,7 @@ type Service struct {
 type Config struct {
 	TokenKeys         string        // TOKEN_KEYS, "kid:secret,…": the first signs, all verify
 	CodeKey           []byte        // master key that the keys of codes are derived from
+	TrialKey          []byte        // TRIAL_KEY, under which tax ids are known again that have had a trial; default: derived from CodeKey
 	AccessTokenTTL    time.Duration // default 12 h
 	RefreshTokenTTL   time.Duration // default 30 days
 	CodeTTL           time.Duration // default 15 min
@@ -118,6 +121,10 @@ func New(d Deps) (*Service, error) {
 		mail: d.Mail, templates: d.Templates,
 		hasher: newHasher(cfg.Password), tokens: ring, codes: deriveCodeKeys(cfg.CodeKey),
 		breaker: newBreaker(d.Clock), q: accountsdb.New(),
+	}
+	s.trialKey = cfg.TrialKey
+	if s.trialKey == nil {
+		s.trialKey = secret.Derive(cfg.CodeKey, "accounts/trials by tax id")
 	}
 	s.collections = s.newCollections(d)
 	return s, nil

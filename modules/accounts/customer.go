@@ -154,17 +154,6 @@ func (s *Service) SetTaxID(ctx context.Context, db postgres.DB, customerID objec
 	return oneCustomer(n, err, "set tax id")
 }
 
-// MarkTrialUsedTx records that the customer's one trial begins now; used is true
-// when he had it before.
-func (s *Service) MarkTrialUsedTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (used bool, err error) {
-	now := s.clock.Now()
-	n, err := s.q.UserMarkTrialUsed(ctx, tx, accountsdb.UserMarkTrialUsedParams{ID: customerID, Now: &now})
-	if err != nil {
-		return false, fmt.Errorf("mark trial: %w", err)
-	}
-	return n == 0, nil
-}
-
 func oneCustomer(n int64, err error, doing string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)

@@ -166,8 +166,18 @@ func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) {
 	now := s.clock.Now()
 	recoverAt := now.Add(adoptAfter)
+	id := objectid.At(now)
+	if w.trial > 0 && w.renews == nil {
+		free, err := s.claimTrialTx(ctx, tx, w, id)
+		if err != nil {
+			return row{}, err
+		}
+		if !free {
+			w.trial = 0
+		}
+	}
 	params := subscriptionsdb.InsertSubscriptionParams{
-		ID: objectid.At(now), CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
+		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
 		PaymentMethod: string(w.method), PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
 		PixAutomatic: w.automatic, PromoCode: filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
 	}

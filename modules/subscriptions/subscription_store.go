@@ -139,15 +139,6 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 	return true, nil
 }
 
-// startTrialTx notes that the customer has had his one trial.
-func (s *Service) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
-	if sub.TrialDays == 0 {
-		return nil
-	}
-	_, err := s.accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID)
-	return err
-}
-
 // recordMoveTx writes the history. A move by an event that an admin had applied
 // again names him.
 func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Status, reason Reason, c change) error {

@@ -73,6 +73,7 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.TakeStrayMoney(ctx, job.Args)
 	}))
 	river.AddWorker(w, &reconcileWorker{service: s})
+	river.AddWorker(w, &trialUsesWorker{s: s})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
 		return s.Sweep(ctx)
 	}))
@@ -106,6 +107,8 @@ func (s *Service) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
 			return reconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
 		}, nil),
+		river.NewPeriodicJob(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
+			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 

@@ -89,3 +89,9 @@ RETURNING *;
 SELECT id FROM accounts.users
 WHERE @gateway::text = 'gwa' AND gwa_customer_id = @gateway_id::text OR @gateway::text = 'gwb' AND gwb_customer_id = @gateway_id::text
 LIMIT 1;
+
+-- UserListTrials lists customers who have begun their trial since, in the order of their ids.
+-- name: UserListTrials :many
+SELECT id, tax_id::text AS tax_id, trial_used_at::timestamptz AS trial_used_at FROM accounts.users
+WHERE user_type = 'customer' AND deleted_at IS NULL AND tax_id IS NOT NULL AND trial_used_at > @since AND id > @after::text
+ORDER BY id LIMIT @page_size;

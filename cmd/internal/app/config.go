@@ -39,6 +39,8 @@ type Config struct {
 	TokenKeys string `env:"TOKEN_KEYS" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
 	FileKey   string `env:"FILE_KEY" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
 
+	TrialKey string `env:"TRIAL_KEY" doc:"Key of at least 32 characters of the hashes by which a tax id has one trial in 24 months; empty: one derived from FILE_KEY. With another key all have one again."`
+
 	AccessTokenTTL  time.Duration `env:"ACCESS_TOKEN_TTL" envDefault:"12h" doc:"Life of an access token."`
 	RefreshTokenTTL time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h" doc:"Life of a refresh token."`
 	ArchiveTokenTTL time.Duration `env:"ARCHIVE_TOKEN_TTL" envDefault:"12h" doc:"Life of an archive token."`
@@ -138,6 +140,7 @@ func (c Config) Validate() error {
 	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
 	need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY is shorter than 32 characters.")
 	need(c.PasswordList == "on" || c.PasswordList == "off" || c.PasswordList == "", "PASSWORD_LIST is neither on nor off.")
+	need(c.TrialKey == "" || len(c.TrialKey) >= minSecret, "TRIAL_KEY is shorter than 32 characters.")
 	need(c.StreamURLTTL >= time.Second, "STREAM_URL_TTL is shorter than a second.")
 	need(c.MaxConns == 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS is below 4: 2 connections are kept for webhooks, health and tokens.")
 	need(c.DatabaseWait == 0 || c.DatabaseWait >= time.Millisecond, "DATABASE_WAIT is shorter than a millisecond.")
@@ -205,6 +208,14 @@ func (c Config) streamURLKey() []byte {
 		return []byte(c.StreamURLKey)
 	}
 	return secret.Derive([]byte(c.FileKey), "stream-url")
+}
+
+// trialKey is nil where it is derived from FILE_KEY.
+func (c Config) trialKey() []byte {
+	if c.TrialKey == "" {
+		return nil
+	}
+	return []byte(c.TrialKey)
 }
 
 func (c Config) location() (*time.Location, error) { return time.LoadLocation(c.ReportTZ) }

@@ -103,7 +103,7 @@ func newModules(c core) (m modules, err error) {
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
 		Changes:  []accounts.CustomerChanges{m.tickets},
-		Personal: []accounts.PersonalData{m.subscriptions, m.tickets, m.promos, m.payments, m.catalog},
+		Personal: []accounts.PersonalData{m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments, m.catalog},
 	})
 	m.files.Register(m.tickets.FileRecords()...)
 	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords(), m.promos.FileRecords())...)
@@ -118,7 +118,7 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 	return accounts.New(accounts.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender, Templates: templates, Promos: codes,
 		Config: accounts.Config{
-			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
+			TokenKeys: c.cfg.TokenKeys, CodeKey: []byte(c.cfg.FileKey), TrialKey: c.cfg.trialKey(), AccessTokenTTL: c.cfg.AccessTokenTTL, RefreshTokenTTL: c.cfg.RefreshTokenTTL,
 			CodeTTL: c.cfg.CodeTTL, CodeCooldown: c.cfg.CodeCooldown, CodeAttempts: c.cfg.CodeAttempts, DeviceTTL: c.cfg.DeviceTTL,
 			PublicURL: c.cfg.PublicURL, UndoPage: web.UndoPage, EmailChangeNeedsPassword: c.cfg.EmailChangeNeedsPassword,
 			NoPasswordList: c.cfg.PasswordList == "off",

@@ -375,6 +375,45 @@ func (q *Queries) UserListCustomers(ctx context.Context, db DBTX, ids []string) 
 	return items, nil
 }
 
+const userListTrials = `-- name: UserListTrials :many
+SELECT id, tax_id::text AS tax_id, trial_used_at::timestamptz AS trial_used_at FROM accounts.users
+WHERE user_type = 'customer' AND deleted_at IS NULL AND tax_id IS NOT NULL AND trial_used_at > $1 AND id > $2::text
+ORDER BY id LIMIT $3
+`
+
+type UserListTrialsParams struct {
+	Since    *time.Time
+	After    string
+	PageSize int32
+}
+
+type UserListTrialsRow struct {
+	ID          objectid.ID
+	TaxID       string
+	TrialUsedAt time.Time
+}
+
+// UserListTrials lists customers who have begun their trial since, in the order of their ids.
+func (q *Queries) UserListTrials(ctx context.Context, db DBTX, arg UserListTrialsParams) ([]UserListTrialsRow, error) {
+	rows, err := db.Query(ctx, userListTrials, arg.Since, arg.After, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UserListTrialsRow{}
+	for rows.Next() {
+		var i UserListTrialsRow
+		if err := rows.Scan(&i.ID, &i.TaxID, &i.TrialUsedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const userLockCustomer = `-- name: UserLockCustomer :one
 SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
 `

@@ -1,0 +1,154 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/accounts"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// trialMonths is how long a tax id has no second trial.
+const trialMonths = 24
+
+// forgotten is the instant before which trials began that count no more.
+func forgotten(now time.Time) time.Time { return now.AddDate(0, -trialMonths, 0) }
+
+// claimTrialTx takes the one trial of the customer's tax id for a subscription that is
+// about to be written. Of two customers who have had the same tax id, one after the
+// other, one gets it. A subscription that ends before its trial begins gives it back.
+func (s *Service) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
+	now := s.clock.Now()
+	before := forgotten(now)
+	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
+		TaxIDMac: s.accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now, Forgotten: &before,
+	})
+	if err != nil {
+		return false, fmt.Errorf("claim trial: %w", err)
+	}
+	return n == 1, nil
+}
+
+// startTrialTx notes that the customer has had his one trial, and his tax id too.
+func (s *Service) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	if sub.TrialDays == 0 {
+		return nil
+	}
+	if _, err := s.accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID); err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	n, err := s.db.BeginTrial(ctx, tx, subscriptionsdb.BeginTrialParams{SubscriptionID: &sub.ID, Now: &now})
+	if err != nil {
+		return fmt.Errorf("begin trial: %w", err)
+	}
+	if n > 0 {
+		return nil
+	}
+	c, err := s.accounts.CustomerByID(ctx, tx, sub.CustomerID)
+	if isMissing(err) || err == nil && c.TaxID == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.noteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
+}
+
+func (s *Service) noteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
+	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
+		return fmt.Errorf("note trial: %w", err)
+	}
+	return nil
+}
+
+// trialUsesArgs is the job that removes trials that count no more, and notes those that
+// began before they were kept by tax id.
+type trialUsesArgs struct{}
+
+// Kind names the job.
+func (trialUsesArgs) Kind() string { return "subscriptions_trial_uses" }
+
+type trialUsesWorker struct {
+	river.WorkerDefaults[trialUsesArgs]
+	s *Service
+}
+
+func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs]) error {
+	s := w.s
+	before := forgotten(s.clock.Now())
+	if _, err := s.db.DeleteOldTrials(ctx, s.pool, &before); err != nil {
+		return fmt.Errorf("delete old trials: %w", err)
+	}
+	for after := objectid.ID(""); ; {
+		used, err := s.accounts.TrialsSince(ctx, before, after)
+		if err != nil || len(used) == 0 {
+			return err
+		}
+		for _, t := range used {
+			if err := s.noteTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
+				return err
+			}
+		}
+		after = used[len(used)-1].CustomerID
+	}
+}
+
+// Trials is what is kept of trials, as accounts asks for personal data.
+func (s *Service) Trials() accounts.PersonalData { return trials{s} }
+
+type trials struct{ s *Service }
+
+// PersonalDataName names the part of GET /customers/me/data.
+func (trials) PersonalDataName() string { return "trial_uses" }
+
+// heldTrial is a use of a trial; the hash itself tells nobody anything.
+type heldTrial struct {
+	Held      string        `json:"held"`
+	BeganAt   *httpapi.Time `json:"began_at"`
+	KeptUntil httpapi.Time  `json:"kept_until"`
+}
+
+// PersonalData tells what is kept of the customer's tax id, also once the account is
+// deleted.
+func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, _ bool) (any, error) {
+	c, err := t.s.accounts.CustomerByID(ctx, db, customerID)
+	if err != nil {
+		return nil, err
+	}
+	var mac []byte
+	if c.TaxID != "" {
+		mac = t.s.accounts.TaxIDMAC(c.TaxID)
+	}
+	rows, err := t.s.db.ListTrialsOf(ctx, db, subscriptionsdb.ListTrialsOfParams{CustomerID: customerID, TaxIDMac: mac})
+	if err != nil {
+		return nil, fmt.Errorf("list trials: %w", err)
+	}
+	held := make([]heldTrial, len(rows))
+	for i, row := range rows {
+		from := row.ClaimedAt
+		if row.BeganAt != nil {
+			from = *row.BeganAt
+		}
+		held[i] = heldTrial{
+			Held:    "A keyed hash of your tax_id, by which a trial is given once. It stays when the account is deleted.",
+			BeganAt: httpapi.TimePtr(row.BeganAt), KeptUntil: httpapi.Time(from.AddDate(0, trialMonths, 0)),
+		}
+	}
+	return held, nil
+}
+
+// ErasePersonalDataTx keeps the hash, and not whose it was.
+func (t trials) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	if err := t.s.db.ForgetTrialsOwner(ctx, tx, customerID); err != nil {
+		return fmt.Errorf("forget whose trials these were: %w", err)
+	}
+	return nil
+}
