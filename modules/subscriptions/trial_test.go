@@ -34,7 +34,9 @@ func TestATrialIsHadOnceByTaxID(t *testing.T) {
 		}
 		return "trial"
 	}
-	end := func() { exec("UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now() WHERE ended_at IS NULL") }
+	end := func() {
+		exec("UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now() WHERE ended_at IS NULL")
+	}
 	taxID := b.customer.TaxID
 
 	// One whose gateway has not answered yet, and in the end takes nothing.

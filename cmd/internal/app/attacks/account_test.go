@@ -1,0 +1,53 @@
+package attacks
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/cmd/internal/app"
+	"marquee/modules/accounts/accountstest"
+	"marquee/testutil/apitest"
+)
+
+// signUp signs up with what set changes of a payload that is taken.
+func (p *platform) signUp(name string, set object) *apitest.Answer {
+	body := object{"username": name, "email": name + "@example.com", "password": "a password of mine", "full_name": "Ana Silva", "phone": "+5511987654321"}
+	for k, v := range set {
+		body[k] = v
+	}
+	return p.nobody.Post("/customers/signup", []object{body})
+}
+
+// Somebody signs up as the house, as an admin, or under a name that shows another.
+func TestSomebodyReadsLikeSomebodyElse(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	for _, name := range []string{"suporte", "SUPPORT", "adrnin", "r00t", "rооt"} {
+		require.Contains(t, []int{409, 422}, p.signUp("stranger", object{"username": name}).Status, name)
+	}
+	p.signUp("stranger", object{"full_name": "Ana\u202eavliS"}).Expect(422)
+	p.signUp("stranger", object{"password": "12345678"}).Expect(422)
+	p.signUp("stranger", object{"password": "STRANGER@example.com"}).Expect(422)
+	p.signUp("stranger", nil).Expect(200)
+}
+
+// Somebody who got hold of a session moves the account to an address of their own: not
+// without the password where that is asked for, and never unseen.
+func TestSessionThiefMovesTheAccount(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled, func(c *app.Config) { c.EmailChangeNeedsPassword = true })
+	owner := accountstest.Customer(t, p.db)
+	token, _ := p.signIn(p.nobody, owner.Username, accountstest.Password).Expect(200).Map()["access_token"].(string)
+	thief := p.nobody.As(token)
+	thief.Post("/customers/me/change-email", object{"new_email": "thief@example.com"}).Expect(400)
+	thief.Post("/customers/me/change-email", object{"new_email": "thief@example.com", "current_password": "a guess"}).Expect(400)
+	notices := `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_send_email_notice'`
+	require.Zero(t, p.count(notices))
+	thief.Post("/customers/me/change-email", object{"new_email": "thief@example.com", "current_password": accountstest.Password}).Expect(200)
+	require.Equal(t, 1, p.count(notices), "the owner is told")
+	p.nobody.Post("/auth/undo-email-change", object{"token": "0123456789abcdef01234567forged"}).Expect(400)
+	page := p.nobody.Get("/auth/undo-email-change").Expect(200)
+	require.Contains(t, string(page.Body), "<button")
+	require.Equal(t, "no-referrer", page.Header.Get("Referrer-Policy"))
+}
