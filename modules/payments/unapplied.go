@@ -87,7 +87,7 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 }
 
 // RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
-// the part, and grows with it while nobody has decided.
+// the part, and grows with it. When somebody has kept a smaller part, it is open again.
 func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	if u.Amount == nil || u.PaymentID == "" {
 		return errors.New("payments: what was taken back needs a payment and an amount")
@@ -96,11 +96,32 @@ func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	if err != nil || first {
 		return err
 	}
+	if err := s.reopenTakenBackTx(ctx, tx, u); err != nil {
+		return err
+	}
 	err = s.db.UnappliedAmend(ctx, tx, paymentsdb.UnappliedAmendParams{
 		Gateway: string(u.Gateway), Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: filled(u.Note), At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("amend unapplied payment %s: %w", u.PaymentID, err)
+	}
+	return nil
+}
+
+func (s *Service) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(u.Gateway), PaymentRef: u.PaymentID})
+	if err != nil {
+		return fmt.Errorf("find unapplied payment: %w", err)
+	}
+	for _, row := range found {
+		known := row.PaymentsUnappliedPayment
+		if UnappliedState(known.State) != UnappliedKept || known.AmountCents == nil || *known.AmountCents >= int64(*u.Amount) {
+			continue
+		}
+		_, err := s.moveUnappliedTx(ctx, tx, known, unappliedChange{to: UnappliedOpen, source: byGateway, reason: "The payer's bank has taken back more.", forPeople: true})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -28,13 +28,14 @@ const (
 )
 
 // unappliedMoves is the one table of permitted moves. What people have decided
-// stays, but for an extension that the gateway refuses; what a refund makes of a case follows the ledger, back too when a refund
-// fails after it was counted.
+// stays, but for an extension that the gateway refuses, and a kept part of which the bank takes back more; what a
+// refund makes of a case follows the ledger, back too when a refund fails after it was counted.
 var unappliedMoves = map[UnappliedState][]UnappliedState{
 	UnappliedOpen:      {UnappliedRefunding, UnappliedRefunded, UnappliedExtended, UnappliedKept},
 	UnappliedRefunding: {UnappliedRefunded, UnappliedOpen},
 	UnappliedRefunded:  {UnappliedRefunding, UnappliedOpen},
 	UnappliedExtended:  {UnappliedOpen},
+	UnappliedKept:      {UnappliedOpen},
 }
 
 // Who decided, in the history.

@@ -311,16 +311,21 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 490", id))
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND note LIKE '%R$ 9.90%'`, payment))
 
+		b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/keep", object{"reason": "the bank's mistake"}).Expect(200)
+		b.takeBack(t, payment, 100)
+		require.Equal(t, "open", b.listed(t, payment)["state"], "more was taken than somebody has decided about")
+		require.EqualValues(t, 1090, b.listed(t, payment)["amount"])
+
 		b.takeBack(t, payment, 0)
 		require.Equal(t, "cancelled", b.status(t, id), kind)
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4000", id), "what was booked before stays a refund")
-		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 3900", id), "what was booked before stays a refund")
+		require.EqualValues(t, 1090, column[int64](t, b, id, "total_refunded_cents"))
 		moves := b.history(t, id)
 		require.Equal(t, "active>cancelled chargeback webhook", moves[len(moves)-1], "one exit")
 		require.Equal(t, "kept", b.listed(t, payment)["state"], "the part is decided with the whole")
 		require.Contains(t, b.listed(t, payment)["note"], "took all")
 		b.reconcile(t, false)
-		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id), "and is found to be so")
+		require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1", id), "and is found to be so")
 		require.Empty(t, b.reconcile(t, false).Findings)
 	}
 }

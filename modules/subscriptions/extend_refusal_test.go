@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/sandbox/stage"
+	"marquee/testutil/pgtest"
 )
 
 // refuses has gateway A find the calls of an extension wrong.
@@ -76,6 +77,16 @@ func TestAnExtensionThatTheGatewayRefusesIsTakenBack(t *testing.T) {
 			require.Equal(t, listed, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "the charge pays its period")
 			require.True(t, b.access(t))
 			require.True(t, column[time.Time](t, b, id, "next_billing_date").After(from))
+			if way == "days" {
+				return
+			}
+			b.gateways.Sandbox.GWA.Stage().Faults.Clear()
+			open := b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open'")
+			b.admin(t).Post(unappliedPath+"/"+open+"/extend", nil).Expect(200)
+			require.NoError(t, b.service.Sweep(t.Context()))
+			b.looks(t, time.Minute)
+			require.Equal(t, "done", b.chargeMove(t, id), "once the cause is gone")
+			pgtest.Sound(t, b.db, b.clock.Now())
 		})
 	}
 }

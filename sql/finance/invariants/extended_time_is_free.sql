@@ -21,3 +21,4 @@ FROM subscriptions.charge_moves m JOIN payments.unapplied_payments u ON u.subscr
 JOIN subscriptions.subscriptions s ON s.id = m.subscription_id
 JOIN payments.unapplied_decisions d ON d.unapplied_id = u.id AND d.to_state = 'extended' AND d.at BETWEEN m.register_date AND m.ended_at
 WHERE m.state = 'refused' AND (m.refusal IS NOT NULL OR s.status IN ('active', 'suspended') AND s.gateway_deleted_at IS NULL AND s.gateway_end_open_since IS NULL)
+    AND NOT EXISTS (SELECT FROM payments.unapplied_decisions l WHERE l.unapplied_id = u.id AND l.to_state = 'extended' AND l.at > m.ended_at)
