@@ -84,6 +84,7 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 		require.Equal(t, payments.ResultIgnored, r.Status, name)
 		require.Equal(t, "an identifier of another authorization", r.Reason, name)
 	}
+	require.Equal(t, "a contract of another subscription", event(auth, code, second).Reason)
 	require.Equal(t, "pending", b.status(t, second))
 	b.set(t, second, "pix_conciliation_id = NULL")
 	require.Equal(t, "an identifier of another subscription", event(own, code, second).Reason)

@@ -122,6 +122,8 @@ func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Ev
 		return stray{reason: "its payment is not booked yet", waits: true}, nil
 	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
 		return stray{reason: "an identifier of another authorization", ours: true}, nil
+	case e.Authorization != nil && e.Reference != "" && e.Reference != sub.ID:
+		return stray{reason: "a contract of another subscription"}, nil
 	case otherRecurrence && known != "", otherRecurrence && e.Gateway == payments.GWA && sub.PaymentMethod != string(payments.MethodCard):
 		return stray{reason: "another recurrence than the subscription's", ours: true}, nil
 	case otherRecurrence && e.Gateway == payments.GWA && e.Kind != payments.PaymentWasSettled:
