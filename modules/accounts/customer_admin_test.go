@@ -87,16 +87,16 @@ func TestCustomerRefusals(t *testing.T) {
 		status int
 		field  string
 	}{
-		"type":              {map[string]any{"user_type": "customer"}, 422, "user_type"},
+		"type":              {map[string]any{"user_type": "admin"}, 422, "user_type"},
 		"root":              {map[string]any{"is_root": true}, 422, "is_root"},
 		"password":          {map[string]any{"password": "long enough"}, 422, "password"},
 		"subscription":      {map[string]any{"current_subscription_id": other.ID}, 422, "current_subscription_id"},
 		"gateway id":        {map[string]any{"gwb_customer_id": "cus_1"}, 422, "gwb_customer_id"},
 		"other gateway id":  {map[string]any{"gwa_customer_id": "cus_1"}, 422, "gwa_customer_id"},
 		"promo code":        {map[string]any{"promo_code_used": "X"}, 422, "promo_code_used"},
-		"reset flag":        {map[string]any{"password_reset_required": false}, 422, "password_reset_required"},
+		"reset flag":        {map[string]any{"password_reset_required": true}, 422, "password_reset_required"},
 		"nationality":       {map[string]any{"nationality": "BR"}, 422, "nationality"},
-		"trial":             {map[string]any{"trial_used_at": nil}, 422, "trial_used_at"},
+		"trial":             {map[string]any{"trial_used_at": "2026-01-01T00:00:00Z"}, 422, "trial_used_at"},
 		"tax id":            {map[string]any{"tax_id": "12"}, 422, "tax_id"},
 		"phone":             {map[string]any{"phone": "5541999990000"}, 422, "phone"},
 		"no phone":          {map[string]any{"phone": nil}, 422, "phone"},

@@ -49,7 +49,7 @@ func TestMyUserRefusals(t *testing.T) {
 		"no id":            {[]any{map[string]any{"_id": 7}}, 422, "_id"},
 		"root":             {[]any{map[string]any{"is_root": true}}, 422, "is_root"},
 		"profiles":         {[]any{map[string]any{"type_user": []string{}}}, 422, "type_user"},
-		"type":             {[]any{map[string]any{"user_type": "admin"}}, 422, "user_type"},
+		"type":             {[]any{map[string]any{"user_type": "customer"}}, 422, "user_type"},
 		"enable":           {[]any{map[string]any{"enable": false}}, 422, "enable"},
 		"password":         {[]any{map[string]any{"password": "long enough"}}, 422, "password"},
 		"hash object":      {[]any{map[string]any{"password": map[string]any{"hash": "x"}}}, 422, "password"},

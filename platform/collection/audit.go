@@ -41,6 +41,10 @@ func (r *Resource) watchedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 	if !audit.On(ctx) {
 		return nil, nil
 	}
+	return r.documentsTx(ctx, tx, ids)
+}
+
+func (r *Resource) documentsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (documents, error) {
 	joined, _, err := r.DocsTx(ctx, tx, ids)
 	if err != nil {
 		return nil, err

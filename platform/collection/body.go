@@ -100,7 +100,7 @@ func (r *Resource) readNew(body RawJSON) ([]*Record, error) {
 			case f.writable():
 				rec.values[f.Column] = f.absent()
 			case sent && f.Write == Privileged:
-				found.add(i, f.Name, "forbidden", "may not be set")
+				found.add(i, f.Name, "forbidden", notToBeSet)
 			}
 		}
 		r.refuseUnknown(i, object, &found)
@@ -120,7 +120,7 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 	seen := map[objectid.ID]bool{}
 	records := make([]*Record, len(all))
 	for i, object := range all {
-		rec := &Record{Index: i, values: map[string]any{}, once: map[string]any{}}
+		rec := &Record{Index: i, values: map[string]any{}, once: map[string]any{}, repeated: map[string]json.RawMessage{}}
 		rec.ID = readID(i, object, seen, &found)
 		for _, f := range r.all {
 			raw, sent := object[f.Name]
@@ -128,7 +128,7 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 			case sent && f.writable():
 				r.read(rec, &f, raw, &found)
 			case sent && f.Write == Privileged:
-				found.add(i, f.Name, "forbidden", "may not be set")
+				rec.repeated[f.Name] = raw
 			}
 		}
 		r.refuseUnknown(i, object, &found)
@@ -211,7 +211,10 @@ func (r *Resource) read(rec *Record, f *Field, raw json.RawMessage, found *findi
 	rec.values[f.Column] = value
 }
 
-const unknownField = "is not a known field"
+const (
+	unknownField = "is not a known field"
+	notToBeSet   = "may not be set"
+)
 
 func (r *Resource) refuseUnknown(i int, object map[string]json.RawMessage, found *findings) {
 	var unknown []string

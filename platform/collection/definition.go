@@ -111,7 +111,8 @@ const (
 	// Kept by the service: computed names, dates and counters are ignored, since
 	// clients send back what they read.
 	Kept
-	// Privileged fields are refused with 422.
+	// Privileged fields are refused with 422, but for a PUT that sends the value that the
+	// record shows.
 	Privileged
 	// Once fields are set by POST; a PUT that would change them is refused with 422.
 	Once

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"marquee/platform/fault"
@@ -14,6 +15,8 @@ type Record struct {
 
 	values map[string]any
 	once   map[string]any // columns that a PUT may repeat but not change
+	// repeated are the Privileged fields of a PUT by name, whose values have to be the record's.
+	repeated map[string]json.RawMessage
 }
 
 // Value returns the checked value of a column and whether the body, a default or

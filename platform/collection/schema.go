@@ -87,11 +87,11 @@ func (v *View) DocumentSchema() *huma.Schema {
 }
 
 // bodySchema is the array that POST (create) or PUT takes. Fields that the
-// service keeps are accepted and ignored.
+// service keeps are accepted and ignored; so are Privileged ones of a PUT, unchanged.
 func (r *Resource) bodySchema(create bool) *huma.Schema {
 	s := object(map[string]*huma.Schema{})
 	for _, f := range r.all {
-		if f.Write == Privileged {
+		if create && f.Write == Privileged {
 			continue
 		}
 		s.Properties[f.Name] = f.schema(true)

@@ -2,8 +2,10 @@ package collection
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,7 +105,7 @@ func (r *Resource) queueUpdate(b *pgx.Batch, rec *Record, by Actor) {
 }
 
 // checkPresent locks the rows of a PUT in the order of their ids, so that two of
-// them cannot deadlock, and refuses unknown ids and changed Once fields.
+// them cannot deadlock, and refuses unknown ids and changed Once and Privileged fields.
 func (r *Resource) checkPresent(ctx context.Context, tx pgx.Tx, records []*Record) error {
 	found, err := r.lockTx(ctx, tx, idsOf(records), "FOR NO KEY UPDATE")
 	if err != nil {
@@ -118,7 +120,44 @@ func (r *Resource) checkPresent(ctx context.Context, tx pgx.Tx, records []*Recor
 			return fault.NotFound(fmt.Sprintf("body[%d]: %s", rec.Index, r.def.Singular)).WithField(idField)
 		}
 	}
-	return r.checkOnce(ctx, tx, records)
+	if err := r.checkOnce(ctx, tx, records); err != nil {
+		return err
+	}
+	return r.checkRepeated(ctx, tx, records)
+}
+
+// checkRepeated refuses Privileged fields with another value than the record shows: clients
+// send back what they read.
+func (r *Resource) checkRepeated(ctx context.Context, tx pgx.Tx, records []*Record) error {
+	if !slices.ContainsFunc(records, func(rec *Record) bool { return len(rec.repeated) > 0 }) {
+		return nil
+	}
+	docs, err := r.documentsTx(ctx, tx, idsOf(records))
+	if err != nil {
+		return err
+	}
+	var found findings
+	for _, rec := range records {
+		var shown map[string]json.RawMessage
+		if err := json.Unmarshal(docs[rec.ID], &shown); err != nil {
+			return fmt.Errorf("read document: %w", err)
+		}
+		for _, f := range r.all {
+			if sent, repeats := rec.repeated[f.Name]; repeats && !sameJSON(sent, shown[f.Name]) {
+				found.add(rec.Index, f.Name, "forbidden", notToBeSet)
+			}
+		}
+	}
+	return found.err()
+}
+
+// sameJSON reports whether two values are the same, however they are spelled. None is null.
+func sameJSON(a, b json.RawMessage) bool {
+	var left, right any
+	if len(a) > 0 && json.Unmarshal(a, &left) != nil || len(b) > 0 && json.Unmarshal(b, &right) != nil {
+		return false
+	}
+	return reflect.DeepEqual(left, right)
 }
 
 func (r *Resource) checkOnce(ctx context.Context, tx pgx.Tx, records []*Record) error {

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts"
+	"marquee/platform/httpapi"
+	"marquee/testutil/apitest"
+)
+
+// TestWhatIsReadMayBeSentBack: a client changes a field of a record that a list answered,
+// and sends the whole record. What it may not change, and has not, is ignored (open-shapes 4.10).
+func TestWhatIsReadMayBeSentBack(t *testing.T) {
+	t.Parallel()
+	a := openApp(t)
+	nobody := apitest.New(t, a.api)
+	_, root := person(t, a, nobody, accounts.NewUser{Type: httpapi.TypeAdmin, Root: true, Username: "root", Name: "Root"})
+	b := newVictim(t, a, nobody, root)
+	callers := map[httpapi.Auth]*apitest.Client{httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: root, httpapi.Root: root}
+	lists := map[string]bool{}
+	for _, r := range a.api.Routes() {
+		lists[r.Path] = lists[r.Path] || r.Method == http.MethodGet
+	}
+	played := 0
+	for _, r := range a.api.Routes() {
+		schema := jsonBody(a, r)
+		if r.Method != http.MethodPut || schema == nil || schema.Items == nil || !lists[r.Path] {
+			continue
+		}
+		if r.Name == "customer_me_put" {
+			continue // one person's profile, and no collection: it takes its own fields alone
+		}
+		caller := callers[r.Auth]
+		if caller == nil {
+			caller = b.client
+		}
+		listed := caller.Get(r.Path + "?size=5")
+		if listed.Status != http.StatusOK {
+			continue
+		}
+		docs, _ := listed.Map()["docs"].([]any)
+		for _, doc := range docs {
+			played++
+			answer := caller.Do(http.MethodPut, r.Path, []any{doc})
+			if answer.Status != http.StatusOK {
+				t.Errorf("%s: %d %s", r.Name, answer.Status, answer.Body)
+			}
+		}
+	}
+	require.Greater(t, played, 10)
+}
