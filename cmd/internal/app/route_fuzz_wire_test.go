@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -84,6 +85,9 @@ func (q *attackRequest) send(address string) (*attackAnswer, error) {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a file that is deleted while it is sent is broken off
+		err = nil
+	}
 	return &attackAnswer{res.StatusCode, body}, err
 }
 
