@@ -98,7 +98,7 @@ func places(a *App, r httpapi.RouteInfo) []place {
 }
 
 // eachProperty visits the properties of a body that hold plain values or lists of
-// them.
+// them. What is read-only is sent back by clients and changes nothing.
 func eachProperty(registry huma.Registry, s *huma.Schema, name string, visit func(name, pattern string)) {
 	if s == nil {
 		return
@@ -113,6 +113,9 @@ func eachProperty(registry huma.Registry, s *huma.Schema, name string, visit fun
 		visit(name, s.Pattern)
 	}
 	for property, schema := range s.Properties {
+		if schema.ReadOnly {
+			continue
+		}
 		eachProperty(registry, schema, property, visit)
 	}
 }
