@@ -71,6 +71,16 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 	return true, nil
 }
 
+// CountPaymentTx notes that a booked payment opened its subscription or paid one of its
+// periods. What is not counted has to stand on the list of unapplied payments.
+func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentID string) error {
+	err := s.db.PaymentCount(ctx, tx, paymentsdb.PaymentCountParams{Gateway: string(gateway), GatewayPaymentID: paymentID})
+	if err != nil {
+		return fmt.Errorf("count payment %s: %w", paymentID, err)
+	}
+	return nil
+}
+
 // eventSubjects are the ids by which events name the payment: a refund or a dispute,
 // which may come before it, names nothing else.
 func (r Record) eventSubjects() []string {

@@ -40,12 +40,13 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID), slog.String("why", why))
 		return s.listUnappliedTx(ctx, tx, *sub, p, why, true)
 	}
+	p.recurs = p.recurs && !p.beside
 	if p.recurs {
 		if p.recurs, err = s.endedUnknownTx(ctx, tx, *sub); err != nil {
 			return err
 		}
 	}
-	_, err = s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
+	moved, err := s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
 		if p.charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
@@ -55,7 +56,10 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 		}
 		s.pay(r, p)
 	}})
-	if err != nil {
+	if err != nil || !moved {
+		return err
+	}
+	if err := s.countTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
 	return s.stopTx(ctx, tx, *sub, s.clock.Now())

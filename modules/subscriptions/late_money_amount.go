@@ -21,7 +21,7 @@ const aheadAtGWA = 40 * 24 * time.Hour
 // the first code of an automatic PIX have ids of the gateway's own: their amount has to
 // be right.
 func (s *Service) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if p.Amount <= 0 {
+	if p.Amount <= 0 || p.beside {
 		return false, nil
 	}
 	switch {

@@ -109,9 +109,13 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !Status(sub.Status).Ended())
+	beside, err := s.isBesideTx(ctx, tx, *sub, e)
+	if err != nil {
+		return "", err
+	}
 	err = s.settlePaymentTx(ctx, tx, sub, payment{
 		Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), recurs: recurs,
-		first: isFirst(*sub, e), older: older,
+		first: isFirst(*sub, e), beside: beside, older: older,
 	})
 	switch {
 	case err == nil && older:

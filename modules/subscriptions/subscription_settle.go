@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -186,6 +187,7 @@ type payment struct {
 	event  *string
 	recurs bool           // it will be charged again without the payer's doing
 	first  bool           // the one-off that began it, charged apart from the recurrence
+	beside bool           // made beside the recurrence that pays the subscription, which it names
 	older  bool           // than a failure that counts, of another charge: it pays nothing that is owed
 	charge *renewalCharge // the code that it paid, which was made for a further period
 	cycle  *time.Time     // of a debit of automatic PIX: the beginning of the period that it pays
@@ -223,6 +225,10 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 
 // settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
 func (s *Service) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+	if made := text(p.charge.GatewayPaymentID); made != "" && made != p.ID { // it names the charge, and is not its code
+		p.charge, p.beside = nil, sub.PixAutomatic
+		return s.settleBookedTx(ctx, tx, sub, p)
+	}
 	if p.charge.Cycle.Valid {
 		p.cycle = new(s.dayOf(p.charge.Cycle))
 	}
@@ -257,17 +263,24 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 	if listed, err := s.keepUnrecurringTx(ctx, tx, *sub, p); err != nil || listed {
 		return err
 	}
+	if listed, err := s.keepBesideTx(ctx, tx, *sub, p); err != nil || listed {
+		return err
+	}
 	if p.older {
-		return nil // a later charge failed, and is owed
+		return s.countTx(ctx, tx, *sub, p) // a later charge failed, and is owed
 	}
 	if p.before, err = s.isBeforeMoveTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
 	if sub.HasChargeback && Status(sub.Status) == Suspended {
-		return s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
+		err = s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
+		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
 	}
-	_, err = s.moveTx(ctx, tx, sub, change{action: PaymentSettles, source: p.source, event: p.event, edit: func(r *row) { s.pay(r, p) }})
-	return err
+	moved, err := s.moveTx(ctx, tx, sub, change{action: PaymentSettles, source: p.source, event: p.event, edit: func(r *row) { s.pay(r, p) }})
+	if err != nil || !moved {
+		return err
+	}
+	return s.countTx(ctx, tx, *sub, p)
 }
 
 // settleNothingTx: an invoice of nothing is no money for the ledger. It opens a

@@ -5,10 +5,11 @@
 WITH first AS (
     INSERT INTO payments.payments (
         id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-        amount_cents, method, native_status, settled_at, created_at, updated_at
+        amount_cents, method, native_status, settled_at, created_at, updated_at, counted
     ) VALUES (
         @id, @gateway, @gateway_payment_id, sqlc.narg(invoice_id), sqlc.narg(payment_intent_id), @purpose, @local_id, @customer_id,
-        @amount_cents, @method, @native_status, @settled_at, @at, @at
+        @amount_cents, @method, @native_status, @settled_at, @at, @at,
+        CASE WHEN @purpose = 'subscription' THEN false END
     )
     ON CONFLICT DO NOTHING
     RETURNING id
@@ -26,6 +27,11 @@ WHERE p.purpose = @purpose AND p.local_id = @local_id AND NOT EXISTS (
     SELECT FROM payments.unapplied_payments u
     WHERE u.gateway = p.gateway AND u.subject = p.gateway_payment_id AND u.state = 'extended')
 ORDER BY p.settled_at, p.id LIMIT 1;
+
+-- name: PaymentCount :exec
+-- PaymentCount notes that a payment opened its subscription or paid one of its periods.
+UPDATE payments.payments SET counted = true
+WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND counted IS DISTINCT FROM true;
 
 -- name: PaymentListOf :many
 SELECT * FROM payments.payments

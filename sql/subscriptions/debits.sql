@@ -20,6 +20,11 @@ SELECT EXISTS (
     WHERE d.subscription_id = @subscription_id AND d.cycle > @cycle AND d.failed_at IS NOT NULL AND d.paid_at IS NULL
       AND d.failure IS DISTINCT FROM @passed_over);
 
+-- name: HasAwaitedDebit :one
+-- Whether the order of a debit is not answered yet, so that its payment is not known.
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.debits WHERE subscription_id = @subscription_id AND gateway_payment_id IS NULL AND failed_at IS NULL);
+
 -- name: HasOpenDebitWithin :one
 -- Whether another debit that has not failed pays a period in which the cycle begins.
 SELECT EXISTS (

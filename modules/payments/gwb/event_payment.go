@@ -63,7 +63,7 @@ func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
 		return err
 	}
 	e.Kind = payments.PaymentWasSettled
-	if !ok && !readNameless(object, e) {
+	if !ok && !readWithoutKind(object, e) && !readNameless(object, e) {
 		e.Kind = payments.NothingForUs
 		return nil
 	}
@@ -72,6 +72,21 @@ func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
 		e.Payment.SettledAt = &e.CreatedAt
 	}
 	return nil
+}
+
+// readWithoutKind reads an intent that names a subscription and no kind: none that was made
+// here, as reconciliation finds its charge.
+func readWithoutKind(object json.RawMessage, e *payments.Event) (ok bool) {
+	var i intentObject
+	if json.Unmarshal(object, &i) != nil || i.Metadata[metaKind] != "" || i.ofInvoice() {
+		return false
+	}
+	purpose, local := i.Metadata.purpose()
+	if purpose != payments.ForSubscription {
+		return false
+	}
+	e.Purpose, e.Reference, e.CustomerID, e.Payment = purpose, local, i.Customer.ID, i.payment()
+	return true
 }
 
 // readNameless reads an intent of a customer that names nothing of ours and no invoice.

@@ -168,6 +168,10 @@ var plants = map[string][]string{
 		refund("gwa", "pay_1", "subscription", "SUB", 1, "requested"),
 		refund("gwa", "pay_1", "subscription", "SUB", 1, "pending"),
 	},
+	"payments_count": {
+		`UPDATE payments.payments SET counted = false WHERE gateway_payment_id = 'pay_1'`,
+		`UPDATE payments.payments SET counted = false WHERE gateway_payment_id = 'pay_1'; ` + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
+	},
 	"ledger_has_subjects": {
 		`UPDATE payments.payments SET local_id = 'OTHER' WHERE gateway_payment_id = 'pi_2'`,
 		`UPDATE payments.payments SET customer_id = 'BIA' WHERE gateway_payment_id = 'pay_1'`,

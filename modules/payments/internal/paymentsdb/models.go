@@ -133,6 +133,8 @@ type PaymentsPayment struct {
 	SettledAt time.Time
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	// Of a subscription's payment: whether it opened the subscription or paid one of its periods. False: it gave nothing, and stands on the list of unapplied payments. NULL: of an order, or booked before this was kept.
+	Counted *bool
 }
 
 // The ledger of money given back: the done rows of a payment add up to what its gateway says.

@@ -13,7 +13,7 @@ import (
 )
 
 const paymentByGatewayID = `-- name: PaymentByGatewayID :one
-SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at FROM payments.payments
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted FROM payments.payments
 WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))
 ORDER BY settled_at LIMIT 1
 `
@@ -43,8 +43,25 @@ func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentBy
 		&i.SettledAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Counted,
 	)
 	return i, err
+}
+
+const paymentCount = `-- name: PaymentCount :exec
+UPDATE payments.payments SET counted = true
+WHERE gateway = $1 AND gateway_payment_id = $2 AND counted IS DISTINCT FROM true
+`
+
+type PaymentCountParams struct {
+	Gateway          string
+	GatewayPaymentID string
+}
+
+// PaymentCount notes that a payment opened its subscription or paid one of its periods.
+func (q *Queries) PaymentCount(ctx context.Context, db DBTX, arg PaymentCountParams) error {
+	_, err := db.Exec(ctx, paymentCount, arg.Gateway, arg.GatewayPaymentID)
+	return err
 }
 
 const paymentFirstOwn = `-- name: PaymentFirstOwn :one
@@ -73,10 +90,11 @@ const paymentInsert = `-- name: PaymentInsert :one
 WITH first AS (
     INSERT INTO payments.payments (
         id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-        amount_cents, method, native_status, settled_at, created_at, updated_at
+        amount_cents, method, native_status, settled_at, created_at, updated_at, counted
     ) VALUES (
         $3, $1, $4, $5, $6, $7, $8, $9,
-        $10, $11, $12, $13, $14, $14
+        $10, $11, $12, $13, $14, $14,
+        CASE WHEN $7 = 'subscription' THEN false END
     )
     ON CONFLICT DO NOTHING
     RETURNING id
@@ -155,7 +173,7 @@ func (q *Queries) PaymentLinkIntent(ctx context.Context, db DBTX, arg PaymentLin
 }
 
 const paymentListOf = `-- name: PaymentListOf :many
-SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at FROM payments.payments
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted FROM payments.payments
 WHERE purpose = $1 AND local_id = $2
 ORDER BY settled_at DESC, id DESC
 `
@@ -189,6 +207,7 @@ func (q *Queries) PaymentListOf(ctx context.Context, db DBTX, arg PaymentListOfP
 			&i.SettledAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Counted,
 		); err != nil {
 			return nil, err
 		}

@@ -163,6 +163,19 @@ func (q *Queries) GetFailedDebit(ctx context.Context, db DBTX, arg GetFailedDebi
 	return i, err
 }
 
+const hasAwaitedDebit = `-- name: HasAwaitedDebit :one
+SELECT EXISTS (
+    SELECT 1 FROM subscriptions.debits WHERE subscription_id = $1 AND gateway_payment_id IS NULL AND failed_at IS NULL)
+`
+
+// Whether the order of a debit is not answered yet, so that its payment is not known.
+func (q *Queries) HasAwaitedDebit(ctx context.Context, db DBTX, subscriptionID objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, hasAwaitedDebit, subscriptionID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const hasLaterFailedDebit = `-- name: HasLaterFailedDebit :one
 SELECT EXISTS (
     SELECT 1 FROM subscriptions.debits d

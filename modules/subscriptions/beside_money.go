@@ -1,0 +1,63 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+)
+
+// isBesideTx reports whether a payment names the subscription and is none of its own: a
+// card is paid by the charges that name its recurrence, at gateway B by its invoices, and
+// by one first month that a promo code lowered; automatic PIX by its first code and its
+// debits. Whatever else was made for them, also of the right amount, pays no period. A
+// manual PIX is lengthened by each payment. What gateway A is asked for does not tell the
+// authorization: there the event's word is not enough.
+func (s *Service) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+	switch {
+	case paysOnce(sub):
+		return false, nil
+	case isFirst(sub, e):
+		return sub.LastPaymentAt != nil, nil
+	case !sub.PixAutomatic && e.Gateway == payments.GWA:
+		return e.SubscriptionID == "", nil
+	case !sub.PixAutomatic:
+		return e.SubscriptionID == "" && e.Payment.InvoiceID == "", nil
+	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != payments.ReadLive:
+		return false, nil
+	}
+	_, found, err := s.debitOfTx(ctx, tx, sub, e.Payment)
+	if err != nil || found {
+		return false, err
+	}
+	awaited, err := s.db.HasAwaitedDebit(ctx, tx, sub.ID)
+	if err != nil {
+		return false, fmt.Errorf("read debits: %w", err)
+	}
+	return !awaited, nil
+}
+
+// keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
+// given back by itself.
+func (s *Service) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	if !p.beside {
+		return false, nil
+	}
+	note := "It names the subscription, but is no charge of its recurrence, which pays each period."
+	if p.first {
+		note = "The first month of the subscription was paid before."
+	}
+	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: note,
+	})
+	return true, err
+}
+
+// countTx notes in the ledger that a payment opened the subscription or paid one of its
+// periods: what it does not say of has to be listed.
+func (s *Service) countTx(ctx context.Context, tx pgx.Tx, sub row, p payment) error {
+	return s.payments.CountPaymentTx(ctx, tx, payments.GatewayName(sub.Gateway), p.ID)
+}

@@ -1,0 +1,109 @@
+package subscriptions_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+)
+
+// beside has a gateway take a PIX of the customer, of an amount in cents, that names the
+// subscription and is no charge of it. Kind is gateway B's metadata.
+func (b *bundle) beside(t *testing.T, gateway payments.GatewayName, id objectid.ID, cents int, kind string) string {
+	t.Helper()
+	s, customer := b.gateways.Sandbox, column[string](t, b, id, string(gateway)+"_customer_id")
+	if gateway == payments.GWB {
+		form := url.Values{
+			"amount": {"4990"}, "currency": {"brl"}, "customer": {customer}, "payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"},
+			"confirm": {"true"}, "metadata[local_subscription_id]": {id.String()},
+		}
+		if kind != "" {
+			form.Set("metadata[kind]", kind)
+		}
+		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", form.Encode())
+		require.NoError(t, s.GWB.PayPIX(made["id"].(string)))
+		return made["id"].(string)
+	}
+	raw, err := json.Marshal(object{
+		"customer": customer, "billingType": "PIX", "value": float64(cents) / 100, "dueDate": s.GWA.Now().Format(time.DateOnly), "externalReference": id,
+	})
+	require.NoError(t, err)
+	made := atGateway(t, s.GWAURL()+"/payments", "access_token", "$aact_hmlg_sandbox", "application/json", string(raw))
+	_, err = s.GWA.Pay(made["id"].(string))
+	require.NoError(t, err)
+	return made["id"].(string)
+}
+
+// TestMoneyBesideTheRecurrenceGoesBack: it names a subscription that a recurrence pays,
+// is of the right amount, and lengthens nothing; told by a webhook, or by reconciliation
+// alone. What the recurrence charges then counts as ever.
+func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
+	t.Parallel()
+	for name, cents := range map[string]int{"gwa": 4990, "gwb": 4990, "gwa discounted": 990, "gwa automatic": 4990} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			gateway := payments.GatewayName(name[:3])
+			var id objectid.ID
+			switch name {
+			case "gwa automatic":
+				id, _ = b.authorized(t)
+			case "gwa discounted":
+				b.promos.price = 990
+				b.listen()
+				body := gwaCard(paymentstest.CardApproved)
+				body["promo_code"] = "FIRST1"
+				id = idOf(b.expect(t, 201, "POST", "/gwa/subscribe", body))
+				b.settle(t)
+				require.Equal(t, "active", b.status(t, id))
+			default:
+				id, _, _ = b.paidAt(t, gateway)
+			}
+			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+			end := column[*time.Time](t, b, id, "next_billing_date")
+			goesBack := func(payment string) {
+				t.Helper()
+				require.Equal(t, "duplicate", b.listed(t, payment)["kind"])
+				require.Equal(t, id.String(), b.listed(t, payment)["subscription_id"])
+				require.Equal(t, end, column[*time.Time](t, b, id, "next_billing_date"))
+				b.refundUnapplied(t)
+				b.settle(t)
+				require.Equal(t, "refunded", b.listed(t, payment)["state"])
+			}
+			told := b.beside(t, gateway, id, cents, "")
+			b.settle(t)
+			goesBack(told)
+
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			found := b.beside(t, gateway, id, cents, payments.KindSubscriptionPix)
+			b.reconcile(t, false)
+			b.confirmLate(t)
+			b.listen()
+			goesBack(found)
+			require.Equal(t, "active", b.status(t, id))
+			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE NOT counted"))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
+			if name != "gwa" {
+				return
+			}
+			recurrence := column[string](t, b, id, "gwa_subscription_id")
+			for _, cents := range []int{9900, 100} { // set at the gateway, by nobody here
+				change := payments.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: money.Cents(cents)}
+				require.NoError(t, b.gateways.A.ChangePrice(t.Context(), change))
+				_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
+				require.NoError(t, err)
+				b.settle(t)
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND state = 'open' AND amount_cents = $1", cents))
+			}
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
+		})
+	}
+}
