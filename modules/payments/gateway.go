@@ -241,6 +241,9 @@ type Payment struct {
 	// Whose it is and what charged it, as ReadPayment alone tells.
 	CustomerGatewayID     string
 	SubscriptionGatewayID string // "" for a payment without a recurrence
+	// AuthorizationGatewayID is the automatic PIX that debited it; "" also where the
+	// gateway does not tell.
+	AuthorizationGatewayID string
 }
 
 // PixTerms is a PIX payment to be made.

@@ -13,8 +13,8 @@ import (
 // card is paid by the charges that name its recurrence, at gateway B by its invoices, and
 // by one first month that a promo code lowered; automatic PIX by its first code and its
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
-// manual PIX is lengthened by each payment. What gateway A is asked for does not tell the
-// authorization: there the event's word is not enough.
+// manual PIX is lengthened by each payment. What is read live has to tell its
+// authorization itself: of an event's word it is not known who sent it.
 func (s *Service) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
 	switch {
 	case paysOnce(sub):
@@ -26,6 +26,8 @@ func (s *Service) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments
 	case !sub.PixAutomatic:
 		return e.SubscriptionID == "" && e.Payment.InvoiceID == "", nil
 	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != payments.ReadLive:
+		return false, nil
+	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == text(sub.GwaPixAuthID):
 		return false, nil
 	}
 	_, found, err := s.debitOfTx(ctx, tx, sub, e.Payment)

@@ -3,6 +3,7 @@ package subscriptions_test
 import (
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func (b *bundle) beside(t *testing.T, gateway payments.GatewayName, id objectid.
 	s, customer := b.gateways.Sandbox, column[string](t, b, id, string(gateway)+"_customer_id")
 	if gateway == payments.GWB {
 		form := url.Values{
-			"amount": {"4990"}, "currency": {"brl"}, "customer": {customer}, "payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"},
+			"amount": {strconv.Itoa(cents)}, "currency": {"brl"}, "customer": {customer}, "payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"},
 			"confirm": {"true"}, "metadata[local_subscription_id]": {id.String()},
 		}
 		if kind != "" {
@@ -106,4 +107,25 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
 		})
 	}
+}
+
+// TestAPixOfAnotherAmountAtGatewayBPaysNoPeriod: as at gateway A; one of the price is
+// another period of a manual PIX, whoever made it.
+func TestAPixOfAnotherAmountAtGatewayBPaysNoPeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	id := idOf(b.expect(t, 201, "POST", "/gwb/subscribe/pix", object{"plan_id": plan}))
+	require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(column[string](t, b, id, "pix_payment_id")))
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	end := column[time.Time](t, b, id, "expires_at")
+	odd := b.beside(t, payments.GWB, id, 100, payments.KindSubscriptionPix)
+	b.settle(t)
+	require.Equal(t, "foreign", b.listed(t, odd)["kind"])
+	require.Contains(t, b.listed(t, odd)["note"], "49.90")
+	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
+	b.beside(t, payments.GWB, id, 4990, payments.KindSubscriptionPix)
+	b.settle(t)
+	require.Equal(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"))
 }

@@ -114,6 +114,7 @@ func TestDunningStops(t *testing.T) {
 	stops := map[string]func(t *testing.T, b *bundle, id objectid.ID, failed payments.Event){
 		"when it is paid": func(t *testing.T, b *bundle, id objectid.ID, failed payments.Event) {
 			failed.ID, failed.Type, failed.Kind = "", payments.ReadLive, payments.PaymentWasSettled
+			failed.Payment.AuthorizationGatewayID = failed.AuthorizationID
 			failed.Payment.Status, failed.Payment.NativeStatus = payments.PaymentSettled, "CONFIRMED"
 			b.apply(t, failed)
 			require.Zero(t, column[int](t, b, id, "payment_failures"))

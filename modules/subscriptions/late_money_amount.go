@@ -80,10 +80,12 @@ func askedFor(sub row, p payment) money.Cents {
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
 
-// keepOtherAmountTx lists money at gateway A of another amount than was asked for: it
-// pays no period, and people decide. What a webhook tells was held against it before.
+// keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
+// was asked for: it pays no period, and people decide. What a webhook of gateway A tells
+// was held against it before. Gateway B's invoices say themselves what they are of.
 func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if sub.Gateway != string(payments.GWA) || p.source == ByWebhook {
+	atA := sub.Gateway == string(payments.GWA)
+	if atA && p.source == ByWebhook || !atA && !paysOnce(sub) {
 		return false, nil
 	}
 	asked, err := s.isAskedTx(ctx, tx, sub, p)
@@ -96,7 +98,7 @@ func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p p
 	}
 	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: payments.GWA, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		Kind: payments.UnappliedForeign, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
 	})
 	return true, err

@@ -114,7 +114,7 @@ func TestLateMoneyOfACardOpensOnePeriod(t *testing.T) {
 	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 	end := column[time.Time](t, b, id, "expires_at")
 	require.WithinDuration(t, b.oneMonthOn(t, b.clock.Now()), end, time.Minute)
-	b.apply(t, b.forgedLate(id, "pay_late_2"))
+	late("pay_late_2")
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
 	require.Equal(t, "late", b.listed(t, "pay_late_2")["kind"])
 	b.refundUnapplied(t)

@@ -101,6 +101,7 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objec
 	}
 	n := g.asOfNow(p)
 	n.CustomerGatewayID, n.SubscriptionGatewayID = string(p.Customer), string(p.Subscription)
+	n.AuthorizationGatewayID = firstID(p.PixAutomaticAuthorizationID, p.PixAutomaticAuthorization)
 	return n, nil
 }
 

@@ -63,7 +63,7 @@ func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
 		return err
 	}
 	e.Kind = payments.PaymentWasSettled
-	if !ok && !readWithoutKind(object, e) && !readNameless(object, e) {
+	if !ok && !readOfSubscription(object, e) && !readNameless(object, e) {
 		e.Kind = payments.NothingForUs
 		return nil
 	}
@@ -74,11 +74,11 @@ func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
 	return nil
 }
 
-// readWithoutKind reads an intent that names a subscription and no kind: none that was made
-// here, as reconciliation finds its charge.
-func readWithoutKind(object json.RawMessage, e *payments.Event) (ok bool) {
+// readOfSubscription reads an intent that names a subscription and no kind of ours: it was
+// not made here, and reconciliation finds its charge, too.
+func readOfSubscription(object json.RawMessage, e *payments.Event) (ok bool) {
 	var i intentObject
-	if json.Unmarshal(object, &i) != nil || i.Metadata[metaKind] != "" || i.ofInvoice() {
+	if json.Unmarshal(object, &i) != nil || i.ofInvoice() {
 		return false
 	}
 	purpose, local := i.Metadata.purpose()
