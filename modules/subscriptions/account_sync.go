@@ -108,11 +108,8 @@ func (s *Service) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote p
 		return nil
 	case action != GatewaySaysCancelled && endsThere(sub):
 		return nil
-	case action == GatewaySaysCancelled && s.outlives(sub):
-		if sub.GatewayDeletedAt != nil {
-			return nil
-		}
-		c.action, c.edit = GatewayDeletedPaid, s.endedThere
+	case action == GatewaySaysCancelled:
+		return s.endWithGatewayTx(ctx, tx, &sub, c, remote)
 	}
 	_, err := s.moveTx(ctx, tx, &sub, c)
 	return err

@@ -158,7 +158,7 @@ func TestAuthorizationEvents(t *testing.T) {
 			require.NoError(t, err)
 			b.settle(t)
 			b.work(t)
-			b.eventually(t, "it ends, when expired once the gateway was asked", func() bool { return b.status(t, id) == tc.want })
+			b.eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, id) == tc.want })
 			require.False(t, b.access(t))
 			require.Empty(t, b.current(t))
 			require.NoError(t, b.service.Debit(t.Context(), id), "nothing is debited any more")
@@ -175,7 +175,8 @@ func TestAuthorizationThatNobodyGave(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.RefuseAuthorization(info(a)["gwa_pix_auth_id"].(string))
 	require.NoError(t, err)
 	b.settle(t)
-	require.Equal(t, "cancelled", b.status(t, idOf(a)))
+	b.work(t)
+	b.eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, idOf(a)) == "cancelled" })
 	require.Equal(t, "pending>cancelled pix_unpaid webhook", b.history(t, idOf(a))[1])
 }
 

@@ -131,8 +131,13 @@ func TestEchoesOfAPause(t *testing.T) {
 	require.Equal(t, "resumed", b.pause(t, id))
 	require.Equal(t, payments.ResultIgnored, b.apply(t, inactivated).Status, "late")
 	require.Equal(t, "active", b.status(t, id))
-	inactivated.CreatedAt = b.clock.Now().Add(day)
+	b.goBy(t, day)
+	inactivated.CreatedAt = b.clock.Now()
 	b.apply(t, inactivated)
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id), "the gateway says that it runs")
+	require.NoError(t, b.gateways.A.StopCollection(t.Context(), payments.Collection{SubscriptionID: id, GatewayID: inactivated.SubscriptionID}))
+	b.settle(t)
 	require.Equal(t, "cancelled", b.status(t, id), "somebody's hand at the gateway's console")
 }
 

@@ -347,21 +347,6 @@ func TestCancelledAtPeriodEnd(t *testing.T) {
 	require.Equal(t, "active>cancelled customer_cancelled webhook", b.history(t, id)[1])
 }
 
-func TestGatewayADeletedWithTimeLeft(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	id, _ := b.in(t, "active")
-	b.set(t, id, "gateway = 'gwa', gwb_subscription_id = NULL, gwa_subscription_id = 'sub_a', expires_at = $2", b.clock.Now().Add(time.Hour))
-	e := payments.Event{Gateway: payments.GWA, Kind: payments.SubscriptionWasEnded, SubscriptionID: "sub_a", CreatedAt: b.clock.Now()}
-	b.apply(t, e)
-	require.Equal(t, "active", b.status(t, id))
-	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
-	require.True(t, b.access(t))
-	b.clock.Advance(2 * time.Hour)
-	b.apply(t, e)
-	require.Equal(t, "cancelled", b.status(t, id))
-}
-
 func TestWhomAnEventIsAbout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

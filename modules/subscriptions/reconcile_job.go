@@ -128,13 +128,14 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 				return err
 			}
 		}
-		now := s.clock.Now()
-		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
+		if Status(locked.Status).Ended() {
+			return nil
+		}
+		if sub.Gateway == string(payments.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
 			return s.editTx(ctx, tx, &locked, s.endedThere)
 		}
-		ended, err = s.moveTx(ctx, tx, &locked, change{
-			action: GatewaySaysCancelled, source: ByReconcile, edit: func(r *row) { r.GatewayEndedAt = &now },
-		})
+		err = s.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByReconcile}, remote)
+		ended = Status(locked.Status).Ended()
 		return err
 	})
 	return f, ended, err

@@ -191,6 +191,9 @@ func (b *bundle) confirmLate(t *testing.T) {
 			require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
 		}
 	}
+	for _, a := range taken[subscriptions.RecurrenceArgs](t, b, "subscriptions_follow_recurrence") {
+		require.NoError(t, b.service.FollowRecurrence(t.Context(), a))
+	}
 	for _, a := range taken[subscriptions.StrayMoneyArgs](t, b, "subscriptions_stray_money") {
 		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
 	}

@@ -137,7 +137,7 @@ func (s *Service) adminResume(ctx context.Context, sub row, reason string) (row,
 	if err != nil {
 		return row{}, s.payments.Refused(ctx, "take back the end of the period", err)
 	}
-	return sub, nil
+	return s.agreedNow(ctx, sub)
 }
 
 // lastYear is the last that an instant of the API can be written with.

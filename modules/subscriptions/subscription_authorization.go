@@ -49,24 +49,17 @@ func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change
 }
 
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
-// the specification says, also within a period that is paid. Gateway A's events come
-// in any order: a refusal or expiry older than the activation says nothing, and one of a
-// row that runs is believed once the gateway was asked. Cancelled counts at once.
+// the specification says, also within a period that is paid. Gateway A's events are not
+// signed, and come in any order: the gateway is asked first, and says which end it is.
 func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
-	action := AuthorizationCancelled
-	if e.Kind == payments.AuthorizationHasExpired {
-		action = AuthorizationExpired
-	}
 	cancelled := e.Kind == payments.AuthorizationWasCancelled
 	switch {
 	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
-	case !cancelled && Status(sub.Status) != Pending:
-		return "", s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 	}
-	return "", s.unauthorizeTx(ctx, tx, sub, action, e.ID)
+	return "", s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 }
 
 // unauthorizeTx ends a subscription with its authorization.

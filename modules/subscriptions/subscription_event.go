@@ -106,6 +106,11 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if err != nil {
 		return "", err
 	}
+	if chargedThoughEnding(*sub, e) {
+		if err := s.askRecurrenceTx(ctx, tx, sub, e.ID); err != nil {
+			return "", err
+		}
+	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !Status(sub.Status).Ended())
@@ -339,9 +344,9 @@ func (s *Service) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	})
 }
 
-// applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated,
-// which leave a period that is paid already. Inactivated is also the echo of a pause
-// of ours, which changes nothing.
+// applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
+// are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
+// ours, which changes nothing.
 func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, nil
@@ -349,12 +354,18 @@ func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payment
 	if echo, err := s.isEchoTx(ctx, tx, *sub, e); err != nil || echo {
 		return "collection is paused", err
 	}
-	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
-	if s.outlives(*sub) {
-		c.action, c.edit = GatewayDeletedPaid, s.endedThere
+	switch {
+	case !e.IsProof() && sub.GatewayDeletedAt != nil:
+		return "its end at the gateway is known", nil
+	case !e.IsProof():
+		return "", s.askRecurrenceTx(ctx, tx, sub, e.ID)
 	}
-	_, err := s.moveTx(ctx, tx, sub, c)
-	return "", err
+	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
+	var remote payments.RemoteSubscription
+	if e.Subscription != nil {
+		remote = *e.Subscription
+	}
+	return "", s.endWithGatewayTx(ctx, tx, sub, c, remote)
 }
 
 // noteEvent keeps the newest status event, against which older ones are told.

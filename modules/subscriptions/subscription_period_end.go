@@ -118,12 +118,12 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 	if end == nil && !(anyPeriod && Status(sub.Status) == Active && sub.GwbSubscriptionID != nil) {
 		return row{}, errNothingPaid()
 	}
-	var told *time.Time
-	resumes, err := s.giveUpResume(ctx, sub)
-	if err != nil {
+	if err := s.giveUpResume(ctx, sub); err != nil {
 		return row{}, err
 	}
-	if sub.GwbSubscriptionID != nil && (!sub.CancelAtPeriodEnd || resumes) && !endsThere(sub) {
+	var told *time.Time
+	before := sub
+	if sub.GwbSubscriptionID != nil && !endsThere(sub) { // also where the row says so already: a resumption may be under way
 		told, err = s.setPeriodEnd(ctx, sub, true)
 		if errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
 			err = s.provedMissing(ctx, sub, err)
@@ -138,7 +138,7 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 			return err
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
-			return nil
+			return s.noteToldTx(ctx, tx, &sub, before, told != nil)
 		}
 		end, err := s.paidUntil(ctx, tx, sub)
 		if err != nil {
@@ -152,12 +152,21 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 			return err
 		}
 		end = new(latestOf(*end, extended))
-		return s.endWithPeriodTx(ctx, tx, &sub, *end)
+		if err := s.endWithPeriodTx(ctx, tx, &sub, *end); err != nil {
+			return err
+		}
+		return s.noteToldTx(ctx, tx, &sub, before, told != nil)
 	})
-	if err != nil || !stops(sub) {
+	switch {
+	case err != nil:
 		return sub, err
+	case stops(sub):
+		return s.stopNow(ctx, sub)
 	}
-	return s.stopNow(ctx, sub)
+	if sub, err = s.agreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !Status(sub.Status).Ended() {
+		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")
+	}
+	return sub, err
 }
 
 func errNothingPaid() error {

@@ -44,6 +44,9 @@ func (s *Service) resume(ctx context.Context, sub row, write func(tx pgx.Tx, loc
 		if Status(locked.Status).Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
+		if err := s.noteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
+			return err
+		}
 		return write(tx, &locked)
 	})
 }
@@ -69,6 +72,11 @@ func (s *Service) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
 		defer func() { sub = *locked }()
 		return s.editTx(ctx, tx, locked, goOn)
 	})
+	if err == nil {
+		if sub, err = s.agreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
+			err = fault.Conflict("Your subscription was cancelled at the same time, and ends with its period.")
+		}
+	}
 	switch {
 	case err == nil:
 		return cardOutcome{sub: sub, message: "The subscription goes on: nothing was charged."}, nil
@@ -120,26 +128,26 @@ func (s *Service) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answ
 	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
 		return intent.Settled, nil
 	case err == nil && !wanted:
-		_, err = s.setPeriodEnd(ctx, sub, true)
+		if _, err = s.setPeriodEnd(ctx, sub, true); err == nil {
+			err = s.noteTold(ctx, sub)
+		}
 	}
 	return intent.Settled, err
 }
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
-// it to end after all; asked reports whether somebody did, so that the gateway has to be
-// told of the end again.
-func (s *Service) giveUpResume(ctx context.Context, sub row) (asked bool, err error) {
+// it to end after all.
+func (s *Service) giveUpResume(ctx context.Context, sub row) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, resumeIntent(sub.ID)); err != nil || !open {
-		return false, err
+		return err
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
-		if asked, err = s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !asked {
+		if open, err := s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
 			return err
 		}
 		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void, "answer")
 	})
-	return asked, err
 }

@@ -46,6 +46,14 @@ func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 		}
 		return "its recurrence is to end: nothing is owed", nil
 	}
+	if doubtsPeriodEnd(*sub, e) {
+		if err := s.askRecurrenceTx(ctx, tx, sub, e.ID); err != nil {
+			return "", err
+		}
+		told := *e.Subscription
+		told.CancelAtPeriodEnd = sub.CancelAtPeriodEnd
+		e.Subscription = &told
+	}
 	return s.followTx(ctx, tx, sub, action, e)
 }
 
@@ -160,11 +168,19 @@ func (s *Service) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.E
 func (s *Service) follow(r *row, e payments.Event, extended *time.Time) {
 	noteEvent(r, e)
 	s.learnRemote(r, e.Subscription)
+	s.followPeriodEnd(r, e.Subscription, extended)
+}
+
+func (s *Service) followPeriodEnd(r *row, remote *payments.RemoteSubscription, extended *time.Time) {
+	before := r.CancelAtPeriodEnd
 	switch {
-	case e.Subscription.CancelAtPeriodEnd && e.Subscription.NextBilling != nil:
-		r.CancelAtPeriodEnd, r.ExpiresAt = true, new(latestOf(*e.Subscription.NextBilling, extended))
-	case !e.Subscription.CancelAtPeriodEnd && r.CancelAtPeriodEnd:
+	case remote.CancelAtPeriodEnd && remote.NextBilling != nil:
+		r.CancelAtPeriodEnd, r.ExpiresAt = true, new(latestOf(*remote.NextBilling, extended))
+	case !remote.CancelAtPeriodEnd && r.CancelAtPeriodEnd:
 		r.CancelAtPeriodEnd, r.ExpiresAt = false, extended
+	}
+	if r.CancelAtPeriodEnd != before {
+		s.planPeriodEndLook(r)
 	}
 }
 

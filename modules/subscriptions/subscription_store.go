@@ -217,8 +217,8 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, before, r row, end inte
 		PixConciliationID: r.PixConciliationID, PixPaymentID: r.PixPaymentID, PixPayload: r.PixPayload, PixImage: r.PixImage, PixExpiresAt: r.PixExpiresAt,
 		StartedAt: r.StartedAt, AnchorDay: r.AnchorDay, NextBillingDate: r.NextBillingDate, LastPaymentAt: r.LastPaymentAt,
 		ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt, GatewayDeletedAt: r.GatewayDeletedAt, GatewayEndedAt: r.GatewayEndedAt,
-		GatewayEndOpenSince: r.GatewayEndOpenSince,
-		CancelAtPeriodEnd:   r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback, TotalRefundedCents: r.TotalRefundedCents,
+		GatewayEndOpenSince: r.GatewayEndOpenSince, PeriodEndToldAt: r.PeriodEndToldAt, PeriodEndTells: r.PeriodEndTells, PeriodEndLookAt: r.PeriodEndLookAt,
+		CancelAtPeriodEnd: r.CancelAtPeriodEnd, PaymentFailures: r.PaymentFailures, HasChargeback: r.HasChargeback, TotalRefundedCents: r.TotalRefundedCents,
 		IntentOpen: r.IntentOpen, RecoveryTries: r.RecoveryTries, RecoveryAt: r.RecoveryAt,
 		LastEventAt: r.LastEventAt, LastEventID: r.LastEventID, LastPaidInvoiceID: r.LastPaidInvoiceID,
 	})

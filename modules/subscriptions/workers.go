@@ -57,6 +57,9 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refusedArgs]) error {
 		return s.FollowAuthorization(ctx, job.Args)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RecurrenceArgs]) error {
+		return s.FollowRecurrence(ctx, job.Args)
+	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endStrayArgs]) error {
 		return s.EndStray(ctx, job.Args)
 	}))

@@ -111,6 +111,12 @@ WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
       AND register_update_date < @before)
 ORDER BY register_update_date LIMIT 500;
 
+-- name: ListDuePeriodEnds :many
+-- Of gateway B, whose end with the period has to be held against what stands there.
+SELECT id FROM subscriptions.subscriptions
+WHERE period_end_look_at <= @now AND gateway = 'gwb' AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
+ORDER BY period_end_look_at LIMIT 100;
+
 -- name: ListOverdueRecurrences :many
 -- Live recurrences whose period has ended without news: what the webhooks may
 -- have missed. A suspended automatic PIX is debited no more.
@@ -145,6 +151,7 @@ UPDATE subscriptions.subscriptions SET
     started_at = @started_at, anchor_day = @anchor_day, next_billing_date = @next_billing_date, last_payment_at = @last_payment_at,
     expires_at = @expires_at, ended_at = @ended_at, gateway_deleted_at = @gateway_deleted_at, gateway_ended_at = @gateway_ended_at,
     gateway_end_open_since = @gateway_end_open_since,
+    period_end_told_at = @period_end_told_at, period_end_tells = @period_end_tells, period_end_look_at = @period_end_look_at,
     cancel_at_period_end = @cancel_at_period_end, payment_failures = @payment_failures, has_chargeback = @has_chargeback, total_refunded_cents = @total_refunded_cents,
     intent_open = @intent_open, recovery_tries = @recovery_tries, recovery_at = @recovery_at,
     last_event_at = @last_event_at, last_event_id = @last_event_id, last_paid_invoice_id = @last_paid_invoice_id,

@@ -223,6 +223,9 @@ var plants = map[string][]string{
 		`UPDATE subscriptions.subscriptions SET gwb_subscription_id = 'sub_1'; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
 			VALUES ('SUB', 'ANA', '2026-11-18', 'expired', 'active', 'admin_activated', 'admin')`,
 	},
+	"period_ends_agree": {
+		`UPDATE subscriptions.subscriptions SET gateway = 'gwb', gwa_subscription_id = NULL, gwb_subscription_id = 'sub_1', period_end_look_at = '2026-11-18'`,
+	},
 	"late_money_listed": {
 		`UPDATE subscriptions.subscriptions SET status = 'cancelled', started_at = '2026-11-10', payment_method = 'credit_card', ended_at = '2026-11-18';
 			UPDATE accounts.users SET current_subscription_id = NULL; ` + paid("pi_late", "SUB", "ANA", "2026-11-17"), // charged before the end, told after it

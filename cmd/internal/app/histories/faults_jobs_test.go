@@ -24,6 +24,7 @@ var jobDeeds = []deed{
 	{name: "subscriptions_drop_pix", what: "gwa automatic", given: automatic, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_drop_pix", what: "gwb", given: pixB, do: during(25 * time.Hour), done: noneLive},
 	{name: "subscriptions_authorization_refused", given: a(automatic, paid, refusalTold), do: during(2 * time.Hour), done: oneLive("active")},
+	{name: "subscriptions_follow_recurrence", given: a(cardA, deletionTold), do: during(2 * time.Hour), done: oneLive("active")},
 	{name: "subscriptions_debit", given: a(automatic, paid, pass(20*24*time.Hour)), do: during(10 * 24 * time.Hour), rests: 5 * 24 * time.Hour, done: oneLive("active")},
 	{name: "subscriptions_debit_retry", given: a(automatic, paid, pass(26*24*time.Hour), bankRefuses), do: during(12 * 24 * time.Hour), rests: 3 * 24 * time.Hour, done: debitRetried},
 	{name: "subscriptions_end_at_gateway", what: "gwa", given: a(cardA, notEnded("DELETE /v3/subscriptions/{id}")), do: during(2 * time.Hour), done: noneLive},
@@ -186,6 +187,13 @@ func refusalTold(h *history) {
 	var auth string
 	h.noteError("authorization", h.db.QueryRow(context.Background(), `SELECT gwa_pix_auth_id FROM subscriptions.subscriptions WHERE pix_automatic`).Scan(&auth))
 	h.noteError("refusal", h.gateways.a.SendEvent("PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED", auth))
+}
+
+// deletionTold is an event about a recurrence that was never deleted.
+func deletionTold(h *history) {
+	var recurrence string
+	h.noteError("recurrence", h.db.QueryRow(context.Background(), `SELECT gwa_subscription_id FROM subscriptions.subscriptions`).Scan(&recurrence))
+	h.noteError("deletion", h.gateways.a.SendEvent("SUBSCRIPTION_DELETED", recurrence))
 }
 
 func disputed(h *history) { admin(http.MethodPost, "/subscriptions/%s/chargeback", why)(h) }

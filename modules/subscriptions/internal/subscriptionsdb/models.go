@@ -107,6 +107,12 @@ type Subscription struct {
 	StartsAt *time.Time
 	// Set when a subscription is opened again, for one period, whose recurrence was to end and whose gateway had not confirmed that: what runs there is still to be ended. Null once gateway_deleted_at says that it is.
 	GatewayEndOpenSince *time.Time
+	// When a call of ours last told gateway B whether the subscription ends with its period, by our clock. An event of before says nothing about cancel_at_period_end by itself.
+	PeriodEndToldAt *time.Time
+	// How many such calls were answered: two that overlap see it, and have the gateway read.
+	PeriodEndTells int32
+	// From when on gateway B is to be read, to hold cancel_at_period_end against what stands there; null when that was done.
+	PeriodEndLookAt *time.Time
 }
 
 // Orders to charge a card subscription that was extended first at the end of its extension, written with the extension and before its gateway is asked.

@@ -13,7 +13,7 @@ import (
 )
 
 const getLatestBegun = `-- name: GetLatestBegun :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1
 `
 
 // The last subscription of the customer that has begun: a try that came to nothing is none.
@@ -68,12 +68,15 @@ func (q *Queries) GetLatestBegun(ctx context.Context, db DBTX, customerID object
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getLiveSubscription = `-- name: GetLiveSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')
 ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1
 `
@@ -130,12 +133,15 @@ func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID o
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscription = `-- name: GetSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1
 `
 
 func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -189,12 +195,15 @@ func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByAuthorization = `-- name: GetSubscriptionByAuthorization :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
 `
 
 func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
@@ -248,12 +257,15 @@ func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, g
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByConciliation = `-- name: GetSubscriptionByConciliation :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
 `
 
 func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
@@ -307,12 +319,15 @@ func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pi
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWAID = `-- name: GetSubscriptionByGWAID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
@@ -366,12 +381,15 @@ func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscr
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByGWBID = `-- name: GetSubscriptionByGWBID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
 `
 
 func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
@@ -425,12 +443,15 @@ func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscr
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscriptionByPixPayment = `-- name: GetSubscriptionByPixPayment :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
 `
 
 type GetSubscriptionByPixPaymentParams struct {
@@ -489,12 +510,15 @@ func (q *Queries) GetSubscriptionByPixPayment(ctx context.Context, db DBTX, arg 
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscriptionForUpdate = `-- name: GetSubscriptionForUpdate :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -548,12 +572,15 @@ func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id obje
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getSubscriptionOfGatewayCustomer = `-- name: GetSubscriptionOfGatewayCustomer :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE gateway = $1 AND coalesce(gwa_customer_id, gwb_customer_id) = $2::text
 ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1
 `
@@ -615,12 +642,15 @@ func (q *Queries) GetSubscriptionOfGatewayCustomer(ctx context.Context, db DBTX,
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
 
 const getWaitingRenewal = `-- name: GetWaitingRenewal :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
 `
 
 // The renewal that waits for the gateway to take its card.
@@ -675,6 +705,9 @@ func (q *Queries) GetWaitingRenewal(ctx context.Context, db DBTX, customerID obj
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
@@ -716,7 +749,7 @@ INSERT INTO subscriptions.subscriptions (
     $1, $2, $3, $4, $5, 'pending', $6, $7, $8,
     $9, $10, $11, $12, $13, $14, $15, $16, $17, true, $18,
     $2, $19, $19
-) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since
+) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at
 `
 
 type InsertSubscriptionParams struct {
@@ -812,6 +845,9 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 		&i.RenewsID,
 		&i.StartsAt,
 		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
 	)
 	return i, err
 }
@@ -948,6 +984,33 @@ func (q *Queries) ListDueExpirations(ctx context.Context, db DBTX, arg ListDueEx
 	return items, nil
 }
 
+const listDuePeriodEnds = `-- name: ListDuePeriodEnds :many
+SELECT id FROM subscriptions.subscriptions
+WHERE period_end_look_at <= $1 AND gateway = 'gwb' AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
+ORDER BY period_end_look_at LIMIT 100
+`
+
+// Of gateway B, whose end with the period has to be held against what stands there.
+func (q *Queries) ListDuePeriodEnds(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, listDuePeriodEnds, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listDuePix = `-- name: ListDuePix :many
 SELECT id FROM subscriptions.subscriptions
 WHERE status = 'pending' AND payment_method = 'pix' AND NOT intent_open
@@ -1039,7 +1102,7 @@ func (q *Queries) ListDueStops(ctx context.Context, db DBTX, before time.Time) (
 }
 
 const listOverdueRecurrences = `-- name: ListOverdueRecurrences :many
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT $3
@@ -1110,6 +1173,9 @@ func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListO
 			&i.RenewsID,
 			&i.StartsAt,
 			&i.GatewayEndOpenSince,
+			&i.PeriodEndToldAt,
+			&i.PeriodEndTells,
+			&i.PeriodEndLookAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1127,7 +1193,7 @@ WITH RECURSIVE chain AS (
     UNION ALL
     SELECT s.id, s.renews_id, c.steps + 1 FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.renews_id
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps
 `
 
 // The subscription and all that it followed by renewals, newest first.
@@ -1188,6 +1254,9 @@ func (q *Queries) ListRenewalChain(ctx context.Context, db DBTX, id objectid.ID)
 			&i.RenewsID,
 			&i.StartsAt,
 			&i.GatewayEndOpenSince,
+			&i.PeriodEndToldAt,
+			&i.PeriodEndTells,
+			&i.PeriodEndLookAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1243,7 +1312,7 @@ WITH RECURSIVE renewals AS (
     UNION ALL
     SELECT s.id, r.steps + 1 FROM renewals r JOIN subscriptions.subscriptions s ON s.renews_id = r.id
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHERE r.steps > 0 ORDER BY s.id FOR UPDATE OF s
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHERE r.steps > 0 ORDER BY s.id FOR UPDATE OF s
 `
 
 // What followed the subscription by renewals, oldest first, for changes.
@@ -1304,6 +1373,9 @@ func (q *Queries) LockRenewalsOf(ctx context.Context, db DBTX, id objectid.ID) (
 			&i.RenewsID,
 			&i.StartsAt,
 			&i.GatewayEndOpenSince,
+			&i.PeriodEndToldAt,
+			&i.PeriodEndTells,
+			&i.PeriodEndLookAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1325,11 +1397,12 @@ UPDATE subscriptions.subscriptions SET
     started_at = $15, anchor_day = $16, next_billing_date = $17, last_payment_at = $18,
     expires_at = $19, ended_at = $20, gateway_deleted_at = $21, gateway_ended_at = $22,
     gateway_end_open_since = $23,
-    cancel_at_period_end = $24, payment_failures = $25, has_chargeback = $26, total_refunded_cents = $27,
-    intent_open = $28, recovery_tries = $29, recovery_at = $30,
-    last_event_at = $31, last_event_id = $32, last_paid_invoice_id = $33,
-    register_update_date = $34
-WHERE id = $35 AND status = $36
+    period_end_told_at = $24, period_end_tells = $25, period_end_look_at = $26,
+    cancel_at_period_end = $27, payment_failures = $28, has_chargeback = $29, total_refunded_cents = $30,
+    intent_open = $31, recovery_tries = $32, recovery_at = $33,
+    last_event_at = $34, last_event_id = $35, last_paid_invoice_id = $36,
+    register_update_date = $37
+WHERE id = $38 AND status = $39
 `
 
 type UpdateSubscriptionParams struct {
@@ -1356,6 +1429,9 @@ type UpdateSubscriptionParams struct {
 	GatewayDeletedAt    *time.Time
 	GatewayEndedAt      *time.Time
 	GatewayEndOpenSince *time.Time
+	PeriodEndToldAt     *time.Time
+	PeriodEndTells      int32
+	PeriodEndLookAt     *time.Time
 	CancelAtPeriodEnd   bool
 	PaymentFailures     int32
 	HasChargeback       bool
@@ -1398,6 +1474,9 @@ func (q *Queries) UpdateSubscription(ctx context.Context, db DBTX, arg UpdateSub
 		arg.GatewayDeletedAt,
 		arg.GatewayEndedAt,
 		arg.GatewayEndOpenSince,
+		arg.PeriodEndToldAt,
+		arg.PeriodEndTells,
+		arg.PeriodEndLookAt,
 		arg.CancelAtPeriodEnd,
 		arg.PaymentFailures,
 		arg.HasChargeback,

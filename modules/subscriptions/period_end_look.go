@@ -1,0 +1,179 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+const (
+	// clocksApart is by how much gateway B's clock may differ from ours.
+	clocksApart = time.Minute
+	// lookAhead is how long before a period's end gateway B is asked whether the
+	// subscription ends with it: soon enough that the difference costs nobody a charge.
+	lookAhead = 24 * time.Hour
+	// lookTries is how often one look reads while calls of ours change what it reads.
+	lookTries = 3
+)
+
+// doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
+// whether the subscription ends with its period, and may be the older word: one of the
+// second of the last event, or from before our own last call.
+func doubtsPeriodEnd(sub row, e payments.Event) bool {
+	if e.Subscription.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
+		return false
+	}
+	tie := sub.LastEventAt != nil && e.CreatedAt.Equal(*sub.LastEventAt)
+	return tie || sub.PeriodEndToldAt != nil && !e.CreatedAt.After(sub.PeriodEndToldAt.Add(clocksApart))
+}
+
+// chargedThoughEnding reports whether gateway B has charged a subscription that is to end
+// with its period.
+func chargedThoughEnding(sub row, e payments.Event) bool {
+	return e.Gateway == payments.GWB && sub.CancelAtPeriodEnd && Status(sub.Status) == Active && !endsThere(sub) &&
+		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != text(sub.LastPaidInvoiceID) && remoteID(sub) != ""
+}
+
+// noteToldTx notes that a call of ours has told gateway B whether the subscription ends
+// with its period. When another was answered since before was read, nobody knows which of
+// them the gateway took last: it is to be read at once.
+func (s *Service) noteToldTx(ctx context.Context, tx pgx.Tx, sub *row, before row, told bool) error {
+	if !told {
+		return nil
+	}
+	now := s.clock.Now()
+	return s.editTx(ctx, tx, sub, func(r *row) {
+		overlapped := r.PeriodEndTells != before.PeriodEndTells
+		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
+		s.planPeriodEndLook(r)
+		if overlapped {
+			r.PeriodEndLookAt = &now
+		}
+	})
+}
+
+// noteTold is noteToldTx for a call after which the gateway is to be read at once.
+func (s *Service) noteTold(ctx context.Context, sub row) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		return s.noteToldTx(ctx, tx, &locked, row{PeriodEndTells: -1}, true)
+	})
+}
+
+// planPeriodEndLook has the gateway read a day before the period ends.
+func (s *Service) planPeriodEndLook(r *row) {
+	end := r.NextBillingDate
+	if r.CancelAtPeriodEnd {
+		end = r.ExpiresAt
+	}
+	r.PeriodEndLookAt = nil
+	if r.Gateway == string(payments.GWB) && remoteID(*r) != "" && end != nil {
+		r.PeriodEndLookAt = new(latestOf(end.Add(-lookAhead), new(s.clock.Now())))
+	}
+}
+
+// agreedNow reads the gateway where calls of ours overlapped, and answers the row as it
+// is after. What it does not answer the sweep asks again.
+func (s *Service) agreedNow(ctx context.Context, sub row) (row, error) {
+	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || Status(sub.Status).Ended() {
+		return sub, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	defer cancel()
+	if err := s.lookAtPeriodEnd(ctx, sub.ID); err != nil {
+		s.log.WarnContext(ctx, "not known yet whether it ends with its period", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+	}
+	return s.db.GetSubscription(ctx, s.pool, sub.ID)
+}
+
+// lookAtPeriodEnds reads what is due. While the gateway does not answer the rest waits.
+func (s *Service) lookAtPeriodEnds(ctx context.Context, now time.Time) error {
+	ids, err := s.db.ListDuePeriodEnds(ctx, s.pool, &now)
+	failed := err
+	for _, id := range ids {
+		if err := s.payments.Pace(ctx, payments.GWB); err != nil {
+			return errors.Join(failed, err)
+		}
+		err := s.lookAtPeriodEnd(payments.Background(ctx), id)
+		failed = errors.Join(failed, err)
+		if errors.Is(err, payments.ErrUnavailable) {
+			return failed
+		}
+	}
+	return failed
+}
+
+// lookAtPeriodEnd reads at gateway B whether a subscription ends with its period, and has
+// the row say the same: what stands there is what charges the customer. While a call or
+// an event changes the row meanwhile it reads again.
+func (s *Service) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
+	gateway, err := s.payments.Gateway(payments.GWB)
+	if err != nil {
+		return err
+	}
+	for range lookTries {
+		sub, err := s.db.GetSubscription(ctx, s.pool, id)
+		if err != nil || Status(sub.Status).Ended() || remoteID(sub) == "" {
+			return err
+		}
+		remote, err := s.readRunning(ctx, gateway, sub)
+		missing := err == errMissingOnce //nolint:errorlint // joined with another, that one has failed
+		if err != nil && !missing {
+			return fmt.Errorf("read whether %s ends with its period: %w", id, err)
+		}
+		if written, err := s.agree(ctx, sub, remote, missing); err != nil || written {
+			return err
+		}
+	}
+	return nil // the sweep looks again
+}
+
+// agree writes what was read into the row, unless that has changed since before it.
+func (s *Service) agree(ctx context.Context, before row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
+	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		sub, err := s.lockTx(ctx, tx, before.CustomerID, before.ID)
+		if err != nil {
+			return err
+		}
+		same := sub.PeriodEndTells == before.PeriodEndTells && text(sub.LastEventID) == text(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
+		if !same {
+			return nil
+		}
+		written = true
+		if Status(sub.Status).Ended() {
+			return nil
+		}
+		extended, err := s.extendedTo(ctx, tx, sub)
+		if err != nil {
+			return err
+		}
+		// The end itself is told by its event, or found by the reconciliation.
+		follows := !missing && !endsThere(sub) && remote.Status != payments.RemoteCanceled && remote.Status != payments.RemoteIncompleteExpired
+		err = s.editTx(ctx, tx, &sub, func(r *row) {
+			r.PeriodEndLookAt = nil
+			if follows {
+				s.followPeriodEnd(r, &remote, extended)
+			}
+			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-lookAhead).After(s.clock.Now()) {
+				s.planPeriodEndLook(r)
+			}
+		})
+		if err == nil && sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {
+			s.log.WarnContext(ctx, "whether it ends with its period stood otherwise at the gateway", slog.String("subscription_id", sub.ID.String()),
+				slog.Bool("cancel_at_period_end", sub.CancelAtPeriodEnd))
+		}
+		return err
+	})
+	return written, err
+}

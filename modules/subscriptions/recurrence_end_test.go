@@ -1,0 +1,186 @@
+package subscriptions_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+)
+
+// TestAnEndThatGatewayATells is believed once the gateway was asked: its webhooks are not
+// signed. What it only holds inactive is deleted, so that no charge that it made ahead is
+// collected any more.
+func TestAnEndThatGatewayATells(t *testing.T) {
+	t.Parallel()
+	for name, told := range map[string]func(b *bundle, t *testing.T){
+		"by its event": func(*bundle, *testing.T) {},
+		"to a look at a login": func(b *bundle, t *testing.T) {
+			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+		},
+		"while paid time is left": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.paidGWA(t)
+			b.goBy(t, 26*time.Hour)
+			collection := payments.Collection{SubscriptionID: id, GatewayID: column[string](t, b, id, "gwa_subscription_id")}
+			ahead := func() int {
+				open, err := b.gateways.A.OpenCharges(t.Context(), collection)
+				require.NoError(t, err)
+				return len(open)
+			}
+			require.Equal(t, 1, ahead())
+
+			forged := payments.Event{
+				Gateway: payments.GWA, Type: "SUBSCRIPTION_DELETED", Kind: payments.RecurrenceWasEnded, CreatedAt: b.clock.Now(),
+				SubscriptionID: collection.GatewayID, Subscription: &payments.RemoteSubscription{GatewayID: collection.GatewayID, Status: payments.RemoteCanceled},
+			}
+			for range 2 {
+				require.Equal(t, payments.ResultApplied, b.apply(t, forged).Status)
+				require.Equal(t, "active", b.status(t, id), "no gateway is asked while the webhook is answered")
+				b.settle(t)
+			}
+			require.Equal(t, "active", b.status(t, id), "it runs there")
+			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+			require.True(t, b.access(t))
+
+			if told != nil && name != "by its event" {
+				b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			}
+			if told == nil {
+				b.set(t, id, "expires_at = $2", b.clock.Now().Add(time.Hour))
+			}
+			require.NoError(t, b.gateways.A.StopCollection(t.Context(), collection)) // at its console
+			b.settle(t)
+			if told == nil {
+				require.Equal(t, "active", b.status(t, id))
+				require.NoError(t, b.service.StopRecurrence(t.Context(), id))
+				require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
+				require.True(t, b.access(t), "to the end of what is paid")
+			} else {
+				told(b, t)
+				require.Equal(t, "cancelled", b.status(t, id))
+				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+				require.NoError(t, b.service.EndAtGateway(t.Context(), id))
+			}
+			require.Zero(t, ahead(), "what was made ahead is gone")
+			b.listen()
+			b.goBy(t, 35*day)
+			require.Contains(t, []string{"cancelled", "expired"}, b.status(t, id))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged any more")
+			require.Empty(t, b.current(t))
+		})
+	}
+}
+
+// endsAtB says what gateway B itself says of the end with the period.
+func (b *bundle) endsAtB(t *testing.T, id objectid.ID) bool {
+	t.Helper()
+	remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
+	require.NoError(t, err)
+	return remote.CancelAtPeriodEnd
+}
+
+// agreed: whether the row ends with its period is what gateway B says.
+func (b *bundle) agreed(t *testing.T, id objectid.ID, ends bool) {
+	t.Helper()
+	require.Equal(t, ends, b.endsAtB(t, id), "at the gateway")
+	require.Equal(t, ends, column[bool](t, b, id, "cancel_at_period_end"), "here")
+	require.Equal(t, ends, column[*time.Time](t, b, id, "expires_at") != nil)
+}
+
+// TestTheEndWithThePeriodIsWhatGatewayBSays, in whatever order its events come, and
+// however calls of ours overlap.
+func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // told below
+	r := b.remoteOf(t, id)
+	updated := func(second int, ends bool) {
+		e := r.updated(payments.RemoteActive, second)
+		e.Subscription.CancelAtPeriodEnd = ends
+		b.apply(t, e)
+	}
+	cancel := func() { b.expect(t, 200, "DELETE", ownPath+atEnd, nil) }
+	resume := func() { b.expect(t, 200, "PUT", renewPath, object{}) }
+
+	// Both calls and both events in one second, told in the other order.
+	cancel()
+	resume()
+	updated(0, false)
+	updated(0, true)
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"), "an event of before our own call changes nothing by itself")
+	b.confirmLate(t)
+	b.agreed(t, id, false)
+	cancel()
+	resume()
+	cancel()
+	updated(0, true)
+	updated(0, false)
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+	b.confirmLate(t)
+	b.agreed(t, id, true)
+
+	// At its console, twice in a second, long after.
+	b.clock.Advance(time.Hour)
+	console := func(ends bool) {
+		_, err := b.gateways.B.SetCancelAtPeriodEnd(t.Context(), r.id, id, ends)
+		require.NoError(t, err)
+	}
+	console(false)
+	updated(3600, false)
+	b.agreed(t, id, false)
+	console(true)
+	console(false)
+	updated(3600, true)
+	b.confirmLate(t)
+	b.agreed(t, id, false)
+
+	// What no event told is noticed a day before the period ends.
+	cancel()
+	console(false)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "not looked at yet")
+	b.clock.Advance(column[time.Time](t, b, id, "period_end_look_at").Sub(b.clock.Now()))
+	require.NoError(t, b.service.Sweep(t.Context()))
+	b.agreed(t, id, false)
+
+	// A charge of what was to end tells it, too.
+	cancel()
+	console(false)
+	b.apply(t, r.paid("in_2", 31*24*3600))
+	b.confirmLate(t)
+	b.agreed(t, id, false)
+}
+
+// TestCallsAboutTheEndThatOverlap: who answers last had not been the last whom the gateway
+// heard.
+func TestCallsAboutTheEndThatOverlap(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	for range 6 {
+		b.call(t, "DELETE", ownPath+atEnd, nil)
+		calls := []func(){}
+		for i := range 6 {
+			calls = append(calls, func() {
+				if i%3 == 0 {
+					b.call(t, "PUT", renewPath, object{})
+				} else {
+					b.call(t, "DELETE", ownPath+atEnd, nil)
+				}
+			})
+		}
+		together(calls...)
+		b.settle(t)
+		require.NoError(t, b.service.Sweep(t.Context()))
+		b.looks(t, 10*time.Second)
+		b.agreed(t, id, b.endsAtB(t, id))
+	}
+}

@@ -1,0 +1,117 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// RecurrenceArgs reads a recurrence live, since an event tells of it what cannot be
+// believed by itself: at gateway A that it has ended, at gateway B whether it ends with
+// its period.
+type RecurrenceArgs struct {
+	SubscriptionID objectid.ID `json:"subscription_id"`
+	EventID        string      `json:"event_id"`
+}
+
+// Kind names the job.
+func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
+
+// askRecurrenceTx has the recurrence of the locked row read by job.
+func (s *Service) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, event string) error {
+	if sub.Gateway == string(payments.GWB) { // the sweep looks where the job is lost
+		now := s.clock.Now()
+		if err := s.editTx(ctx, tx, sub, func(r *row) { r.PeriodEndLookAt = &now }); err != nil {
+			return err
+		}
+	}
+	_, err := s.jobs.InsertTx(ctx, tx, RecurrenceArgs{SubscriptionID: sub.ID, EventID: event}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	if err != nil {
+		return fmt.Errorf("have the recurrence read: %w", err)
+	}
+	return nil
+}
+
+// FollowRecurrence does what the gateway itself says of a recurrence. One that goes on
+// there goes on here, whatever an event said.
+func (s *Service) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
+	if err != nil || Status(sub.Status).Ended() || remoteID(sub) == "" {
+		return err
+	}
+	if sub.Gateway == string(payments.GWB) {
+		return s.lookAtPeriodEnd(ctx, sub.ID)
+	}
+	gateway, err := s.payments.Gateway(payments.GWA)
+	if err != nil {
+		return err
+	}
+	remote, err := s.readRunning(ctx, gateway, sub)
+	switch {
+	case err == errMissingOnce: //nolint:errorlint // joined with another, that one has failed
+		return nil // looked for again in an hour
+	case err != nil:
+		return fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
+	case remote.Status != payments.RemoteCanceled:
+		s.log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
+		return nil
+	}
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || Status(locked.Status).Ended() || remoteID(locked) != remote.GatewayID {
+			return err
+		}
+		if remote.Inactive {
+			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return err
+			}
+		}
+		return s.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByWebhook, event: &a.EventID}, remote)
+	})
+}
+
+// endWithGatewayTx ends a subscription whose recurrence has ended at its gateway. Where it
+// goes on to the end of its paid time, that the recurrence has ended is all that is
+// written. What gateway A only holds inactive keeps the charges that it made ahead, which
+// are collected all the same: it is deleted, which takes them away.
+func (s *Service) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c change, remote payments.RemoteSubscription) error {
+	now := s.clock.Now()
+	leaves := sub.Gateway == string(payments.GWA) && remote.NativeStatus != deletedAtGWA
+	if !s.outlives(*sub) {
+		note := c.edit
+		c.edit = func(r *row) {
+			if note != nil {
+				note(r)
+			}
+			if !leaves {
+				r.GatewayEndedAt = &now
+			}
+		}
+		if _, err := s.moveTx(ctx, tx, sub, c); err != nil || !leaves {
+			return err
+		}
+		return s.endAtGatewayTx(ctx, tx, *sub)
+	}
+	if sub.GatewayDeletedAt != nil {
+		return nil
+	}
+	c.action, c.edit = GatewayDeletedPaid, s.endedThere
+	if leaves {
+		c.edit = func(r *row) { r.GatewayEndOpenSince = &now }
+	}
+	if _, err := s.moveTx(ctx, tx, sub, c); err != nil {
+		return err
+	}
+	return s.stopTx(ctx, tx, *sub, now)
+}
+
+// deletedAtGWA is how the adapter calls a recurrence that was deleted.
+const deletedAtGWA = "DELETED"
