@@ -60,6 +60,9 @@ type Event struct {
 	Kind      EventKind
 	CreatedAt time.Time // by the gateway's clock
 	LogID     objectid.ID
+	// Confirmed: the gateway was asked for its object since, and the event holds what it
+	// answered.
+	Confirmed bool
 
 	// How to find the local row, in this order; each may be empty.
 	SubscriptionID  string      // the gateway's subscription
@@ -137,6 +140,9 @@ type Result struct {
 	// Taken tells that nobody knew the subject of money, but its customer, and that it
 	// is being given back. Not shown.
 	Taken bool `json:"-"`
+	// Unproven tells that the event was applied although nothing but the event says that
+	// the payment is there: its id was not told here by the gateway. Not shown.
+	Unproven bool `json:"-"`
 }
 
 // Applier applies an event inside the webhook's transaction; it must be safe to

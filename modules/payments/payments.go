@@ -32,6 +32,11 @@ type Adapter interface {
 	// consequence has the kind NothingForUs. It fails when the body is no event;
 	// ID and Type are filled as far as they can be read.
 	ReadEvent(body []byte) (Event, error)
+	// Confirm reads what an event is about and gives the event as the gateway shows it
+	// now: the ids, amounts and dates are the gateway's, the rest is the event's.
+	// ErrGatewayMissing when the gateway does not show what the event tells; an event that
+	// is signed is confirmed as it is.
+	Confirm(ctx context.Context, e Event) (Event, error)
 	// OnAnswer has f told, within the call, of each right answer, and with right false
 	// of each that closes the whole account.
 	OnAnswer(f func(ctx context.Context, right bool))

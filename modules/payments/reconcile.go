@@ -23,12 +23,14 @@ type FindingKind string
 
 // The kinds of findings.
 const (
-	MissedEvent   FindingKind = "missed_event"       // the gateway has sent it, and it never came
-	MissedPayment FindingKind = "missed_payment"     // charged there, unpaid here
-	MissedRefund  FindingKind = "missed_refund"      // given back there, not here
-	MissedDispute FindingKind = "missed_dispute"     // disputed there, not here
-	MissedFailure FindingKind = "missed_failure"     // a debit that was not paid there, or is gone, and is waited for here
-	MissedEnd     FindingKind = "ended_subscription" // gone there, live here
+	MissedEvent    FindingKind = "missed_event"       // the gateway has sent it, and it never came
+	MissedPayment  FindingKind = "missed_payment"     // charged there, unpaid here
+	MissedRefund   FindingKind = "missed_refund"      // given back there, not here
+	MissedDispute  FindingKind = "missed_dispute"     // disputed there, not here
+	MissedFailure  FindingKind = "missed_failure"     // a debit that was not paid there, or is gone, and is waited for here
+	UnshownRefund  FindingKind = "unshown_refund"     // booked here as given back, not there
+	UnshownDispute FindingKind = "unshown_dispute"    // booked here as disputed, not there
+	MissedEnd      FindingKind = "ended_subscription" // gone there, live here
 )
 
 // Verdict says what became of a finding.
@@ -95,8 +97,9 @@ func (r *ReconcileReport) Add(f Finding) {
 
 // Reconcile asks the gateways what has happened since an instant and applies what
 // never came as its webhook would have, by the same functions: events that the
-// gateway has and we have not, then payments, refunds and disputes. What fails is
-// told in the error, and does not keep the rest from being done.
+// gateway has and we have not, then payments, refunds and disputes, then what is booked
+// here as given back or disputed and gateway A does not show. What fails is told in the
+// error, and does not keep the rest from being done.
 func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *ReconcileReport) error {
 	var failed error
 	for _, name := range []GatewayName{GWA, GWB} {
@@ -108,7 +111,8 @@ func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *Rec
 			failed = errors.Join(failed, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name))
 			continue
 		}
-		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report), s.reconcileObjects(ctx, gateway, o, report))
+		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report), s.reconcileObjects(ctx, gateway, o, report),
+			s.reconcileBooked(ctx, gateway, o, report))
 	}
 	return failed
 }

@@ -20,6 +20,7 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	gwastage "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
 	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
@@ -387,13 +388,23 @@ func TestDisputeOfAnInvoiceThatNeverToldItsIntent(t *testing.T) {
 func TestDisputeBeforeItsPayment(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	paid := objectid.New().String()
-	body := []byte(`{"id":"evt_1&1","event":"PAYMENT_CHARGEBACK_REQUESTED","dateCreated":"2026-11-24 18:20:49","payment":{"id":"pay_` + paid + `","value":49.90,"status":"CHARGEBACK_REQUESTED"}}`)
+	payer := paymentstest.Payer()
+	var err error
+	payer.GatewayID, err = s.g.A.EnsureCustomer(t.Context(), payer)
+	require.NoError(t, err)
+	pix, err := s.g.A.CreatePix(t.Context(), payments.PixTerms{Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: s.clock.Now()})
+	require.NoError(t, err)
+	paid := pix.Payment.ID
+	_, err = s.g.Sandbox.GWA.Pay(paid)
+	require.NoError(t, err)
+	_, err = s.g.Sandbox.GWA.Chargeback(paid, gwastage.ChargebackRequested, "")
+	require.NoError(t, err)
+	body := []byte(`{"id":"evt_1&1","event":"PAYMENT_CHARGEBACK_REQUESTED","dateCreated":"2026-11-24 18:20:49","payment":{"id":"` + paid + `","value":49.90,"status":"CHARGEBACK_REQUESTED"}}`)
 	b := &bundle{t: t, pool: s.pool, url: s.url}
 	require.Equal(t, payments.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
 	require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 		_, err := s.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
-			Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: settled("pay_"+paid, "CONFIRMED"),
+			Gateway: payments.GWA, Purpose: payments.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: settled(paid, "CONFIRMED"),
 		})
 		return err
 	}))

@@ -231,6 +231,14 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 	if e.Known, err = s.knownPayment(ctx, tx, e); err != nil {
 		return Result{}, err
 	}
+	if !e.IsProof() {
+		return s.applyToldTx(ctx, tx, e)
+	}
+	return s.askAppliersTx(ctx, tx, e)
+}
+
+// askAppliersTx has the one apply an event whose subject it is.
+func (s *Service) askAppliersTx(ctx context.Context, tx pgx.Tx, e Event) (result Result, err error) {
 	waits := Result{Status: ResultIgnored, Unclaimed: true}
 	for _, a := range s.appliers {
 		result, err = a.ApplyEventTx(ctx, tx, e)

@@ -68,6 +68,7 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.recoverRefund(ctx, job.Args.RefundID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[adoptRefundsArgs]) error { return s.adoptRefunds(ctx) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ToldArgs]) error { return s.ConfirmTold(ctx, job.Args) }))
 	s.intents.Workers(w)
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[unappliedArgs]) error {
 		return s.handleUnapplied(ctx, job.Args.ID)

@@ -180,11 +180,16 @@ func (b *bundle) settle(t *testing.T) {
 	b.confirmLate(t)
 }
 
-// confirmLate does what the jobs of late money would, unless they run.
+// confirmLate does what the jobs of told events and of late money would, unless they run.
 func (b *bundle) confirmLate(t *testing.T) {
 	t.Helper()
 	if b.working {
 		return
+	}
+	for told := taken[payments.ToldArgs](t, b, "payments_event_told"); len(told) > 0; told = taken[payments.ToldArgs](t, b, "payments_event_told") {
+		for _, a := range told { // each may look once more
+			require.NoError(t, b.payments.ConfirmTold(t.Context(), a))
+		}
 	}
 	for late := taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_late_money"); len(late) > 0; late = taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_late_money") {
 		for _, a := range late { // each may look once more

@@ -18,7 +18,7 @@ func (s *Service) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e 
 	if teaches(*sub, e) && !e.IsProof() {
 		return "", s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
-	c := change{action: AuthorizationActivated, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
+	c := change{action: AuthorizationActivated, source: sourceOf(e), event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
 	return "", s.authorizeTx(ctx, tx, sub, c, e.Authorization)
 }
 

@@ -90,7 +90,15 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if ignored != "" {
 		r.Status = payments.ResultIgnored
 	}
+	r.Unproven = e.Kind == payments.PaymentWasSettled && !e.IsProof() && stray.reason == "" && !heldByID(sub, e)
 	return r, nil
+}
+
+// heldByID reports whether a payment is held against an id that the gateway told here: a
+// code's or a debit's (isOrderedTx). The charges of a card's recurrence, a first month and
+// the first code of an automatic PIX have ids of the gateway's own.
+func heldByID(sub row, e payments.Event) bool {
+	return paysOnce(sub) || sub.PixAutomatic && !isFirst(sub, e)
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.

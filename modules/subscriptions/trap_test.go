@@ -198,6 +198,7 @@ func (b *bundle) replay(t *testing.T) {
 	t.Helper()
 	b.work(t)
 	require.Eventually(t, func() bool {
-		return b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state <> 'done'") == 0
+		return b.count(t, `SELECT (SELECT count(*) FROM payments.processed_events WHERE state <> 'done')
+			+ (SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_event_told' AND state IN ('available', 'running', 'retryable'))`) == 0
 	}, 10*time.Second, 20*time.Millisecond)
 }

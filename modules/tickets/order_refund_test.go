@@ -102,7 +102,7 @@ func TestASecondPaymentWhoseRefundIsDeniedIsRefundedAgain(t *testing.T) {
 	_, err = b.gateways.Sandbox.GWA.EndRefund(second, false)
 	require.NoError(t, err)
 	b.settle()
-	require.Equal(t, 1, refunds("done"))
+	b.eventually("the second refund's end", func() bool { return refunds("done") == 1 })
 	state, _ := b.orderRow(id)
 	require.Equal(t, "paid", state)
 }

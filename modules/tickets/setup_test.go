@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
@@ -140,6 +141,24 @@ func (b *bundle) settle() {
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(b.t, b.gateways.Sandbox.Settle(ctx))
+	b.confirmTold()
+}
+
+// confirmTold asks the gateway for what events told, as their jobs would.
+func (b *bundle) confirmTold() {
+	b.t.Helper()
+	for {
+		rows, err := b.db.Query(b.t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'payments_event_told' AND state IN ('available', 'scheduled') RETURNING args")
+		require.NoError(b.t, err)
+		all, err := pgx.CollectRows(rows, pgx.RowTo[payments.ToldArgs])
+		require.NoError(b.t, err)
+		for _, a := range all {
+			require.NoError(b.t, b.payments.ConfirmTold(b.t.Context(), a))
+		}
+		if len(all) == 0 {
+			return
+		}
+	}
 }
 
 // work runs the jobs until the test ends.

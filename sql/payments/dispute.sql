@@ -62,3 +62,10 @@ WHERE purpose = @purpose AND local_id = @local_id AND (id::text = @dispute_id::t
 -- DisputeWithdraw takes back an open dispute that an admin entered by hand.
 UPDATE payments.disputes SET state = 'withdrawn', closed_at = @at::timestamptz, updated_at = @at::timestamptz
 WHERE id = @id AND state = 'open' AND native_status = 'reported_by_admin';
+
+-- name: DisputeListBookedSince :many
+-- DisputeListBookedSince gives the disputes that hold or took money, told by the gateway,
+-- booked or changed since.
+SELECT * FROM payments.disputes
+WHERE gateway = @gateway AND state IN ('open', 'lost') AND native_status <> 'reported_by_admin' AND updated_at >= @since
+ORDER BY id;

@@ -35,6 +35,12 @@ FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state IN ('queued', 'waiting')
 FOR UPDATE OF e;
 
+-- name: ProcessedEventBody :one
+-- ProcessedEventBody reads the body of an event, whatever its state, and the log that
+-- has it.
+SELECT e.log_id, l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
+WHERE e.gateway = @gateway AND e.event_id = @event_id;
+
 -- name: ProcessedEventPayload :one
 -- ProcessedEventPayload reads the body of an event that waits.
 SELECT l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id

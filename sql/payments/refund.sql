@@ -60,3 +60,12 @@ SELECT r.* FROM payments.refunds r
 WHERE r.status = 'requested' AND r.source = 'admin' AND r.requested_at < @before
     AND NOT EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = r.id AND i.kind = 'refund' AND i.state = 'open')
 ORDER BY r.requested_at LIMIT 100;
+
+-- name: RefundListBookedSince :many
+-- RefundListBookedSince adds up what is booked as given back of the payments of which a
+-- refund was booked or changed since.
+SELECT r.payment_ref, min(r.local_id)::text AS local_id, sum(r.amount_cents)::bigint AS amount_cents FROM payments.refunds r
+WHERE r.gateway = @gateway AND r.status = 'done'
+  AND r.payment_ref IN (SELECT t.payment_ref FROM payments.refunds t WHERE t.gateway = @gateway AND t.status = 'done' AND t.updated_at >= @since)
+GROUP BY r.payment_ref
+ORDER BY r.payment_ref;

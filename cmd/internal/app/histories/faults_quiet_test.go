@@ -33,6 +33,7 @@ var quietJobs = []string{
 	"accounts_fill_skeletons",   // notes what is missing of rows that stand, again and again
 	"subscriptions_sweep",       // does what the jobs of single subscriptions do
 	"payments_refunds_adopt",    // opens intents
+	"payments_event_told",       // reads that are repeated until they are answered: forged_event_test.go of subscriptions
 	"tickets_live_money",        // one read that is repeated until it is answered: order_live_test.go of tickets
 	"subscriptions_stray_money", // one read that is repeated until it is answered: stray_money_test.go of subscriptions
 }

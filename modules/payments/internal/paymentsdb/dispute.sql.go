@@ -141,6 +141,58 @@ func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg DisputeInsertP
 	return result.RowsAffected(), nil
 }
 
+const disputeListBookedSince = `-- name: DisputeListBookedSince :many
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
+WHERE gateway = $1 AND state IN ('open', 'lost') AND native_status <> 'reported_by_admin' AND updated_at >= $2
+ORDER BY id
+`
+
+type DisputeListBookedSinceParams struct {
+	Gateway string
+	Since   time.Time
+}
+
+// DisputeListBookedSince gives the disputes that hold or took money, told by the gateway,
+// booked or changed since.
+func (q *Queries) DisputeListBookedSince(ctx context.Context, db DBTX, arg DisputeListBookedSinceParams) ([]PaymentsDispute, error) {
+	rows, err := db.Query(ctx, disputeListBookedSince, arg.Gateway, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsDispute{}
+	for rows.Next() {
+		var i PaymentsDispute
+		if err := rows.Scan(
+			&i.ID,
+			&i.Gateway,
+			&i.GatewayDisputeID,
+			&i.PaymentRef,
+			&i.Purpose,
+			&i.LocalID,
+			&i.CustomerID,
+			&i.AmountCents,
+			&i.Reason,
+			&i.State,
+			&i.NativeStatus,
+			&i.EventID,
+			&i.OpenedAt,
+			&i.ClosedAt,
+			&i.ReportedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Kind,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const disputeListOf = `-- name: DisputeListOf :many
 SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
 WHERE purpose = $1 AND local_id = $2

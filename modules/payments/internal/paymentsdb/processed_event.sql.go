@@ -13,6 +13,30 @@ import (
 	"marquee/platform/objectid"
 )
 
+const processedEventBody = `-- name: ProcessedEventBody :one
+SELECT e.log_id, l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
+WHERE e.gateway = $1 AND e.event_id = $2
+`
+
+type ProcessedEventBodyParams struct {
+	Gateway string
+	EventID string
+}
+
+type ProcessedEventBodyRow struct {
+	LogID   objectid.ID
+	Payload json.RawMessage
+}
+
+// ProcessedEventBody reads the body of an event, whatever its state, and the log that
+// has it.
+func (q *Queries) ProcessedEventBody(ctx context.Context, db DBTX, arg ProcessedEventBodyParams) (ProcessedEventBodyRow, error) {
+	row := db.QueryRow(ctx, processedEventBody, arg.Gateway, arg.EventID)
+	var i ProcessedEventBodyRow
+	err := row.Scan(&i.LogID, &i.Payload)
+	return i, err
+}
+
 const processedEventClaim = `-- name: ProcessedEventClaim :execrows
 INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
 VALUES ($1, $2, $3, 'applying', $4, '{}', $5, $6)

@@ -102,6 +102,47 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg RefundInsertPar
 	return err
 }
 
+const refundListBookedSince = `-- name: RefundListBookedSince :many
+SELECT r.payment_ref, min(r.local_id)::text AS local_id, sum(r.amount_cents)::bigint AS amount_cents FROM payments.refunds r
+WHERE r.gateway = $1 AND r.status = 'done'
+  AND r.payment_ref IN (SELECT t.payment_ref FROM payments.refunds t WHERE t.gateway = $1 AND t.status = 'done' AND t.updated_at >= $2)
+GROUP BY r.payment_ref
+ORDER BY r.payment_ref
+`
+
+type RefundListBookedSinceParams struct {
+	Gateway string
+	Since   time.Time
+}
+
+type RefundListBookedSinceRow struct {
+	PaymentRef  string
+	LocalID     string
+	AmountCents int64
+}
+
+// RefundListBookedSince adds up what is booked as given back of the payments of which a
+// refund was booked or changed since.
+func (q *Queries) RefundListBookedSince(ctx context.Context, db DBTX, arg RefundListBookedSinceParams) ([]RefundListBookedSinceRow, error) {
+	rows, err := db.Query(ctx, refundListBookedSince, arg.Gateway, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RefundListBookedSinceRow{}
+	for rows.Next() {
+		var i RefundListBookedSinceRow
+		if err := rows.Scan(&i.PaymentRef, &i.LocalID, &i.AmountCents); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const refundListForgotten = `-- name: RefundListForgotten :many
 SELECT r.id, r.gateway, r.payment_ref, r.gateway_refund_id, r.purpose, r.local_id, r.customer_id, r.amount_cents, r.status, r.source, r.event_id, r.event_type, r.reason, r.admin, r.admin_id, r.failure, r.requested_at, r.refunded_at, r.created_at, r.updated_at, r.kind FROM payments.refunds r
 WHERE r.status = 'requested' AND r.source = 'admin' AND r.requested_at < $1

@@ -1,0 +1,152 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/jobs"
+	"marquee/platform/postgres"
+)
+
+// ToldArgs reads at the gateway what an event tells that proves nothing by itself, and
+// applies the event as the gateway shows it.
+type ToldArgs struct {
+	Gateway GatewayName `json:"gateway"`
+	EventID string      `json:"event_id"`
+	Misses  int         `json:"misses,omitempty"` // looks that did not show what the event tells
+}
+
+// Kind names the job.
+func (ToldArgs) Kind() string { return "payments_event_told" }
+
+const (
+	askedTold   = "the gateway is asked for it first"
+	notAsIsTold = "the gateway does not show what the event tells"
+	// toldAhead is how far an event's clock may be before ours.
+	toldAhead = 24 * time.Hour
+)
+
+// asksLive reports whether an event would end, take back, open or count against a
+// customer something that a forged one could: the gateway is asked before it is applied.
+// Money is judged by what it is applied to (Result.Unproven).
+func (e Event) asksLive() bool {
+	switch e.Kind {
+	case AuthorizationWasActivated, PaymentHasFailed, PaymentWasRefunded, RefundIsPending, RefundHasFailed, DisputeWasOpened, DisputeWasClosed:
+		return true
+	}
+	return false
+}
+
+// applyToldTx applies an event that proves nothing by itself. Where it is about something
+// of ours and would change it, nothing of that stays: a job asks the gateway first.
+func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
+	if !e.asksLive() && e.Kind != PaymentWasSettled {
+		return s.askAppliersTx(ctx, tx, e)
+	}
+	if e.Kind == PaymentWasSettled {
+		known, err := s.FindPayment(ctx, tx, e.Gateway, paymentID(e.Payment))
+		if err != nil || known != nil {
+			if err != nil {
+				return Result{}, err
+			}
+			return s.askAppliersTx(ctx, tx, e)
+		}
+	}
+	trial, err := tx.Begin(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := s.askAppliersTx(ctx, trial, e)
+	if err != nil {
+		return Result{}, err
+	}
+	if result.Unclaimed || result.Taken || !e.asksLive() && !result.Unproven {
+		return result, trial.Commit(ctx)
+	}
+	if err := trial.Rollback(ctx); err != nil {
+		return Result{}, err
+	}
+	return Result{Status: ResultApplied, SubscriptionID: result.SubscriptionID, Reason: askedTold}, s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+}
+
+func (s *Service) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
+	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at}); err != nil {
+		return fmt.Errorf("have the gateway asked for event %s: %w", a.EventID, err)
+	}
+	return nil
+}
+
+// ConfirmTold asks the gateway for what an event is about, and applies the event with its
+// answer. What four looks do not show changes nothing, and the webhook's log says so; an
+// answer that is not known is asked for again.
+func (s *Service) ConfirmTold(ctx context.Context, a ToldArgs) error {
+	gateway, configured := s.gateways[a.Gateway]
+	if !configured {
+		return fmt.Errorf("%w: %q is not configured", ErrUnavailable, a.Gateway)
+	}
+	row, err := s.db.ProcessedEventBody(ctx, s.deps.Pool, paymentsdb.ProcessedEventBodyParams{Gateway: string(a.Gateway), EventID: a.EventID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // its log was removed with its month
+	}
+	if err != nil {
+		return fmt.Errorf("read told event: %w", err)
+	}
+	told, err := gateway.ReadEvent(row.Payload)
+	if err != nil {
+		return fmt.Errorf("read told event %s: %w", a.EventID, err)
+	}
+	told.Gateway, told.LogID = a.Gateway, row.LogID
+	if now := s.deps.Clock.Now(); told.CreatedAt.IsZero() || told.CreatedAt.After(now.Add(toldAhead)) {
+		told.CreatedAt = now
+	}
+	live, err := gateway.Confirm(Background(ctx), told)
+	if errors.Is(err, ErrGatewayMissing) {
+		return s.toldLater(ctx, told, a, err)
+	}
+	if err != nil {
+		return fmt.Errorf("ask for what event %s tells: %w", a.EventID, err)
+	}
+	live.Confirmed = true
+	return s.finishTold(ctx, told, func(tx pgx.Tx) (Result, error) { return s.applyTx(ctx, tx, live) })
+}
+
+// toldLater has the gateway asked once more after a miss, unless it was the last.
+func (s *Service) toldLater(ctx context.Context, told Event, a ToldArgs, why error) error {
+	pause, again := LivePause(a.Misses)
+	if again {
+		at := s.deps.Clock.Now().Add(pause)
+		a.Misses++
+		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.insertToldTx(ctx, tx, a, at) })
+	}
+	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing", slog.String("gateway", string(a.Gateway)),
+		slog.String("event_id", a.EventID), slog.String("event_type", told.Type), slog.String("log_id", told.LogID.String()), slog.Any("error", why))
+	return s.finishTold(ctx, told, func(pgx.Tx) (Result, error) {
+		return Result{Status: ResultIgnored, Reason: notAsIsTold}, nil
+	})
+}
+
+// finishTold gives a told event and its logs the result, which is found in the same
+// transaction.
+func (s *Service) finishTold(ctx context.Context, told Event, apply func(tx pgx.Tx) (Result, error)) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
+		_, err := s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: string(told.Gateway), EventID: told.ID})
+		if err != nil {
+			return fmt.Errorf("hold told event: %w", err)
+		}
+		result, err := apply(tx)
+		if err != nil {
+			return fmt.Errorf("apply event %s as the gateway shows it: %w", told.ID, err)
+		}
+		if result.Unclaimed {
+			return s.finishTx(ctx, tx, told, stateWaiting, unclaimed(result))
+		}
+		return s.finishTx(ctx, tx, told, stateDone, result)
+	})
+}

@@ -1,0 +1,136 @@
+package subscriptions_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+)
+
+// forge delivers an event as somebody would who has gateway A's token, and does what
+// follows from it.
+func (b *bundle) forge(t *testing.T, event, key string, of object) {
+	t.Helper()
+	body, err := json.Marshal(object{
+		"id": "evt_" + objectid.New().String(), "event": event, "dateCreated": b.clock.Now().Format("2006-01-02 15:04:05"), key: of,
+	})
+	require.NoError(t, err)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.serve().url+"/webhooks/gwa", bytes.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Asaas-Access-Token", paymentstest.GWAToken)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, 200, res.StatusCode)
+	b.confirmLate(t)
+}
+
+// payment is gateway A's own picture of a payment, as far as an event is read.
+func (b *bundle) forgedPayment(id objectid.ID, payment, recurrence string, more object) object {
+	p := object{
+		"object": "payment", "id": payment, "value": 49.90, "billingType": "CREDIT_CARD", "status": "CONFIRMED", "externalReference": id.String(),
+		"dueDate": b.clock.Now().Format(time.DateOnly), "confirmedDate": b.clock.Now().Format(time.DateOnly),
+	}
+	if recurrence != "" {
+		p["subscription"] = recurrence
+	}
+	for k, v := range more {
+		p[k] = v
+	}
+	return p
+}
+
+// stands is all that an event could change of a subscription and its money.
+func (b *bundle) stands(t *testing.T, id objectid.ID) string {
+	t.Helper()
+	return b.text(t, `SELECT concat_ws(' ', s.status, s.next_billing_date, s.expires_at, s.payment_failures, s.has_chargeback, s.total_refunded_cents,
+		(SELECT count(*) FROM payments.payments), (SELECT count(*) FROM payments.failed_attempts), (SELECT count(*) FROM payments.refunds),
+		(SELECT count(*) FROM payments.disputes), (SELECT count(*) FROM payments.unapplied_payments), (SELECT count(*) FROM subscriptions.transitions))
+		FROM subscriptions.subscriptions s WHERE s.id = '`+id.String()+`'`)
+}
+
+// TestForgedEventsOfACardChangeNothing: charges with an invented id, failures, refunds and
+// disputes that the gateway does not show.
+func TestForgedEventsOfACardChangeNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), column[string](t, b, id, "gwa_subscription_id")
+	before := b.stands(t, id)
+	for _, dates := range []object{{}, {"dueDate": "2099-12-22", "confirmedDate": "2099-12-22"}} {
+		b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, dates))
+		require.Equal(t, before, b.stands(t, id))
+	}
+	for range 3 {
+		b.forge(t, "PAYMENT_OVERDUE", "payment", b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, object{"status": "OVERDUE"}))
+	}
+	for _, event := range []string{"PAYMENT_OVERDUE", "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED"} {
+		b.forge(t, event, "payment", b.forgedPayment(id, own, recurrence, object{"status": "OVERDUE"}))
+	}
+	require.Equal(t, before, b.stands(t, id))
+	b.forgeTakenBack(t, id, own, recurrence, object{})
+	require.Equal(t, before, b.stands(t, id))
+	require.True(t, b.access(t))
+	require.Equal(t, 10, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the gateway does not show%' AND processed"))
+}
+
+// forgeTakenBack tells refunds and disputes of a payment that was neither refunded nor disputed.
+func (b *bundle) forgeTakenBack(t *testing.T, id objectid.ID, payment, recurrence string, more object) {
+	t.Helper()
+	for event, status := range map[string]string{
+		"PAYMENT_REFUNDED": "REFUNDED", "PAYMENT_PARTIALLY_REFUNDED": "CONFIRMED",
+		"PAYMENT_CHARGEBACK_REQUESTED": "CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL": "AWAITING_CHARGEBACK_REVERSAL",
+	} {
+		p := b.forgedPayment(id, payment, recurrence, more)
+		p["status"] = status
+		if status == "REFUNDED" || event == "PAYMENT_PARTIALLY_REFUNDED" {
+			p["refunds"] = []object{{"dateCreated": b.clock.Now().Format(time.DateTime), "status": "DONE", "value": 49.90}}
+		}
+		b.forge(t, event, "payment", p)
+	}
+}
+
+// TestForgedEventsTakeNoPixBack: of one that was paid.
+func TestForgedEventsTakeNoPixBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	own := column[string](t, b, id, "pix_payment_id")
+	_, err := b.gateways.Sandbox.GWA.Pay(own)
+	require.NoError(t, err)
+	b.settle(t)
+	before := b.stands(t, id)
+	b.forgeTakenBack(t, id, own, "", object{"billingType": "PIX"})
+	require.Equal(t, before, b.stands(t, id))
+	require.True(t, b.access(t))
+}
+
+// TestAForgedActivationOpensNothing: of an authorization that still waits for its payer,
+// and of the payment of its first code.
+func TestAForgedActivationOpensNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan}))
+	auth, code := column[string](t, b, id, "gwa_pix_auth_id"), column[string](t, b, id, "pix_conciliation_id")
+	before := b.stands(t, id)
+	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", "authorization", object{
+		"id": auth, "status": "ACTIVE", "contractId": id.String(), "immediateQrCode": object{"conciliationIdentifier": code},
+	})
+	require.Equal(t, before, b.stands(t, id))
+	b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment("", "pay_forged", "", object{"billingType": "PIX", "pixQrCodeId": code, "externalReference": nil}))
+	require.Equal(t, before, b.stands(t, id))
+	require.False(t, b.access(t))
+	_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(auth)
+	require.NoError(t, err)
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id), "the gateway's own")
+}
