@@ -141,7 +141,8 @@ type Result struct {
 	// is being given back. Not shown.
 	Taken bool `json:"-"`
 	// Unproven tells that the event was applied although nothing but the event says that
-	// the payment is there: its id was not told here by the gateway. Not shown.
+	// the payment is there, and paid or not: its id was not told here by the gateway. Not
+	// shown.
 	Unproven bool `json:"-"`
 }
 

@@ -33,12 +33,12 @@ const (
 	toldAhead = 24 * time.Hour
 )
 
-// asksLive reports whether an event would end, take back, open or count against a
-// customer something that a forged one could: the gateway is asked before it is applied.
-// Money is judged by what it is applied to (Result.Unproven).
+// asksLive reports whether an event would open, end or take back what a forged one could:
+// the gateway is asked before it is applied. Charges that were paid, or failed, are judged
+// by what they are applied to (Result.Unproven).
 func (e Event) asksLive() bool {
 	switch e.Kind {
-	case AuthorizationWasActivated, PaymentHasFailed, PaymentWasRefunded, RefundIsPending, RefundHasFailed, DisputeWasOpened, DisputeWasClosed:
+	case AuthorizationWasActivated, PaymentWasRefunded, RefundIsPending, RefundHasFailed, DisputeWasOpened, DisputeWasClosed:
 		return true
 	}
 	return false
@@ -47,7 +47,7 @@ func (e Event) asksLive() bool {
 // applyToldTx applies an event that proves nothing by itself. Where it is about something
 // of ours and would change it, nothing of that stays: a job asks the gateway first.
 func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
-	if !e.asksLive() && e.Kind != PaymentWasSettled {
+	if !e.asksLive() && e.Kind != PaymentWasSettled && e.Kind != PaymentHasFailed {
 		return s.askAppliersTx(ctx, tx, e)
 	}
 	if e.Kind == PaymentWasSettled {

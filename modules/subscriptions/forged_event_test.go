@@ -78,7 +78,7 @@ func TestForgedEventsOfACardChangeNothing(t *testing.T) {
 	b.forgeTakenBack(t, id, own, recurrence, object{})
 	require.Equal(t, before, b.stands(t, id))
 	require.True(t, b.access(t))
-	require.Equal(t, 10, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the gateway does not show%' AND processed"))
+	require.Equal(t, 11, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the gateway does not show%' AND processed"))
 }
 
 // forgeTakenBack tells refunds and disputes of a payment that was neither refunded nor disputed.

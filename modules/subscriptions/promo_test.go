@@ -3,6 +3,7 @@ package subscriptions_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -108,7 +109,7 @@ func TestPromoByCardChargesTheFirstMonthApart(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 	require.WithinDuration(t, time.Now().AddDate(0, 0, 30), column[time.Time](t, b, id, "next_billing_date"), 25*time.Hour)
 	require.False(t, column[bool](t, b, id, "intent_open"))
-	require.Equal(t, []string{"held", "redeemed"}, c.steps)
+	require.Equal(t, []string{"held", "redeemed"}, slices.Compact(c.steps))
 }
 
 func TestPromoDeclinedGivesTheCodeBack(t *testing.T) {

@@ -90,7 +90,9 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if ignored != "" {
 		r.Status = payments.ResultIgnored
 	}
-	r.Unproven = e.Kind == payments.PaymentWasSettled && !e.IsProof() && stray.reason == "" && !heldByID(sub, e)
+	if !e.IsProof() && stray.reason == "" {
+		r.Unproven = e.Kind == payments.PaymentWasSettled && !heldByID(sub, e) || e.Kind == payments.PaymentHasFailed && sub.PaymentMethod == string(payments.MethodCard)
+	}
 	return r, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"marquee/modules/payments"
 )
@@ -76,27 +75,17 @@ func (g *Gateway) confirmSettled(ctx context.Context, e payments.Event) (payment
 	return e, nil
 }
 
-// confirmFailed: a charge failed that is overdue, or was refused on the day that it was
-// due; a debit, when its order was refused or taken back and it is not paid.
+// confirmFailed: a charge of a card failed that is overdue, or was refused on the day that
+// it was due.
 func (g *Gateway) confirmFailed(ctx context.Context, e payments.Event) (payments.Event, error) {
 	p, err := g.payment(ctx, e.Payment.ID, "")
 	if err != nil {
 		return e, err
 	}
 	n := p.neutral(g.cfg.Zone)
-	ordered := !strings.HasPrefix(e.Type, "PAYMENT_")
 	due := n.DueDate != nil && !n.DueDate.After(g.cfg.Clock.Now())
-	switch {
-	case n.Status == payments.PaymentSettled || p.Status == "REFUNDED", e.Type == "PAYMENT_OVERDUE" && p.Status != "OVERDUE", !ordered && !due:
+	if n.Status == payments.PaymentSettled || p.Status == "REFUNDED" || e.Type == "PAYMENT_OVERDUE" && p.Status != "OVERDUE" || !due {
 		return e, unconfirmed(p.Status)
-	case ordered:
-		o, found, err := g.FindPixOrder(ctx, p.ID)
-		if err != nil {
-			return e, err
-		}
-		if !found || o.Attempt == 0 && o.Status != payments.PixOrderRefused && o.Status != payments.PixOrderCancelled {
-			return e, unconfirmed(string(o.Status))
-		}
 	}
 	e = g.live(p, e)
 	if n.Method == payments.MethodCard {
