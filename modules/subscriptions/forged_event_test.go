@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 )
@@ -133,4 +134,26 @@ func TestAForgedActivationOpensNothing(t *testing.T) {
 	require.NoError(t, err)
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id), "the gateway's own")
+}
+
+// TestReconciliationFindsWhatTheGatewayDoesNotShow: what was booked as given back and as
+// disputed before events were read live.
+func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	own, at := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), b.clock.Now()
+	paid := &payments.Payment{ID: own, Status: payments.PaymentSettled, NativeStatus: "CONFIRMED", Method: payments.MethodCard, Amount: 4990, SettledAt: &at}
+	b.apply(t, payments.Event{Gateway: payments.GWA, Kind: payments.PaymentWasRefunded, CreatedAt: at, Reference: id, Payment: paid, Refund: &payments.RefundReport{
+		PaymentID: own, Total: 1000, HasTotal: true, At: at, Singles: []payments.SingleRefund{{Amount: 1000, Status: payments.RefundDone, At: at}}, Listed: true,
+	}})
+	b.apply(t, payments.Event{Gateway: payments.GWA, Kind: payments.DisputeWasOpened, CreatedAt: at, Reference: id, Payment: paid, Dispute: &payments.DisputeReport{
+		ID: own, PaymentID: own, Amount: 4990, State: payments.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED", OpenedAt: at, At: at,
+	}})
+	for _, dry := range []bool{true, false} {
+		report, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: at.Add(-day), Gateways: []payments.GatewayName{payments.GWA}, DryRun: dry})
+		require.NoError(t, err)
+		require.Equal(t, 1, report.Counts[payments.UnshownRefund], "%v", report.Findings)
+		require.Equal(t, 1, report.Counts[payments.UnshownDispute], "%v", report.Findings)
+	}
 }
