@@ -31,6 +31,9 @@ const (
 	notAsIsTold = "the gateway does not show what the event tells"
 	// toldAhead is how far an event's clock may be before ours.
 	toldAhead = 24 * time.Hour
+	// settledAhead and dueAhead are how far ahead of our clock a charge may say that it was
+	// paid, and due: gateway A makes charges 40 days ahead.
+	settledAhead, dueAhead = 3 * 24 * time.Hour, 45 * 24 * time.Hour
 )
 
 // asksLive reports whether an event would open, end or take back what a forged one could:
@@ -42,6 +45,13 @@ func (e Event) asksLive() bool {
 		return true
 	}
 	return false
+}
+
+// isFarAhead reports whether money says that it came days from now, or that it was due
+// longer from now than charges are made ahead.
+func (e Event) isFarAhead(now time.Time) bool {
+	p := e.Payment
+	return p.SettledAt != nil && p.SettledAt.After(now.Add(settledAhead)) || p.DueDate != nil && p.DueDate.After(now.Add(dueAhead))
 }
 
 // applyToldTx applies an event that proves nothing by itself. Where it is about something
@@ -67,7 +77,7 @@ func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e Event) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	if result.Unclaimed || result.Taken || !e.asksLive() && !result.Unproven {
+	if result.Unclaimed || result.Taken || !e.asksLive() && (!result.Unproven || e.Kind == PaymentWasSettled && !e.isFarAhead(s.deps.Clock.Now())) {
 		return result, trial.Commit(ctx)
 	}
 	if err := trial.Rollback(ctx); err != nil {
