@@ -77,7 +77,7 @@ func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e Event) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	if result.Unclaimed || result.Taken || !e.asksLive() && (!result.Unproven || e.Kind == PaymentWasSettled && !e.isFarAhead(s.deps.Clock.Now())) {
+	if result.Unclaimed || result.Taken || !e.asksLive() && (!result.Unproven || e.Kind == PaymentWasSettled && e.ConciliationID == "" && !e.isFarAhead(s.deps.Clock.Now())) {
 		return result, trial.Commit(ctx)
 	}
 	if err := trial.Rollback(ctx); err != nil {
