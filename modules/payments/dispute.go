@@ -32,9 +32,8 @@ type DisputeChange struct {
 	// decided since this report. Both are false of a repetition or an older report,
 	// and true where the first report is that it was lost.
 	Opened, Closed bool
-	// StillOpen counts the disputes of the same subscription or order that hold
-	// money, this one included.
-	StillOpen int
+	// OfNothing: the money that it is about gave nobody anything.
+	OfNothing bool
 }
 
 // Dispute is a row of the ledger of disputes.
@@ -54,6 +53,7 @@ type Dispute struct {
 	EventID          string
 	OpenedAt         time.Time
 	ClosedAt         *time.Time
+	OfNothing        bool // as DisputeChange.OfNothing
 }
 
 // ReportedByAdmin is the native status of a dispute that an admin entered by hand.
@@ -61,7 +61,8 @@ const ReportedByAdmin = "reported_by_admin"
 
 // RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
 // be called any number of times, in any order, also at once: an older report
-// never reopens what a newer one closed, and what was lost stays lost.
+// never reopens what a newer one closed, and what was lost stays lost. What of a lost
+// payment stands on the list of unapplied ones is decided with it.
 func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	if r.Report.ID == "" || r.Report.State == "" {
 		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
@@ -71,8 +72,12 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 		return DisputeChange{}, err
 	}
 	change.At = r.Report.At
-	open, err := s.db.DisputeOpenCount(ctx, tx, paymentsdb.DisputeOpenCountParams{Purpose: string(r.Purpose), LocalID: r.LocalID})
-	change.StillOpen = int(open)
+	if change.OfNothing, err = s.BoughtNothing(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
+		return DisputeChange{}, err
+	}
+	if change.State == DisputeLost && (change.Opened || change.Closed) {
+		err = s.decideLostTx(ctx, tx, r)
+	}
 	return change, err
 }
 
@@ -180,12 +185,13 @@ func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose Purpos
 		return nil, err
 	}
 	all := make([]Dispute, len(rows))
-	for i, row := range rows {
+	for i, found := range rows {
+		row := found.PaymentsDispute
 		all[i] = Dispute{
 			ID: row.ID, Gateway: GatewayName(row.Gateway), GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
 			Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
 			Reason: value(row.Reason), Kind: DisputeKind(row.Kind), State: DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: value(row.EventID),
-			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt,
+			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, OfNothing: found.OfNothing,
 		}
 	}
 	return all, nil

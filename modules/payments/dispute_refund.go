@@ -58,21 +58,31 @@ func (s *Service) loseTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d Dispu
 	if err != nil {
 		return nil, err
 	}
-	return &change, s.decideLostTx(ctx, tx, r)
+	return &change, nil
 }
 
-// decideLostTx decides what of the payment waits for people: all of its money is gone,
-// a part that was taken back before included, and nothing is left to decide.
-func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, r RefundRecord) error {
+// decideLostTx decides what of a lost payment waits for people, when all of its money is
+// gone, a part that was taken or given back before included: nothing is left to decide.
+func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
 	for _, row := range found {
-		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen {
+		refunds, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+		if err != nil {
+			return fmt.Errorf("read refunds: %w", err)
+		}
+		gone := r.Report.Amount
+		for _, refund := range refunds {
+			if RefundStatus(refund.Status) != RefundFailed {
+				gone += money.Cents(refund.AmountCents)
+			}
+		}
+		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen || gone < money.Cents(row.PaidCents) {
 			continue
 		}
-		_, err := s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, unappliedChange{
+		_, err = s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, unappliedChange{
 			to: UnappliedKept, source: byGateway, forPeople: true, reason: "All of the payment was taken back.",
 			note: "The payer's bank took all of the payment back: nothing is left of it.",
 		})

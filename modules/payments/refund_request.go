@@ -78,11 +78,19 @@ func (e *RefundDisputedError) Unwrap() []error {
 
 // Fault words it for people, with the name of the dispute.
 func (e *RefundDisputedError) Fault() error {
-	message := fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
+	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: e.message()}).WithCause(e)
+}
+
+// Conflict words it for who wants to do something else with the money than refund it.
+func (e *RefundDisputedError) Conflict() error {
+	return fault.Conflict("%s", e.message()).WithCause(e)
+}
+
+func (e *RefundDisputedError) message() string {
 	if e.Dispute.State == DisputeLost {
-		message = fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
+		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
 	}
-	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: message}).WithCause(e)
+	return fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
 }
 
 // notDisputed is a *RefundDisputedError when a dispute holds, or took, the payment that
@@ -172,6 +180,11 @@ func (p LedgerPayment) refundTerms(r Refund) RefundTerms {
 	}
 }
 
+// names are the ids under which a dispute may know the payment.
+func (p LedgerPayment) names() []string {
+	return []string{p.Payment.ID, p.Payment.InvoiceID, p.Payment.PaymentIntentID}
+}
+
 // refundKey is the payment's id among refunds: at gateway B the payment intent,
 // "" while the ledger does not know it.
 func (p LedgerPayment) refundKey() string {
@@ -188,8 +201,7 @@ func (p LedgerPayment) refundKey() string {
 // Two at once pass one after the other, by the lock on the payment's refunds: the
 // second finds the first open. Its intent excludes a second one, too.
 func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundRequest) (Refund, error) {
-	paid := q.Payment.Payment
-	if err := s.notDisputed(ctx, s.deps.Pool, q.Payment.Gateway, paid.ID, paid.InvoiceID, paid.PaymentIntentID); err != nil {
+	if err := s.notDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.names()...); err != nil {
 		return Refund{}, err
 	}
 	key, err := s.intentOf(ctx, gateway, q.Payment)

@@ -46,6 +46,12 @@ type Unapplied struct {
 	Note           string // for the people who decide: what happened, in a sentence
 	// Automatic: the platform may refund it by itself. The ledger has the payment.
 	Automatic bool
+	// Bought: it paid for a period all the same, and is listed for a part that was taken
+	// back, for a refund that failed, or for what was not used of it.
+	Bought bool
+	// Reference is our id that the gateway was told with the payment, where it is another
+	// than the subscription's or order's.
+	Reference objectid.ID
 }
 
 // RecordUnappliedTx puts money that gave nobody anything on the list of GET
@@ -65,7 +71,8 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
 		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: filled(u.PaymentID),
 		AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID), SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID),
-		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, At: now,
+		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, Bought: u.Bought,
+		Reference: filledID(u.Reference), At: now,
 	})
 	if err == nil {
 		if u.Automatic {
@@ -78,7 +85,8 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	}
 	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
 		Gateway: string(u.Gateway), Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID),
-		SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID), PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, At: now,
+		SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID), PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic,
+		Reference: filledID(u.Reference), At: now,
 	})
 	if err != nil {
 		return false, fmt.Errorf("complete unapplied payment %s: %w", subject, err)
@@ -137,6 +145,17 @@ func (s *Service) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway 
 func (s *Service) IsKept(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (bool, error) {
 	state, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
 	return state == UnappliedKept, err
+}
+
+// BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
+// stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
+// subscription.
+func (s *Service) BoughtNothing(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (bool, error) {
+	nothing, err := s.db.UnappliedBoughtNothing(ctx, db, paymentsdb.UnappliedBoughtNothingParams{Gateway: string(gateway), PaymentRef: paymentID})
+	if err != nil {
+		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)
+	}
+	return nothing, nil
 }
 
 // filledID is nil for "".

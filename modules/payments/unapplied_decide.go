@@ -41,8 +41,8 @@ type Extender interface {
 const unappliedCallTime = 75 * time.Second
 
 // refundUnapplied gives an unapplied payment back because an admin says so: 409 when
-// it is decided, or when no payment stands behind it; 500 REFUND_FAILED when the
-// gateway refuses; 503 when it does not answer. A refund that is under way, or of
+// it is decided, or when no payment stands behind it; 422 while the payment is disputed,
+// which changes nothing; 500 REFUND_FAILED when the gateway refuses; 503 when it does not answer. A refund that is under way, or of
 // which nobody knows yet, shows in the state.
 func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason string) error {
 	u, err := s.findUnapplied(ctx, id)
@@ -55,6 +55,14 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	}
 	if paid == nil {
 		return errNoPayment()
+	}
+	var disputed *RefundDisputedError
+	if UnappliedState(u.State) == UnappliedOpen {
+		if err := s.notDisputed(ctx, s.deps.Pool, paid.Gateway, paid.names()...); errors.As(err, &disputed) {
+			return disputed.Fault()
+		} else if err != nil {
+			return err
+		}
 	}
 	err = s.decide(ctx, u, unappliedChange{to: UnappliedRefunding, reason: reason}, nil)
 	if err != nil {
@@ -69,7 +77,6 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	err = s.refundClaimed(call, u, *paid, RefundRequest{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
 	var rejected *Rejected
 	var declined *Declined
-	var disputed *RefundDisputedError
 	switch {
 	case errors.As(err, &disputed):
 		return disputed.Fault()
@@ -82,7 +89,8 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 }
 
 // extendByUnapplied makes an unapplied payment a living subscription's: 409 when it
-// is decided, when a refund of it was asked for or made, and as Extender says.
+// is decided, while it is disputed or when it was lost, when a refund of it was asked for
+// or made, and as Extender says.
 func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID objectid.ID) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
@@ -107,6 +115,13 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 	return s.decide(ctx, u, unappliedChange{to: UnappliedExtended}, func(tx pgx.Tx, c *unappliedChange) error {
 		extended, err := extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
 		if err != nil {
+			return err
+		}
+		// Reports of disputes hold the customer, as ExtendTx does now.
+		var disputed *RefundDisputedError
+		if err := s.notDisputed(ctx, tx, paid.Gateway, paid.names()...); errors.As(err, &disputed) {
+			return disputed.Conflict()
+		} else if err != nil {
 			return err
 		}
 		if key := paid.refundKey(); key != "" {

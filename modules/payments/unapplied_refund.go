@@ -104,7 +104,7 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	paid, why, err := s.readUnapplied(ctx, u)
-	if err != nil { // not known: nothing changes
+	if err != nil { // not known, or disputed: nothing changes
 		s.deps.Log.WarnContext(ctx, "unapplied payment not read", slog.String("id", u.ID.String()), slog.String("gateway", u.Gateway), slog.Any("error", err))
 		wait := min(unappliedWait<<min(u.Tries, 12), unappliedWaitMax) //nolint:gosec // tries are few
 		next := s.deps.Clock.Now().Add(wait)
@@ -148,8 +148,8 @@ func (s *Service) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Pa
 
 // readUnapplied reads the payment live: gateway A's webhooks are not signed, so that
 // whoever has its token could have a payment refunded which was never made. The
-// error says that it is not known; why is the reason for which nobody but a person
-// may refund it.
+// error says that it is not known, or who holds it by a dispute; why is the reason for
+// which nobody but a person may refund it.
 func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *LedgerPayment, why string, err error) {
 	name := GatewayName(u.Gateway)
 	gateway, err := s.Gateway(name)
@@ -162,7 +162,17 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 	if paid == nil {
 		return nil, "It stands in no ledger.", nil
 	}
+	if err := s.notDisputed(ctx, s.deps.Pool, name, paid.names()...); err != nil {
+		var disputed *RefundDisputedError
+		if errors.As(err, &disputed) && disputed.Dispute.State == DisputeLost {
+			return nil, disputed.message() + " Nothing was refunded by itself.", nil
+		}
+		return nil, "", err
+	}
 	reference := paid.LocalID
+	if u.Reference != nil {
+		reference = *u.Reference
+	}
 	if UnappliedKind(u.Kind) == UnappliedForeign { // it carries another reference, or none
 		reference = ""
 	}

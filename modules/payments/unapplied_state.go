@@ -27,15 +27,16 @@ const (
 	UnappliedKept      UnappliedState = "kept"
 )
 
-// unappliedMoves is the one table of permitted moves. What people have decided
-// stays, but for an extension that the gateway refuses, and a kept part of which the bank takes back more; what a
-// refund makes of a case follows the ledger, back too when a refund fails after it was counted.
+// unappliedMoves is the one table of permitted moves. What people have decided stays,
+// but for an extension that the gateway refuses, a kept part of which the bank takes back
+// more, and what was kept and given back all the same; what a refund makes of a case
+// follows the ledger, back too when a refund fails after it was counted.
 var unappliedMoves = map[UnappliedState][]UnappliedState{
 	UnappliedOpen:      {UnappliedRefunding, UnappliedRefunded, UnappliedExtended, UnappliedKept},
 	UnappliedRefunding: {UnappliedRefunded, UnappliedOpen},
 	UnappliedRefunded:  {UnappliedRefunding, UnappliedOpen},
 	UnappliedExtended:  {UnappliedOpen},
-	UnappliedKept:      {UnappliedOpen},
+	UnappliedKept:      {UnappliedOpen, UnappliedRefunded},
 }
 
 // Who decided, in the history.
@@ -151,10 +152,15 @@ func afterRefunds(state UnappliedState, paid money.Cents, refunds []paymentsdb.P
 	}
 	c = unappliedChange{source: byGateway}
 	switch {
-	case state == UnappliedExtended || state == UnappliedKept:
+	case state == UnappliedExtended:
 		return c, false
 	case done >= paid:
 		c.to = UnappliedRefunded
+		if state == UnappliedKept {
+			c.reason = "All of it was given back, as by a withdrawal."
+		}
+	case state == UnappliedKept:
+		return c, false
 	case open:
 		c.to = UnappliedRefunding
 	case failed && tryAgain:
@@ -178,7 +184,10 @@ func (s *Service) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, 
 	}
 	c := unappliedChange{to: UnappliedOpen, source: byGateway, reason: "The refund was not asked for."}
 	var rejected *Rejected
-	if errors.As(refused, &rejected) || errors.Is(refused, ErrRefundTooMuch) {
+	var disputed *RefundDisputedError
+	if errors.As(refused, &disputed) { // nobody was asked: when the dispute is over it is as before
+		c.reason = "The payment is disputed."
+	} else if errors.As(refused, &rejected) || errors.Is(refused, ErrRefundTooMuch) {
 		c.kind, c.forPeople, c.note = UnappliedUnrefundable, true, "The gateway has nothing to refund of it."
 	}
 	_, err = s.moveUnappliedTx(ctx, tx, u, c)

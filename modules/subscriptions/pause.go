@@ -37,7 +37,7 @@ func (s *Service) pauseTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if Status(sub.Status).Ended() || !collects(sub) || sub.GatewayDeletedAt != nil {
 		return nil
 	}
-	all, err := s.disputesOf(ctx, tx, sub)
+	all, err := s.holdingDisputesOf(ctx, tx, sub)
 	if err != nil || !hasState(all, payments.DisputeOpen) {
 		return err
 	}

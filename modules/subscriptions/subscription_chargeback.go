@@ -17,7 +17,7 @@ import (
 
 // chargeback does for a dispute that the gateway did not report what
 // charge.dispute.created does: suspended, has_chargeback, a row in the ledger of
-// disputes. It is of the latest payment and no more than that: 422 above it, 409 while
+// disputes. It is of the latest payment that gave it time, and no more than that: 422 above it, 409 while
 // that payment is disputed already. It may have been made for what the subscription has
 // renewed. Where nothing was paid the price of a period stands for it.
 func (s *Service) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
@@ -34,12 +34,12 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 		disputed := *sub
 		var latest payments.Payment
 		for _, r := range chain {
-			paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, r.ID)
+			last, err := s.latestPaymentTx(ctx, tx, r)
 			if err != nil {
 				return err
 			}
-			if len(paid) > 0 {
-				disputed, latest = r, paid[0].Payment
+			if last != nil {
+				disputed, latest = r, last.Payment
 				report.PaymentID, report.Amount = cmp.Or(latest.PaymentIntentID, latest.ID), latest.Amount
 				break
 			}
@@ -71,6 +71,21 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
 		return err
 	})
+}
+
+// latestPaymentTx is the latest payment that gave a subscription time; nil without one.
+func (s *Service) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub row) (*payments.LedgerPayment, error) {
+	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paid {
+		nothing, err := s.payments.BoughtNothing(ctx, tx, p.Gateway, p.Payment.ID)
+		if err != nil || !nothing {
+			return &p, err
+		}
+	}
+	return nil, nil //nolint:nilnil // nil is the answer: none
 }
 
 // withdrawChargeback takes back a chargeback that was entered by hand, as if it had
@@ -125,7 +140,7 @@ func (s *Service) withdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub row, dis
 // forgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
 // was won since, it is that one's end which opens the subscription.
 func (s *Service) forgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time) error {
-	all, err := s.disputesOf(ctx, tx, *sub)
+	all, err := s.holdingDisputesOf(ctx, tx, *sub)
 	if err != nil || hasState(all, payments.DisputeOpen) || hasState(all, payments.DisputeLost) {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,14 +31,18 @@ func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 // followDisputeTx does what a dispute means for its subscription. Money that is held
 // closes it and pauses what it collects; money that is lost ends it; a dispute that is
 // won opens it again, when no other one is open and it was the dispute that closed it,
-// and has it be collected again.
+// and has it be collected again. Money that gave nobody anything is none of the
+// subscription's, which other money paid for: the ledger and the list have it.
 func (s *Service) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, changed payments.DisputeChange, c change) (string, error) {
+	won := changed.Closed && changed.State == payments.DisputeWon
 	switch {
+	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
+		return "of money that gave nobody anything", nil
 	case changed.State == payments.DisputeLost && (changed.Opened || changed.Closed):
 		return "", s.loseDisputeTx(ctx, tx, sub, c)
 	case changed.Opened:
 		return "", s.openDisputeTx(ctx, tx, sub, c)
-	case changed.Closed && changed.State == payments.DisputeWon && changed.StillOpen == 0:
+	case won:
 		return "", s.winDisputeTx(ctx, tx, sub, changed.At, c)
 	}
 	return "no consequence", nil
@@ -61,7 +66,8 @@ func (s *Service) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c chan
 }
 
 // loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
-// dispute's opening, which is the exit that is counted.
+// dispute's opening, which is the exit that is counted. Other money that paid for time
+// which is lost with it goes back.
 func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
@@ -69,8 +75,14 @@ func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c chan
 	}
 	c.action, c.edit = DisputeLost, func(r *row) { r.HasChargeback = true }
 	for _, r := range held {
+		was := Status(r.Status)
 		if _, err := s.moveTx(ctx, tx, r, c); err != nil {
 			return err
+		}
+		if !was.Ended() {
+			if err := s.listUnusedTx(ctx, tx, *r, was); err != nil {
+				return err
+			}
 		}
 		if err := s.endAtGatewayTx(ctx, tx, *r); err != nil {
 			return err
@@ -109,7 +121,7 @@ func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row, 
 func (s *Service) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
 	c.action = DisputeWon
 	return s.liftAllTx(ctx, tx, sub, func(r *row) error {
-		all, err := s.disputesOf(ctx, tx, *r)
+		all, err := s.holdingDisputesOf(ctx, tx, *r)
 		if err != nil || hasState(all, payments.DisputeOpen) || Status(r.Status).Ended() && hasState(all, payments.DisputeLost) {
 			return err // another one was lost, and stays so
 		}
@@ -173,6 +185,13 @@ func (s *Service) disputesOf(ctx context.Context, db postgres.DB, sub row) ([]pa
 	return all, nil
 }
 
+// holdingDisputesOf are those of disputesOf that concern the subscription: of money that
+// gave it time.
+func (s *Service) holdingDisputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
+	all, err := s.disputesOf(ctx, db, sub)
+	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
+}
+
 func hasState(all []payments.Dispute, state payments.DisputeState) bool {
 	for _, d := range all {
 		if d.State == state {
@@ -197,7 +216,8 @@ func (s *Service) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bo
 
 // followDisputes does for a suspended subscription with a chargeback what its disputes
 // ask for and was not done: its recurrence was not known yet when the dispute was
-// opened, or the dispute is from before collection was paused.
+// opened, or the dispute is from before collection was paused. Held for money that is
+// listed by now as having given nobody anything, it is opened again.
 func (s *Service) followDisputes(ctx context.Context, sub row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
@@ -208,8 +228,15 @@ func (s *Service) followDisputes(ctx context.Context, sub row) error {
 		if err != nil {
 			return err
 		}
-		if !hasState(all, payments.DisputeOpen) && hasState(all, payments.DisputeLost) {
+		holding, err := s.holdingDisputesOf(ctx, tx, sub)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !hasState(holding, payments.DisputeOpen) && hasState(holding, payments.DisputeLost):
 			return s.loseDisputeTx(ctx, tx, &locked, change{source: ByJob})
+		case !slices.ContainsFunc(holding, takesMoney) && slices.ContainsFunc(all, takesMoney):
+			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), change{source: ByJob})
 		}
 		return s.pauseTx(ctx, tx, locked)
 	})
@@ -224,7 +251,7 @@ func (s *Service) holdUnheld(ctx context.Context, sub row) error {
 		if err != nil || Status(locked.Status) != Active || locked.HasChargeback {
 			return err
 		}
-		all, err := s.disputesOf(ctx, tx, locked)
+		all, err := s.holdingDisputesOf(ctx, tx, locked)
 		if err != nil {
 			return err
 		}
@@ -281,7 +308,8 @@ func (s *Service) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 	}
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Note: "Charged while another payment of the subscription was disputed and collection was paused.",
+		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
+		Note: "Charged while another payment of the subscription was disputed and collection was paused.",
 	})
 	return true, err
 }

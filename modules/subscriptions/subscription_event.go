@@ -65,6 +65,11 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 			return payments.Result{}, err
 		}
 	}
+	if e.Known != nil && (e.Dispute != nil || e.Refund != nil) { // or have been made another subscription's (/extend)
+		if sub, err = s.lockOwnerTx(ctx, tx, sub, &e); err != nil {
+			return payments.Result{}, err
+		}
+	}
 	stray, err := s.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
 		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
@@ -101,6 +106,17 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // the first code of an automatic PIX have ids of the gateway's own.
 func heldByID(sub row, e payments.Event) bool {
 	return paysOnce(sub) || sub.PixAutomatic && !isFirst(sub, e)
+}
+
+// lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
+// locks whose it is by now.
+func (s *Service) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub row, e *payments.Event) (row, error) {
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
+	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
+		return sub, err
+	}
+	e.Known = known
+	return s.lockTx(ctx, tx, known.CustomerID, known.LocalID)
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.

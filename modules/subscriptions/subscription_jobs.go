@@ -202,7 +202,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	stops, err := s.db.ListDueStops(ctx, s.pool, now.Add(-stopSilence))
 	each(stops, err, s.StopRecurrence)
 	failed = errors.Join(failed, s.lookAtPeriodEnds(ctx, now))
-	disputed, err := s.db.ListDisputedUnpaused(ctx, s.pool)
+	disputed, err := s.db.ListDisputedSuspended(ctx, s.pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range disputed {
 		failed = errors.Join(failed, s.followDisputes(ctx, sub))

@@ -61,7 +61,7 @@ func (s *Service) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r pay
 	}
 	return s.payments.RecordTakenBackTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part, CustomerID: sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt,
+		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt, Bought: true,
 		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here asked for it.", part, r.Payment.ID, r.Payment.Amount),
 	})
 }

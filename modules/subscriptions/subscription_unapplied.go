@@ -19,11 +19,21 @@ func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p pay
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
+		Reference: referenceOf(p),
 	})
 	if err != nil {
 		return err
 	}
 	return s.endAtGatewayTx(ctx, tx, sub)
+}
+
+// referenceOf is our id that the gateway was told with a payment, where it is not the
+// subscription's: without it nobody would find the payment there.
+func referenceOf(p payment) objectid.ID {
+	if p.charge == nil {
+		return ""
+	}
+	return p.charge.ID
 }
 
 // refundDeletedTx lists money for a customer who had been deleted when it was charged:

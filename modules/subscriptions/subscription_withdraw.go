@@ -350,7 +350,7 @@ func (s *Service) listUnrefunded(ctx context.Context, sub row, p payments.Ledger
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
-			CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Note: note,
+			CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Note: note, Bought: true,
 		})
 		return err
 	})

@@ -9,9 +9,12 @@ INSERT INTO payments.disputes (
 ON CONFLICT DO NOTHING;
 
 -- name: DisputeListOf :many
-SELECT * FROM payments.disputes
-WHERE purpose = @purpose AND local_id = @local_id
-ORDER BY opened_at DESC, id DESC;
+-- DisputeListOf gives the disputes of a subscription or order, newest first, and says which are of money that gave nobody anything.
+SELECT sqlc.embed(d), EXISTS (SELECT 1 FROM payments.bought_nothing n
+    WHERE n.gateway = d.gateway AND (n.gateway_payment_id = d.payment_ref OR n.payment_intent_id = d.payment_ref)) AS of_nothing
+FROM payments.disputes d
+WHERE d.purpose = @purpose AND d.local_id = @local_id
+ORDER BY d.opened_at DESC, d.id DESC;
 
 -- name: DisputeListOfPayment :many
 -- DisputeListOfPayment gives the disputes of one payment, oldest first.
@@ -39,11 +42,6 @@ UPDATE payments.disputes SET
     state = @state, native_status = @native_status, amount_cents = @amount_cents, reason = coalesce(sqlc.narg(reason), reason),
     closed_at = sqlc.narg(closed_at), opened_at = least(opened_at, @opened_at), reported_at = @reported_at, updated_at = @at
 WHERE id = @id;
-
--- name: DisputeOpenCount :one
--- DisputeOpenCount counts disputes that hold money: neither inquiries nor decided ones.
-SELECT count(*) FROM payments.disputes
-WHERE purpose = @purpose AND local_id = @local_id AND state = 'open';
 
 -- name: DisputeTookPayment :one
 -- DisputeTookPayment reports whether a lost dispute of a subscription's payment stands for what the gateway counts among its refunds.

@@ -3,11 +3,11 @@
 -- returns its id; no row when it is there already.
 WITH added AS (
     INSERT INTO payments.unapplied_payments (
-        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic,
+        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, reference,
         created_at, updated_at
     ) VALUES (
         @id, @kind, @gateway, @subject, sqlc.narg(gateway_payment_id), sqlc.narg(amount_cents), sqlc.narg(customer_id), sqlc.narg(subscription_id),
-        sqlc.narg(order_id), sqlc.narg(paid_at), sqlc.narg(note), @automatic, @at, @at
+        sqlc.narg(order_id), sqlc.narg(paid_at), sqlc.narg(note), @automatic, @bought, sqlc.narg(reference), @at, @at
     )
     ON CONFLICT DO NOTHING
     RETURNING id, state, amount_cents
@@ -30,7 +30,8 @@ UPDATE payments.unapplied_payments SET
     automatic = automatic OR kind = 'unknown' AND state = 'open' AND @kind <> 'unknown' AND @automatic::boolean,
     amount_cents = coalesce(amount_cents, sqlc.narg(amount_cents)), customer_id = coalesce(customer_id, sqlc.narg(customer_id)),
     subscription_id = coalesce(subscription_id, sqlc.narg(subscription_id)), order_id = coalesce(order_id, sqlc.narg(order_id)),
-    paid_at = coalesce(paid_at, sqlc.narg(paid_at)), note = coalesce(note, sqlc.narg(note)), updated_at = @at
+    paid_at = coalesce(paid_at, sqlc.narg(paid_at)), note = coalesce(note, sqlc.narg(note)),
+    reference = coalesce(reference, sqlc.narg(reference)), updated_at = @at
 WHERE gateway = @gateway AND subject = @subject
   AND (kind = 'unknown' AND @kind <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL);
 
@@ -108,3 +109,8 @@ FROM claimed JOIN payments.unapplied_payments u ON u.id = claimed.claimed_id AND
 
 -- name: UnappliedStateOf :one
 SELECT state FROM payments.unapplied_payments WHERE gateway = @gateway AND subject = @subject;
+
+-- name: UnappliedBoughtNothing :one
+-- UnappliedBoughtNothing reports whether a payment, by any of its names, gave nobody anything.
+SELECT EXISTS (SELECT 1 FROM payments.bought_nothing n
+    WHERE n.gateway = @gateway AND (n.gateway_payment_id = @payment_ref::text OR n.payment_intent_id = @payment_ref::text));

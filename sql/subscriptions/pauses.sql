@@ -34,12 +34,12 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
 -- name: InsertPause :exec
 INSERT INTO subscriptions.pauses (id, subscription_id, since, next_try_at, register_date) VALUES (@id, @subscription_id, @since, @now::timestamptz, @now::timestamptz);
 
--- name: ListDisputedUnpaused :many
--- Suspended subscriptions with a chargeback and without a pause: what they need may have been lost.
+-- name: ListDisputedSuspended :many
+-- Suspended subscriptions with a chargeback: first those without a pause, of which what they need may have been lost.
 SELECT s.* FROM subscriptions.subscriptions s
 WHERE s.has_chargeback AND s.status = 'suspended'
-  AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state IN ('pausing', 'paused'))
-ORDER BY s.id LIMIT 500;
+  AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'pausing')
+ORDER BY EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'paused'), s.id LIMIT 500;
 
 -- name: ListDuePauses :many
 SELECT id FROM subscriptions.pauses

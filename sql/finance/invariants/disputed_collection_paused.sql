@@ -1,6 +1,7 @@
 -- Each subscription that a dispute holds, of its own money or of one which it followed by renewals, and that something at its gateway charges has its collection paused, or being paused, 15 minutes after the dispute is known.
 WITH RECURSIVE held AS (
     SELECT d.local_id AS id, d.gateway_dispute_id AS dispute, d.updated_at AS since FROM payments.disputes d WHERE d.purpose = 'subscription' AND d.state = 'open'
+        AND NOT EXISTS (SELECT FROM payments.bought_nothing n WHERE n.gateway = d.gateway AND d.payment_ref IN (n.gateway_payment_id, n.payment_intent_id))
     UNION
     SELECT s.id, h.dispute, h.since FROM held h JOIN subscriptions.subscriptions s ON s.renews_id = h.id
 )

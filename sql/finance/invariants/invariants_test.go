@@ -243,6 +243,7 @@ var plants = map[string][]string{
 		unapplied("pay_1", "refunded", "refunded") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
 		unapplied("pay_1", "extended", "extended") + "; UPDATE payments.unapplied_payments SET subscription_id = 'OTHER'",
 		unapplied("pay_1", "kept", "open"),
+		unapplied("pay_1", "kept", "kept") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "done"),
 		unapplied("pay_nowhere", "open", "open"),
 	},
 	"orders_match_ledger": {

@@ -1,6 +1,7 @@
 -- Each subscription with a lost dispute, and each that followed it by renewals, is cancelled or expired, unless an admin has activated it since, 15 minutes after the dispute is known.
 WITH RECURSIVE lost AS (
     SELECT d.local_id AS id, d.gateway_dispute_id AS dispute, d.updated_at AS since FROM payments.disputes d WHERE d.purpose = 'subscription' AND d.state = 'lost'
+        AND NOT EXISTS (SELECT FROM payments.bought_nothing n WHERE n.gateway = d.gateway AND d.payment_ref IN (n.gateway_payment_id, n.payment_intent_id))
     UNION
     SELECT s.id, l.dispute, l.since FROM lost l JOIN subscriptions.subscriptions s ON s.renews_id = l.id
 )

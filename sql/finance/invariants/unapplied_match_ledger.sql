@@ -18,4 +18,5 @@ WHERE d.to_state IS DISTINCT FROM u.state
         WHEN 'refunding' THEN coalesce(r.open, 0) = 0 AND u.updated_at < $1::timestamptz - interval '1 hour'
         WHEN 'refunded' THEN coalesce(r.done, 0) < coalesce(p.amount_cents, 1)
         WHEN 'extended' THEN p.purpose IS DISTINCT FROM 'subscription' OR p.local_id IS DISTINCT FROM u.subscription_id
+        WHEN 'kept' THEN coalesce(r.done, 0) >= p.amount_cents
         ELSE false END

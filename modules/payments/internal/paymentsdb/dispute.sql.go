@@ -194,9 +194,11 @@ func (q *Queries) DisputeListBookedSince(ctx context.Context, db DBTX, arg Dispu
 }
 
 const disputeListOf = `-- name: DisputeListOf :many
-SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
-WHERE purpose = $1 AND local_id = $2
-ORDER BY opened_at DESC, id DESC
+SELECT d.id, d.gateway, d.gateway_dispute_id, d.payment_ref, d.purpose, d.local_id, d.customer_id, d.amount_cents, d.reason, d.state, d.native_status, d.event_id, d.opened_at, d.closed_at, d.reported_at, d.created_at, d.updated_at, d.kind, EXISTS (SELECT 1 FROM payments.bought_nothing n
+    WHERE n.gateway = d.gateway AND (n.gateway_payment_id = d.payment_ref OR n.payment_intent_id = d.payment_ref)) AS of_nothing
+FROM payments.disputes d
+WHERE d.purpose = $1 AND d.local_id = $2
+ORDER BY d.opened_at DESC, d.id DESC
 `
 
 type DisputeListOfParams struct {
@@ -204,34 +206,41 @@ type DisputeListOfParams struct {
 	LocalID objectid.ID
 }
 
-func (q *Queries) DisputeListOf(ctx context.Context, db DBTX, arg DisputeListOfParams) ([]PaymentsDispute, error) {
+type DisputeListOfRow struct {
+	PaymentsDispute PaymentsDispute
+	OfNothing       bool
+}
+
+// DisputeListOf gives the disputes of a subscription or order, newest first, and says which are of money that gave nobody anything.
+func (q *Queries) DisputeListOf(ctx context.Context, db DBTX, arg DisputeListOfParams) ([]DisputeListOfRow, error) {
 	rows, err := db.Query(ctx, disputeListOf, arg.Purpose, arg.LocalID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []PaymentsDispute{}
+	items := []DisputeListOfRow{}
 	for rows.Next() {
-		var i PaymentsDispute
+		var i DisputeListOfRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.Gateway,
-			&i.GatewayDisputeID,
-			&i.PaymentRef,
-			&i.Purpose,
-			&i.LocalID,
-			&i.CustomerID,
-			&i.AmountCents,
-			&i.Reason,
-			&i.State,
-			&i.NativeStatus,
-			&i.EventID,
-			&i.OpenedAt,
-			&i.ClosedAt,
-			&i.ReportedAt,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Kind,
+			&i.PaymentsDispute.ID,
+			&i.PaymentsDispute.Gateway,
+			&i.PaymentsDispute.GatewayDisputeID,
+			&i.PaymentsDispute.PaymentRef,
+			&i.PaymentsDispute.Purpose,
+			&i.PaymentsDispute.LocalID,
+			&i.PaymentsDispute.CustomerID,
+			&i.PaymentsDispute.AmountCents,
+			&i.PaymentsDispute.Reason,
+			&i.PaymentsDispute.State,
+			&i.PaymentsDispute.NativeStatus,
+			&i.PaymentsDispute.EventID,
+			&i.PaymentsDispute.OpenedAt,
+			&i.PaymentsDispute.ClosedAt,
+			&i.PaymentsDispute.ReportedAt,
+			&i.PaymentsDispute.CreatedAt,
+			&i.PaymentsDispute.UpdatedAt,
+			&i.PaymentsDispute.Kind,
+			&i.OfNothing,
 		); err != nil {
 			return nil, err
 		}
@@ -363,24 +372,6 @@ func (q *Queries) DisputeMove(ctx context.Context, db DBTX, arg DisputeMoveParam
 		arg.ID,
 	)
 	return err
-}
-
-const disputeOpenCount = `-- name: DisputeOpenCount :one
-SELECT count(*) FROM payments.disputes
-WHERE purpose = $1 AND local_id = $2 AND state = 'open'
-`
-
-type DisputeOpenCountParams struct {
-	Purpose string
-	LocalID objectid.ID
-}
-
-// DisputeOpenCount counts disputes that hold money: neither inquiries nor decided ones.
-func (q *Queries) DisputeOpenCount(ctx context.Context, db DBTX, arg DisputeOpenCountParams) (int64, error) {
-	row := db.QueryRow(ctx, disputeOpenCount, arg.Purpose, arg.LocalID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
 }
 
 const disputeStateOf = `-- name: DisputeStateOf :one

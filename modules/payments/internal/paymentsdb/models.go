@@ -210,4 +210,8 @@ type PaymentsUnappliedPayment struct {
 	Tries int32
 	// Not before then is it looked at again for an automatic refund; null: at once.
 	NextTryAt *time.Time
+	// It paid for a period all the same, and is listed for a part that was taken back, for a refund that failed, or for what was not used of it.
+	Bought bool
+	// Our id that the gateway was told with the payment, where it is another than the subscription's or order's: a renewal charge's.
+	Reference *objectid.ID
 }

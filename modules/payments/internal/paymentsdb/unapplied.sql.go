@@ -37,6 +37,24 @@ func (q *Queries) UnappliedAmend(ctx context.Context, db DBTX, arg UnappliedAmen
 	return err
 }
 
+const unappliedBoughtNothing = `-- name: UnappliedBoughtNothing :one
+SELECT EXISTS (SELECT 1 FROM payments.bought_nothing n
+    WHERE n.gateway = $1 AND (n.gateway_payment_id = $2::text OR n.payment_intent_id = $2::text))
+`
+
+type UnappliedBoughtNothingParams struct {
+	Gateway    string
+	PaymentRef string
+}
+
+// UnappliedBoughtNothing reports whether a payment, by any of its names, gave nobody anything.
+func (q *Queries) UnappliedBoughtNothing(ctx context.Context, db DBTX, arg UnappliedBoughtNothingParams) (bool, error) {
+	row := db.QueryRow(ctx, unappliedBoughtNothing, arg.Gateway, arg.PaymentRef)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const unappliedBudgetLock = `-- name: UnappliedBudgetLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0))
 `
@@ -113,7 +131,7 @@ func (q *Queries) UnappliedDue(ctx context.Context, db DBTX, arg UnappliedDuePar
 }
 
 const unappliedFind = `-- name: UnappliedFind :one
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at FROM payments.unapplied_payments WHERE id = $1
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference FROM payments.unapplied_payments WHERE id = $1
 `
 
 func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
@@ -137,6 +155,8 @@ func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (P
 		&i.UpdatedAt,
 		&i.Tries,
 		&i.NextTryAt,
+		&i.Bought,
+		&i.Reference,
 	)
 	return i, err
 }
@@ -160,17 +180,17 @@ func (q *Queries) UnappliedGiveUp(ctx context.Context, db DBTX, arg UnappliedGiv
 const unappliedInsert = `-- name: UnappliedInsert :one
 WITH added AS (
     INSERT INTO payments.unapplied_payments (
-        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic,
+        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, reference,
         created_at, updated_at
     ) VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8,
-        $9, $10, $11, $12, $13, $13
+        $9, $10, $11, $12, $13, $14, $15, $15
     )
     ON CONFLICT DO NOTHING
     RETURNING id, state, amount_cents
 ), noted AS (
     INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source, amount_cents, reason)
-    SELECT id, $13, state, 'platform', amount_cents, $11 FROM added
+    SELECT id, $15, state, 'platform', amount_cents, $11 FROM added
 )
 SELECT id FROM added
 `
@@ -188,6 +208,8 @@ type UnappliedInsertParams struct {
 	PaidAt           *time.Time
 	Note             *string
 	Automatic        bool
+	Bought           bool
+	Reference        *objectid.ID
 	At               time.Time
 }
 
@@ -207,6 +229,8 @@ func (q *Queries) UnappliedInsert(ctx context.Context, db DBTX, arg UnappliedIns
 		arg.PaidAt,
 		arg.Note,
 		arg.Automatic,
+		arg.Bought,
+		arg.Reference,
 		arg.At,
 	)
 	var id objectid.ID
@@ -241,8 +265,9 @@ UPDATE payments.unapplied_payments SET
     automatic = automatic OR kind = 'unknown' AND state = 'open' AND $2 <> 'unknown' AND $3::boolean,
     amount_cents = coalesce(amount_cents, $1), customer_id = coalesce(customer_id, $4),
     subscription_id = coalesce(subscription_id, $5), order_id = coalesce(order_id, $6),
-    paid_at = coalesce(paid_at, $7), note = coalesce(note, $8), updated_at = $9
-WHERE gateway = $10 AND subject = $11
+    paid_at = coalesce(paid_at, $7), note = coalesce(note, $8),
+    reference = coalesce(reference, $9), updated_at = $10
+WHERE gateway = $11 AND subject = $12
   AND (kind = 'unknown' AND $2 <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL)
 `
 
@@ -255,6 +280,7 @@ type UnappliedLearnParams struct {
 	OrderID        *objectid.ID
 	PaidAt         *time.Time
 	Note           *string
+	Reference      *objectid.ID
 	At             time.Time
 	Gateway        string
 	Subject        string
@@ -272,6 +298,7 @@ func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLear
 		arg.OrderID,
 		arg.PaidAt,
 		arg.Note,
+		arg.Reference,
 		arg.At,
 		arg.Gateway,
 		arg.Subject,
@@ -280,7 +307,7 @@ func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLear
 }
 
 const unappliedListExtended = `-- name: UnappliedListExtended :many
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at FROM payments.unapplied_payments u
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference FROM payments.unapplied_payments u
 WHERE u.subscription_id = $1 AND u.state = 'extended'
   AND EXISTS (SELECT FROM payments.unapplied_decisions d WHERE d.unapplied_id = u.id AND d.to_state = 'extended' AND d.at >= $2)
 ORDER BY u.id FOR UPDATE
@@ -320,6 +347,8 @@ func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg Unappl
 			&i.UpdatedAt,
 			&i.Tries,
 			&i.NextTryAt,
+			&i.Bought,
+			&i.Reference,
 		); err != nil {
 			return nil, err
 		}
@@ -332,7 +361,7 @@ func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg Unappl
 }
 
 const unappliedLock = `-- name: UnappliedLock :one
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
@@ -356,6 +385,8 @@ func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (P
 		&i.UpdatedAt,
 		&i.Tries,
 		&i.NextTryAt,
+		&i.Bought,
+		&i.Reference,
 	)
 	return i, err
 }
@@ -398,7 +429,7 @@ func (q *Queries) UnappliedMove(ctx context.Context, db DBTX, arg UnappliedMoveP
 }
 
 const unappliedOfPayment = `-- name: UnappliedOfPayment :many
-SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, p.amount_cents AS paid_cents, p.purpose
+SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, p.amount_cents AS paid_cents, p.purpose
 FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
 WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text)
@@ -445,6 +476,8 @@ func (q *Queries) UnappliedOfPayment(ctx context.Context, db DBTX, arg Unapplied
 			&i.PaymentsUnappliedPayment.UpdatedAt,
 			&i.PaymentsUnappliedPayment.Tries,
 			&i.PaymentsUnappliedPayment.NextTryAt,
+			&i.PaymentsUnappliedPayment.Bought,
+			&i.PaymentsUnappliedPayment.Reference,
 			&i.PaidCents,
 			&i.Purpose,
 		); err != nil {

@@ -192,16 +192,16 @@ func (q *Queries) InsertPause(ctx context.Context, db DBTX, arg InsertPauseParam
 	return err
 }
 
-const listDisputedUnpaused = `-- name: ListDisputedUnpaused :many
+const listDisputedSuspended = `-- name: ListDisputedSuspended :many
 SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM subscriptions.subscriptions s
 WHERE s.has_chargeback AND s.status = 'suspended'
-  AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state IN ('pausing', 'paused'))
-ORDER BY s.id LIMIT 500
+  AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'pausing')
+ORDER BY EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'paused'), s.id LIMIT 500
 `
 
-// Suspended subscriptions with a chargeback and without a pause: what they need may have been lost.
-func (q *Queries) ListDisputedUnpaused(ctx context.Context, db DBTX) ([]Subscription, error) {
-	rows, err := db.Query(ctx, listDisputedUnpaused)
+// Suspended subscriptions with a chargeback: first those without a pause, of which what they need may have been lost.
+func (q *Queries) ListDisputedSuspended(ctx context.Context, db DBTX) ([]Subscription, error) {
+	rows, err := db.Query(ctx, listDisputedSuspended)
 	if err != nil {
 		return nil, err
 	}

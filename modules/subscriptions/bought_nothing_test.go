@@ -1,0 +1,226 @@
+package subscriptions_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	sandboxa "marquee/platform/sandbox/gwa"
+)
+
+// bought makes money at a gateway that names a subscription, or its customer alone, and
+// gives nobody anything: another PIX of A, a second intent of B.
+func (b *bundle) bought(t *testing.T, gateway payments.GatewayName, id objectid.ID, reais float64, reference objectid.ID) string {
+	t.Helper()
+	s := b.gateways.Sandbox
+	if gateway == payments.GWB {
+		made := atGateway(t, s.GWBURL()+"/v1/payment_intents", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", url.Values{
+			"customer": {column[string](t, b, id, "gwb_customer_id")}, "amount": {fmt.Sprint(int(reais * 100))}, "currency": {"brl"}, "confirm": {"true"},
+			"payment_method_types[0]": {"pix"}, "payment_method_data[type]": {"pix"}, "metadata[local_subscription_id]": {reference.String()}, "metadata[kind]": {"subscription_pix"},
+		}.Encode())
+		require.NoError(t, s.GWB.PayPIX(made["id"].(string)))
+		b.settle(t)
+		return made["id"].(string)
+	}
+	body := fmt.Sprintf(`{"customer":%q,"billingType":"PIX","value":%v,"dueDate":%q`, column[string](t, b, id, "gwa_customer_id"), reais, s.GWA.Now().Format(time.DateOnly))
+	if reference != "" {
+		body += fmt.Sprintf(`,"externalReference":%q`, reference)
+	}
+	made := atGateway(t, s.GWAURL()+"/payments", "access_token", "$aact_hmlg_sandbox", "application/json", body+"}")
+	_, err := s.GWA.Pay(made["id"].(string))
+	require.NoError(t, err)
+	b.settle(t)
+	return made["id"].(string)
+}
+
+// consoleRefund gives a payment back at its gateway's console.
+func (b *bundle) consoleRefund(t *testing.T, gateway payments.GatewayName, payment string, cents money.Cents) {
+	t.Helper()
+	var of payments.Gateway = b.gateways.A
+	if gateway == payments.GWB {
+		of = b.gateways.B
+	}
+	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+	_, err := of.Refund(t.Context(), payments.RefundTerms{ // of no row of ours
+		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: payment, PaymentIntentID: payment}, Amount: cents, AskedAt: b.clock.Now(),
+	})
+	require.NoError(t, err)
+	b.settle(t)
+}
+
+// TestMoneyThatBoughtNothingEndsNothing: whatever becomes of a payment that stands on the
+// list, the subscription that other money paid goes on; ledger and list have it.
+func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
+	t.Parallel()
+	own := func(b *bundle, id objectid.ID) objectid.ID { return id }
+	none := func(*bundle, objectid.ID) objectid.ID { return "" }
+	for name, tc := range map[string]struct {
+		gateway   payments.GatewayName
+		paid      func(b *bundle, t *testing.T) objectid.ID
+		reference func(*bundle, objectid.ID) objectid.ID
+	}{
+		"A, a card, without reference": {payments.GWA, (*bundle).paidGWA, none},
+		"A, a PIX, another amount":     {payments.GWA, (*bundle).paidPixGWA, own},
+		"B, a card, a second intent":   {payments.GWB, (*bundle).paidGWB, own},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.listen()
+			id := tc.paid(b, t)
+			end := column[*time.Time](t, b, id, "expires_at")
+			goesOn := func(payment, state string) {
+				t.Helper()
+				require.Equal(t, "active", b.status(t, id))
+				require.False(t, column[bool](t, b, id, "has_chargeback"))
+				require.Equal(t, end, column[*time.Time](t, b, id, "expires_at"))
+				require.Empty(t, b.pause(t, id))
+				require.True(t, b.access(t))
+				require.Equal(t, state, b.listed(t, payment)["state"])
+				require.Empty(t, taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_end_at_gateway"), "nothing ends at the gateway")
+			}
+			paid := func() string {
+				t.Helper()
+				payment := b.bought(t, tc.gateway, id, 25, tc.reference(b, id))
+				goesOn(payment, "open")
+				return payment
+			}
+
+			back := paid()
+			b.consoleRefund(t, tc.gateway, back, 2500)
+			goesOn(back, "kept")
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE payment_ref = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 2500", back))
+
+			open := func(payment string) (close func(won bool)) {
+				t.Helper()
+				if tc.gateway == payments.GWB {
+					dispute, err := b.gateways.Sandbox.GWB.OpenDispute(payment, "fraudulent", false)
+					require.NoError(t, err)
+					b.settle(t)
+					return func(won bool) { eachDispute["gwb"].close(b, t, dispute, won) }
+				}
+				for _, step := range []sandboxa.ChargebackStep{sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed} {
+					_, err := b.gateways.Sandbox.GWA.Chargeback(payment, step, "")
+					require.NoError(t, err)
+				}
+				b.settle(t)
+				return func(won bool) { eachDispute["gwa"].close(b, t, payment, won) }
+			}
+			disputed := paid()
+			before := b.listed(t, disputed)
+			lose := open(disputed)
+			goesOn(disputed, "open")
+			b.refundUnapplied(t)
+			path := unappliedPath + "/" + before["_id"].(string)
+			b.admin(t).Post(path+"/refund", nil).Expect(422)
+			b.admin(t).Post(path+"/extend", object{"subscription_id": id}).Expect(409)
+			require.Equal(t, before["kind"], b.listed(t, disputed)["kind"])
+			require.Equal(t, before["note"], b.listed(t, disputed)["note"])
+			require.NoError(t, b.service.Sweep(t.Context()))
+			goesOn(disputed, "open")
+			lose(false)
+			goesOn(disputed, "kept")
+			b.admin(t).Post(path+"/extend", object{"subscription_id": id}).Expect(409)
+
+			won := paid()
+			open(won)(true)
+			goesOn(won, "open")
+			b.clock.Advance(time.Hour)
+			b.refundUnapplied(t)
+			if b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic", won) == 1 {
+				goesOn(won, "refunded")
+			}
+			b.settle(t)
+			b.reconcile(t, false)
+			goesOn(back, "kept")
+		})
+	}
+}
+
+// TestALostDisputeGivesBackWhatOtherMoneyPaidFor: two periods of a PIX are paid, the bank
+// takes one back.
+func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []string{"gwa", "gwb"} {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			twice := func() (id objectid.ID, first, code string) {
+				t.Helper()
+				b.newcomer(t)
+				b.listen()
+				id, _ = b.dueByPix(t, gateway)
+				first = b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+				a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+				b.payCode(t, gateway, a)
+				b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+				return id, first, a["payment"].(object)["id"].(string)
+			}
+			takeBack := func(payment string) {
+				t.Helper()
+				if gateway == "gwa" {
+					b.takeBack(t, payment, 0)
+				} else {
+					b.consoleRefund(t, payments.GWB, payment, 4990)
+				}
+			}
+			id, first, code := twice()
+			takeBack(first)
+			require.Equal(t, "cancelled", b.status(t, id))
+			require.Equal(t, "late", b.listed(t, code)["kind"])
+			b.refundUnapplied(t)
+			require.Equal(t, "refunded", b.listed(t, code)["state"], "%v", b.listed(t, code))
+			require.True(t, b.given(t, code))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+
+			id, first, code = twice()
+			b.clock.Advance(time.Hour)
+			takeBack(code)
+			require.Equal(t, "cancelled", b.status(t, id))
+			b.refundUnapplied(t)
+			require.Equal(t, "open", b.listed(t, first)["state"], "some of it was used: people decide")
+			require.Contains(t, b.listed(t, first)["note"], "paid until")
+		})
+	}
+	t.Run("paid while disputed", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.listen()
+		id, _ := b.dueByPix(t, "gwa")
+		first := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+		dispute := eachDispute["gwa"].open(b, t, id)
+		require.Equal(t, "suspended", b.status(t, id))
+		require.Equal(t, first, dispute)
+		b.payCode(t, "gwa", a)
+		require.Equal(t, "suspended", b.status(t, id))
+		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+		eachDispute["gwa"].close(b, t, dispute, false)
+		require.Equal(t, "cancelled", b.status(t, id))
+		b.refundUnapplied(t)
+		require.Equal(t, "refunded", b.listed(t, a["payment"].(object)["id"].(string))["state"])
+	})
+}
+
+// TestAWithdrawalGivesBackWhatWasKept, and the list says so.
+func TestAWithdrawalGivesBackWhatWasKept(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	id := b.paidPixGWA(t)
+	kept := b.bought(t, payments.GWA, id, 25, id)
+	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+	b.admin(t).Post(unappliedPath+"/"+b.listed(t, kept)["_id"].(string)+"/keep", object{"reason": "They agreed to it."}).Expect(200)
+	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+	b.settle(t)
+	require.Equal(t, "refunded", b.listed(t, kept)["state"])
+	require.EqualValues(t, 4990+2500, column[int64](t, b, id, "total_refunded_cents"))
+	b.admin(t).Post(unappliedPath+"/"+b.listed(t, kept)["_id"].(string)+"/extend", nil).Expect(409)
+}

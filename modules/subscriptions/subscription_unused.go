@@ -1,0 +1,125 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/objectid"
+)
+
+// listUnusedTx lists what was paid for periods that a lost dispute of another payment took
+// away: each period of a PIX was paid by a code of its own. A period of which no day was
+// used is given back by itself; of one that had begun people decide.
+func (s *Service) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Status) error {
+	chain, err := s.renewalChain(ctx, tx, sub)
+	if err != nil {
+		return err
+	}
+	disputes, err := s.disputesOf(ctx, tx, sub)
+	if err != nil {
+		return err
+	}
+	shut := s.shutAt(was, disputes)
+	for _, r := range chain {
+		if !paysOnce(r) {
+			continue
+		}
+		if err := s.listUnusedOfTx(ctx, tx, r, disputes, shut); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shutAt is when access ended: what was open until now had it until now.
+func (s *Service) shutAt(was Status, disputes []payments.Dispute) time.Time {
+	shut := time.Time{}
+	for _, d := range disputes {
+		if !d.OfNothing && takesMoney(d) {
+			shut = latestOf(d.OpenedAt, &shut)
+		}
+	}
+	if was != Suspended || shut.IsZero() {
+		return s.clock.Now()
+	}
+	return shut
+}
+
+func (s *Service) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disputes []payments.Dispute, shut time.Time) error {
+	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return err
+	}
+	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range paid {
+		left := leftOf(p, given)
+		if left <= 0 || takenBack(disputes, p.Payment) {
+			continue
+		}
+		listed, err := s.payments.UnappliedStateOf(ctx, tx, p.Gateway, p.Payment.ID)
+		if err != nil {
+			return err
+		}
+		begins, ends, reference, err := s.periodOfTx(ctx, tx, sub, p)
+		if err != nil {
+			return err
+		}
+		if listed != "" || !ends.After(shut) {
+			continue
+		}
+		begun := begins.Before(shut)
+		note := "It paid for a period that had not begun when the subscription ended by a lost dispute of another payment."
+		if begun {
+			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.", ends.UTC().Format(time.RFC3339))
+		}
+		_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
+			PaidAt: p.Payment.SettledAt, Note: note, Automatic: !begun, Bought: begun, Reference: reference,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// periodOfTx is the period that a code of a PIX paid for. Reference is our id of the code,
+// where it is not the subscription's.
+func (s *Service) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
+	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
+		Gateway: string(p.Gateway), GatewayPaymentID: &p.Payment.ID,
+	})
+	switch {
+	case err == nil && c.MovedFrom != nil && c.MovedTo != nil:
+		return *c.MovedFrom, *c.MovedTo, c.ID, nil
+	case err == nil:
+		reference = c.ID
+	case !errors.Is(err, pgx.ErrNoRows):
+		return begins, ends, "", fmt.Errorf("read renewal charge: %w", err)
+	}
+	begins = *p.Payment.SettledAt
+	return begins, s.monthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
+}
+
+func takesMoney(d payments.Dispute) bool {
+	return d.State == payments.DisputeOpen || d.State == payments.DisputeLost
+}
+
+// takenBack reports whether a dispute holds, or took, a payment.
+func takenBack(disputes []payments.Dispute, p payments.Payment) bool {
+	for _, d := range disputes {
+		if takesMoney(d) && isOne(p, []string{d.PaymentID}) {
+			return true
+		}
+	}
+	return false
+}
