@@ -106,10 +106,11 @@ func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p p
 }
 
 // keepBesideTx lists money at gateway B that is no invoice of the recurrence which charges
-// the card: a second payment, which pays no period and goes back by itself.
+// the card and is paid: a second payment, which pays no period and goes back by itself.
 func (s *Service) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	isInvoice := p.InvoiceID != "" || strings.HasPrefix(p.ID, "in_")
-	if sub.Gateway != string(payments.GWB) || sub.PaymentMethod != string(payments.MethodCard) || p.Method != payments.MethodPix || isInvoice {
+	byCard := sub.Gateway == string(payments.GWB) && sub.PaymentMethod == string(payments.MethodCard)
+	if !byCard || Status(sub.Status) != Active || p.Method != payments.MethodPix || isInvoice {
 		return false, nil
 	}
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
