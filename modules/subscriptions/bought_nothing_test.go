@@ -182,7 +182,9 @@ func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 
 			id, first, code = twice()
-			b.clock.Advance(time.Hour)
+			if gateway == "gwa" { // gateway B's webhooks are signed by the machine's clock
+				b.clock.Advance(time.Hour)
+			}
 			takeBack(code)
 			require.Equal(t, "cancelled", b.status(t, id))
 			b.refundUnapplied(t)
