@@ -3,7 +3,6 @@ package subscriptions
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -101,21 +100,6 @@ func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p p
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
-	})
-	return true, err
-}
-
-// keepBesideTx lists money at gateway B that is no invoice of the recurrence which charges
-// the card and is paid: a second payment, which pays no period and goes back by itself.
-func (s *Service) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	isInvoice := p.InvoiceID != "" || strings.HasPrefix(p.ID, "in_")
-	byCard := sub.Gateway == string(payments.GWB) && sub.PaymentMethod == string(payments.MethodCard)
-	if !byCard || Status(sub.Status) != Active || p.Method != payments.MethodPix || isInvoice {
-		return false, nil
-	}
-	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: payments.GWB, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Paid beside the recurrence that charges the card of the subscription.",
 	})
 	return true, err
 }

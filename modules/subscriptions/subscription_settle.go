@@ -217,9 +217,6 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if kept, err := s.keepOtherAmountTx(ctx, tx, *sub, p); err != nil || kept {
 		return err
 	}
-	if kept, err := s.keepBesideTx(ctx, tx, *sub, p); err != nil || kept {
-		return err
-	}
 	if p.charge != nil {
 		return s.settleChargeTx(ctx, tx, sub, p)
 	}
