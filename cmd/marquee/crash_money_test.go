@@ -162,9 +162,12 @@ func killedOrderingADebit(o *outside, step string) {
 	token := o.login()
 	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix-automatico"), token, map[string]any{"plan_id": "plus"})
 	o.payPix(token)
+	worker := o.start("work", "") // it asks gateway A for what its unsigned event tells
 	eventually(o.t, "the authorization did not become active", func() bool {
 		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`) == 1
 	})
+	require.NoError(o.t, worker.command.Process.Signal(syscall.SIGTERM))
+	<-worker.exited
 	o.exec(`UPDATE subscriptions.subscriptions SET next_billing_date = now() + interval '4 days'`)
 	ordered := func() (n int) {
 		for _, p := range o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING") {
@@ -219,11 +222,14 @@ func killedRetryingADebit(o *outside, step string) {
 	token := o.login()
 	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix-automatico"), token, map[string]any{"plan_id": "plus"})
 	o.payPix(token)
+	worker := o.start("work", "") // it asks gateway A for what its unsigned event tells
 	eventually(o.t, "the authorization did not become active", func() bool {
 		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`) == 1
 	})
+	require.NoError(o.t, worker.command.Process.Signal(syscall.SIGTERM))
+	<-worker.exited
 	o.exec(`UPDATE subscriptions.subscriptions SET next_billing_date = now() + interval '4 days'`)
-	worker := o.start("work", "")
+	worker = o.start("work", "")
 	debit := ""
 	eventually(o.t, "the debit was not ordered", func() bool {
 		for _, p := range o.listed(o.sandbox.GWAURL() + "/payments?status=PENDING") {

@@ -99,9 +99,10 @@ func (w waiting) hurried() bool { return w.bounded() && w.class != Brief }
 // gate hands out the connections of a pool. It hangs in the pool as its tracer.
 type gate struct {
 	Gate
-	asked chan struct{} // holds one a connection of Job and Ask
-	slow  chan struct{} // holds one a connection of Job, Ask and Urgent
-	share int           // connections of one share
+	asked  chan struct{} // holds one a connection of Job and Ask
+	urgent chan struct{} // holds one a connection of Urgent
+	slow   chan struct{} // holds one a connection of Job, Ask and Urgent
+	share  int           // connections of one share
 
 	mu     sync.Mutex
 	shares map[string]chan struct{}
@@ -122,15 +123,18 @@ func (p *pass) putBack() {
 }
 
 func newGate(g Gate, conns int) *gate {
-	open := conns
-	if g.Reserve {
-		open -= max(2, conns/5)
-	}
-	open = max(open, 1)
+	open, urgent := conns, conns
 	share := min(open, max(2, open-max(1, open/4)))
+	if g.Reserve {
+		// What stands behind one lock may be a route, events, tokens and a job: together they
+		// leave one to others.
+		open -= max(2, conns/5)
+		urgent = max(1, (conns-2)*2/5)
+		share = max(1, min(open-2, conns-3-urgent))
+	}
 	return &gate{
-		Gate: g, asked: make(chan struct{}, open), slow: make(chan struct{}, max(conns-1, 1)), share: share,
-		shares: map[string]chan struct{}{}, held: map[*pgx.Conn]*pass{},
+		Gate: g, asked: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent), slow: make(chan struct{}, max(conns-1, 1)),
+		share: share, shares: map[string]chan struct{}{}, held: map[*pgx.Conn]*pass{},
 	}
 }
 
@@ -140,7 +144,7 @@ func (g *gate) stages(w waiting) []chan struct{} {
 	case Job, Ask:
 		return []chan struct{}{g.shareOf(w.share), g.asked, g.slow}
 	case Urgent:
-		return []chan struct{}{g.slow}
+		return []chan struct{}{g.urgent, g.slow}
 	}
 	return nil
 }

@@ -46,8 +46,12 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 			t.Parallel()
 			p := attacked(t, unthrottled, func(c *app.Config) { c.MaxConns, c.DatabaseWait, c.LockWait = 5, time.Second, 2*time.Second })
 			_, admin := p.admin()
-			p.hold(c.table)
 			var all sync.WaitGroup
+			for range 10 { // connections are open, as they are where there is load
+				all.Go(func() { p.nobody.Get("/plans").Expect(http.StatusOK) })
+			}
+			all.Wait()
+			p.hold(c.table)
 			for range 30 {
 				all.Go(func() {
 					within(t, 2500*time.Millisecond, "a list", func() {
