@@ -62,6 +62,9 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 	if err := s.q.UserDeleteCodes(ctx, tx, movedIDs); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
+	if err := s.q.EmailChangeEnd(ctx, tx, accountsdb.EmailChangeEndParams{UserIds: movedIDs, Now: now}); err != nil {
+		return fmt.Errorf("end links that undo: %w", err)
+	}
 	for _, u := range proved {
 		if err := s.keepPromiseTx(ctx, tx, u); err != nil {
 			return err

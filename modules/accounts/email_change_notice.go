@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -46,7 +47,7 @@ func (k codeKeys) undoOf(token secret.Text) (objectid.ID, bool) {
 
 // askChangeTx notes that the user asks for a new address, and has the present one told.
 func (s *Service) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
-	id, err := s.openChangeTx(ctx, tx, u, email)
+	id, _, err := s.openChangeTx(ctx, tx, u, email)
 	if err != nil {
 		return err
 	}
@@ -56,27 +57,38 @@ func (s *Service) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
 // madeChangeTx notes that the address of u is changed, and has the old one told. u is
 // the user before it.
 func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
-	id, err := s.openChangeTx(ctx, tx, u, email)
+	id, until, err := s.openChangeTx(ctx, tx, u, email)
 	if err != nil {
 		return err
 	}
 	now := s.clock.Now()
-	if err := s.q.EmailChangeMake(ctx, tx, accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: now.Add(undoTime)}); err != nil {
+	if err := s.q.EmailChangeMake(ctx, tx, accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: until}); err != nil {
 		return fmt.Errorf("note change of e-mail: %w", err)
 	}
 	return s.tellChangeTx(ctx, tx, id, true)
 }
 
-func (s *Service) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) (objectid.ID, error) {
+// openChangeTx notes a change, and until when it can be undone. An address that nobody has
+// proved, and one that came by a change which can still be undone itself, are told and get
+// no link: neither may take the account from who had it before.
+func (s *Service) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) (objectid.ID, time.Time, error) {
 	now := s.clock.Now()
+	until := now.Add(undoTime)
+	undoable, err := s.q.EmailChangeIsUndoable(ctx, tx, accountsdb.EmailChangeIsUndoableParams{UserID: u.ID, Now: now})
+	if err != nil {
+		return "", until, fmt.Errorf("read changes of e-mail: %w", err)
+	}
+	if undoable || u.UserType == httpapi.TypeCustomer && !u.EmailVerified {
+		until = now
+	}
 	id, err := s.q.EmailChangeAsk(ctx, tx, accountsdb.EmailChangeAskParams{
 		ID: objectid.At(now), UserID: u.ID, OldEmail: u.Email, OldUsername: u.Username, OldUnproved: u.UnprovedSignup,
-		NewEmail: email, Now: now, ExpiresAt: now.Add(undoTime),
+		NewEmail: email, Now: now, ExpiresAt: until,
 	})
 	if err != nil {
-		return "", fmt.Errorf("note change of e-mail: %w", err)
+		return "", until, fmt.Errorf("note change of e-mail: %w", err)
 	}
-	return id, nil
+	return id, until, nil
 }
 
 func (s *Service) tellChangeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, changed bool) error {
@@ -112,7 +124,7 @@ type emailNotice struct {
 	New     string // with little of what stands before the @
 	Changed bool
 	Days    int
-	Link    string
+	Link    string // empty: it cannot be undone from there
 }
 
 // Work mails the notice unless the change was undone or is over.
@@ -126,7 +138,8 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 		return fmt.Errorf("read change of e-mail: %w", err)
 	}
 	left := c.ExpiresAt.Sub(s.clock.Now())
-	if c.UndoneAt != nil || left <= 0 {
+	hasLink := c.ExpiresAt.After(c.RequestedAt)
+	if c.UndoneAt != nil || hasLink && left <= 0 {
 		return nil
 	}
 	u, err := s.q.UserGet(ctx, s.pool, c.UserID)
@@ -136,10 +149,11 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 	if err != nil {
 		return fmt.Errorf("read user: %w", err)
 	}
-	message, err := s.templates.Render("email-notice", u.Language, c.OldEmail, emailNotice{
-		Name: givenName(orZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
-		Link: s.cfg.PublicURL + httpapi.Prefix + undoPath + "#" + s.codes.undoToken(c.ID).Reveal(),
-	})
+	notice := emailNotice{Name: givenName(orZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day)}
+	if hasLink {
+		notice.Link = s.cfg.PublicURL + httpapi.Prefix + undoPath + "#" + s.codes.undoToken(c.ID).Reveal()
+	}
+	message, err := s.templates.Render("email-notice", u.Language, c.OldEmail, notice)
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}

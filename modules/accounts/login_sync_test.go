@@ -84,7 +84,7 @@ func TestLoginNeverFailsNorHangsForTheGateway(t *testing.T) {
 
 func TestLoginsNeverEndangerTheQuota(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *accounts.Deps) { d.Config.Sync.PerMinute = 5 })
+	b := setup(t, func(d *accounts.Deps) { d.Config.Sync.PerMinute, d.Config.Sync.Wait = 5, time.Minute })
 	b.clock.Advance(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute))) // a whole minute begins
 	g := &gateway{answer: answers}
 	b.svc.Connect(accounts.Above{Sync: g})

@@ -179,7 +179,7 @@ func (b *bundle) mailedCode(t *testing.T, to string, nth int) string {
 	require.Eventually(t, func() bool {
 		var texts []string
 		for _, m := range b.catcher.Mails() {
-			if m.To == to && !undoLink.MatchString(m.Text) {
+			if m.To == to && sixDigits.MatchString(m.Text) && !undoLink.MatchString(m.Text) {
 				texts = append(texts, m.Text)
 			}
 		}

@@ -93,8 +93,8 @@ func scriptOf(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// skeletons are what a username looks like (UTS 39, section 4), as it is and in lower
-// case: pauI looks like paul, and PAUL is the same name. One that is an e-mail has
+// skeletons are what a username looks like (UTS 39, section 4), as it is, in lower and in
+// upper case: pauI looks like paul, ADMlN like ADMIN, and PAUL is the same name. One that is an e-mail has
 // none: addresses are told apart by whoever delivers to them.
 func skeletons(username string) []string {
 	if strings.Contains(username, "@") {
@@ -103,11 +103,9 @@ func skeletons(username string) []string {
 	of := func(text string) string {
 		return strings.ToLower(confusable.Skeleton(strings.ToLower(norm.NFKC.String(text))))
 	}
-	plain, asShown := of(username), of(confusable.Skeleton(username))
-	if plain == asShown {
-		return []string{plain}
-	}
-	return []string{plain, asShown}
+	all := []string{of(username), of(confusable.Skeleton(username)), of(confusable.Skeleton(strings.ToUpper(username)))}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 var reservedSkeletons = func() (all []string) {

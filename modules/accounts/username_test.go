@@ -37,7 +37,7 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 	accountstest.Admin(t, o.db, func(n *accounts.NewUser) { n.Username = "marquee-team" })
 	accountstest.Customer(t, o.db, func(n *accounts.NewUser) { n.Username = "paul" })
 	for _, taken := range []string{
-		"rnarquee-team", "MARQUEE-TEAM", "marquee−team", "pauI", "pau1", "PAUL", "раul", "root", "Root", "rооt", "r00t", "admin", "adrnin", "ADMIN", "аdmіn",
+		"rnarquee-team", "MARQUEE-TEAM", "marquee−team", "pauI", "pau1", "PAUL", "раul", "root", "Root", "rооt", "r00t", "admin", "adrnin", "ADMIN", "ADMlN", "аdmіn",
 		"support", "Suppоrt", "suporte", "sup0rte", "ѕuрроrt",
 	} {
 		a := signUpAs(t, o.bundle, taken, nil)

@@ -83,6 +83,9 @@ const (
 	timeoutSentence  = "The request took too long."
 )
 
+// maxIssues bounds the findings that one answer lists.
+const maxIssues = 50
+
 // huma has one constructor of errors for the whole process; ours gives the
 // contract's bodies.
 func init() {
@@ -108,7 +111,7 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 		return &fault.Error{Kind: fault.Internal, Message: msg}
 	}
 	f := &fault.Error{Kind: fault.Invalid, Code: fault.CodeValidation, Message: msg}
-	for _, err := range errs {
+	for _, err := range errs[:min(len(errs), maxIssues)] {
 		f.Issues = append(f.Issues, issueOf(err))
 	}
 	if len(f.Issues) == 0 {

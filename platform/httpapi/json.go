@@ -15,6 +15,11 @@ import (
 
 const (
 	maxDepth = 32 // JSON containers inside one another
+	// maxObjects and maxValues bound what a client's body holds: each may be wrong, and what is
+	// found wrong takes a thousand times the room.
+	maxObjects, maxValues = 1000, 50_000
+
+	tooManyObjects, tooManyValues = "The body holds more than 1,000 objects.", "The body holds more than 50,000 values."
 	// namesInOrder is how many names of an object are compared one by one, which is
 	// faster than a map for the few that bodies have.
 	namesInOrder = 24
@@ -51,10 +56,14 @@ func CheckJSON(data []byte) error {
 // refused as well, because two readers could each take another one. Other spellings
 // of a member are unknown fields, which schemas and collections refuse.
 func checkBody(data []byte) error {
-	if msg, loc := scanJSON(data, true); msg != "" {
-		return fault.InvalidAt(msg, loc...)
+	msg, loc := scanJSON(data, true)
+	switch msg {
+	case "":
+		return nil
+	case tooManyObjects, tooManyValues:
+		return &fault.Error{Kind: fault.TooLarge, Message: msg}
 	}
-	return nil
+	return fault.InvalidAt(msg, loc...)
 }
 
 // container is an open object or list.
@@ -83,12 +92,19 @@ func (c *container) seen(name string) bool {
 	return false
 }
 
-// scanJSON tells what is wrong with a text, and where: "" when nothing is.
-func scanJSON(data []byte, once bool) (msg string, loc []any) {
+// scanJSON tells what is wrong with a text, and where: "" when nothing is. Of a client's, no
+// member may be there twice, nor more than can be worked on.
+func scanJSON(data []byte, clients bool) (msg string, loc []any) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var open []container
-	for {
+	for tokens := 0; ; tokens++ {
+		if clients && tokens > 2*maxValues {
+			return tooManyValues, nil
+		}
+		if clients && len(open) > 0 && !open[0].object && open[0].index >= maxObjects {
+			return tooManyObjects, nil
+		}
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
 			return "", nil
@@ -118,7 +134,7 @@ func scanJSON(data []byte, once bool) (msg string, loc []any) {
 			}
 			if in != nil && in.inName {
 				in.name, in.inName = t, false
-				if once && in.seen(t) {
+				if clients && in.seen(t) {
 					return "is in the object twice", placeOf(open)
 				}
 				continue

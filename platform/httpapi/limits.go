@@ -63,7 +63,7 @@ func (a *API) throttled(perMinute int) func(huma.Context, func(huma.Context)) {
 	limiter := httprate.NewRateLimiter(perMinute, time.Minute)
 	return func(hc huma.Context, next func(huma.Context)) {
 		_, w := unwrap(hc)
-		if limiter.OnLimit(w, mustRequest(hc), ClientIP(hc.Context())) {
+		if limiter.OnLimit(w, mustRequest(hc), ClientNetwork(hc.Context())) {
 			wait := time.Minute
 			if s, err := strconv.Atoi(w.Header().Get("Retry-After")); err == nil && s > 0 {
 				wait = time.Duration(s) * time.Second

@@ -1,8 +1,9 @@
--- EmailChangeAsk notes what is asked for, in place of what the user asked before.
+-- EmailChangeAsk notes what is asked for, in place of what the user asked before. A link that another address was mailed dies with it.
 -- name: EmailChangeAsk :one
 INSERT INTO accounts.email_changes (id, user_id, old_email, old_username, old_unproved, new_email, requested_at, expires_at)
 VALUES (@id, @user_id, @old_email, @old_username, @old_unproved, @new_email, @now, @expires_at)
 ON CONFLICT (user_id) WHERE changed_at IS NULL AND undone_at IS NULL DO UPDATE SET
+    id = CASE WHEN email_changes.old_email = excluded.old_email THEN email_changes.id ELSE excluded.id END,
     old_email = excluded.old_email, old_username = excluded.old_username, old_unproved = excluded.old_unproved,
     new_email = excluded.new_email, requested_at = excluded.requested_at, expires_at = excluded.expires_at
 RETURNING id;
@@ -13,6 +14,13 @@ DELETE FROM accounts.email_changes WHERE user_id = @user_id;
 
 -- name: EmailChangeDeleteOld :execrows
 DELETE FROM accounts.email_changes WHERE expires_at <= @now;
+
+-- EmailChangeEnd is for who changes an address for its user: no link that was mailed before undoes that.
+-- name: EmailChangeEnd :exec
+UPDATE accounts.email_changes SET expires_at = @now WHERE user_id = ANY(@user_ids::text[]) AND expires_at > @now;
+
+-- name: EmailChangeIsUndoable :one
+SELECT EXISTS (SELECT FROM accounts.email_changes WHERE user_id = @user_id AND changed_at IS NOT NULL AND undone_at IS NULL AND expires_at > @now);
 
 -- name: EmailChangeGet :one
 SELECT * FROM accounts.email_changes WHERE id = @id;

@@ -81,3 +81,14 @@ func TestDatesBeyondTheLastYear(t *testing.T) {
 	}
 	require.NotContains(t, p.log.String(), `"level":"ERROR"`)
 }
+
+// Each object of a body may be wrong in many ways, and each way is told: a small body must not become a large answer.
+func TestABodyOfVeryManyWrongObjects(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	many := func(n int, one string) string { return "[" + strings.Repeat(one+",", n-1) + one + "]" }
+	p.nobody.Post("/customers/signup", many(200_000, "{}")).Expect(http.StatusRequestEntityTooLarge)
+	p.nobody.Post("/customers/signup", `[{"username":`+many(200_000, "1")+`}]`).Expect(http.StatusRequestEntityTooLarge)
+	a := p.nobody.Post("/customers/signup", many(1000, "{}")).Expect(http.StatusUnprocessableEntity)
+	require.Less(t, len(a.Body), 10_000)
+}

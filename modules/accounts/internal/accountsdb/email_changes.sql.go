@@ -16,6 +16,7 @@ const emailChangeAsk = `-- name: EmailChangeAsk :one
 INSERT INTO accounts.email_changes (id, user_id, old_email, old_username, old_unproved, new_email, requested_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (user_id) WHERE changed_at IS NULL AND undone_at IS NULL DO UPDATE SET
+    id = CASE WHEN email_changes.old_email = excluded.old_email THEN email_changes.id ELSE excluded.id END,
     old_email = excluded.old_email, old_username = excluded.old_username, old_unproved = excluded.old_unproved,
     new_email = excluded.new_email, requested_at = excluded.requested_at, expires_at = excluded.expires_at
 RETURNING id
@@ -32,7 +33,7 @@ type EmailChangeAskParams struct {
 	ExpiresAt   time.Time
 }
 
-// EmailChangeAsk notes what is asked for, in place of what the user asked before.
+// EmailChangeAsk notes what is asked for, in place of what the user asked before. A link that another address was mailed dies with it.
 func (q *Queries) EmailChangeAsk(ctx context.Context, db DBTX, arg EmailChangeAskParams) (objectid.ID, error) {
 	row := db.QueryRow(ctx, emailChangeAsk,
 		arg.ID,
@@ -71,6 +72,21 @@ func (q *Queries) EmailChangeDeleteOld(ctx context.Context, db DBTX, now time.Ti
 	return result.RowsAffected(), nil
 }
 
+const emailChangeEnd = `-- name: EmailChangeEnd :exec
+UPDATE accounts.email_changes SET expires_at = $1 WHERE user_id = ANY($2::text[]) AND expires_at > $1
+`
+
+type EmailChangeEndParams struct {
+	Now     time.Time
+	UserIds []string
+}
+
+// EmailChangeEnd is for who changes an address for its user: no link that was mailed before undoes that.
+func (q *Queries) EmailChangeEnd(ctx context.Context, db DBTX, arg EmailChangeEndParams) error {
+	_, err := db.Exec(ctx, emailChangeEnd, arg.Now, arg.UserIds)
+	return err
+}
+
 const emailChangeGet = `-- name: EmailChangeGet :one
 SELECT id, user_id, old_email, old_username, old_unproved, new_email, requested_at, changed_at, undone_at, expires_at FROM accounts.email_changes WHERE id = $1
 `
@@ -91,6 +107,22 @@ func (q *Queries) EmailChangeGet(ctx context.Context, db DBTX, id objectid.ID) (
 		&i.ExpiresAt,
 	)
 	return i, err
+}
+
+const emailChangeIsUndoable = `-- name: EmailChangeIsUndoable :one
+SELECT EXISTS (SELECT FROM accounts.email_changes WHERE user_id = $1 AND changed_at IS NOT NULL AND undone_at IS NULL AND expires_at > $2)
+`
+
+type EmailChangeIsUndoableParams struct {
+	UserID objectid.ID
+	Now    time.Time
+}
+
+func (q *Queries) EmailChangeIsUndoable(ctx context.Context, db DBTX, arg EmailChangeIsUndoableParams) (bool, error) {
+	row := db.QueryRow(ctx, emailChangeIsUndoable, arg.UserID, arg.Now)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const emailChangeList = `-- name: EmailChangeList :many
