@@ -98,6 +98,7 @@ type Above struct {
 	Sync      SubscriptionSync  // asked at each login of a subscriber
 	Billing   []Billing         // stopped before a customer is erased
 	Purchases []Purchases       // keep an unverified account from being removed
+	Guests    GuestPurchases    // keep an unverified account at its address
 	Personal  []PersonalData    // told to the customer, and erased with him
 	Changes   []CustomerChanges // told of a customer's new name, e-mail or verification
 }

@@ -46,6 +46,9 @@ func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID
 		if taken {
 			return errEmailTaken()
 		}
+		if err := s.holdsNoGuestsPurchases(ctx, tx, u); err != nil {
+			return err
+		}
 		if err := s.claimTurnTx(ctx, tx, purposeEmailChange, u.ID.String()); err != nil {
 			return err
 		}
@@ -64,6 +67,25 @@ func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID
 		return fmt.Errorf("change e-mail: %w", err)
 	}
 	return nil
+}
+
+// GuestPurchases tells of what was bought for an address without a login. The module
+// above that sells so fills it.
+type GuestPurchases interface {
+	HasGuestPurchases(ctx context.Context, db postgres.DB, customerID objectid.ID) (bool, error)
+}
+
+// holdsNoGuestsPurchases is 409 for an address that is not proved and for which somebody has
+// bought without a login: proving another one would show what the owner of this one has.
+func (s *Service) holdsNoGuestsPurchases(ctx context.Context, db postgres.DB, u accountsdb.User) error {
+	if u.EmailVerified || s.above.Guests == nil {
+		return nil
+	}
+	holds, err := s.above.Guests.HasGuestPurchases(ctx, db, u.ID)
+	if err != nil || !holds {
+		return err
+	}
+	return fault.Conflict("Something was bought for your present e-mail without a login: verify it before you change it.").WithField("new_email")
 }
 
 func errEmailTaken() error {
@@ -88,6 +110,9 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 		var row accountsdb.Code
 		row, refusal, err = s.tryCodeTx(ctx, tx, customerID, purposeEmailChange, code)
 		if err != nil || refusal != nil {
+			return err
+		}
+		if err := s.holdsNoGuestsPurchases(ctx, tx, before); err != nil {
 			return err
 		}
 		now := s.clock.Now()

@@ -77,8 +77,14 @@ func (s *Service) CustomersWithPurchases(ctx context.Context, ids []objectid.ID)
 	return s.db.CustomerListWithPurchases(ctx, s.pool, objectid.Strings(ids))
 }
 
+// HasGuestPurchases reports whether something was bought for the customer without a login.
+func (s *Service) HasGuestPurchases(ctx context.Context, db postgres.DB, customerID objectid.ID) (bool, error) {
+	return s.db.CustomerHasGuestOrders(ctx, db, customerID)
+}
+
 var (
 	_ accounts.PersonalData    = (*Service)(nil)
+	_ accounts.GuestPurchases  = (*Service)(nil)
 	_ accounts.Billing         = (*Service)(nil)
 	_ accounts.Purchases       = (*Service)(nil)
 	_ accounts.CustomerChanges = (*Service)(nil)

@@ -1,6 +1,9 @@
 -- name: CustomerForget :exec
 UPDATE tickets.customers SET name = '', email = '' WHERE id = @id;
 
+-- name: CustomerHasGuestOrders :one
+SELECT EXISTS (SELECT FROM tickets.orders WHERE customer_id = @id AND without_login);
+
 -- name: CustomerKeepMany :exec
 -- In the order of ids, so that two statements at once cannot deadlock. Who is
 -- known by that name already is not locked.

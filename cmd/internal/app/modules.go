@@ -102,6 +102,7 @@ func newModules(c core) (m modules, err error) {
 	m.invariants = finance.NewInvariantMonitor(c.pool, c.clock, c.log)
 	m.accounts.Connect(accounts.Above{
 		Sync: m.subscriptions, Billing: []accounts.Billing{m.subscriptions, m.tickets}, Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
+		Guests:   m.tickets,
 		Changes:  []accounts.CustomerChanges{m.tickets},
 		Personal: []accounts.PersonalData{m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments, m.catalog},
 	})

@@ -51,3 +51,16 @@ func TestSessionThiefMovesTheAccount(t *testing.T) {
 	require.Contains(t, string(page.Body), "<button")
 	require.Equal(t, "no-referrer", page.Header.Get("Referrer-Policy"))
 }
+
+// Somebody signs up with a stranger's address, waits until its owner buys as a guest, and
+// proves another address: the tickets are not theirs.
+func TestSquatterTakesTheTicketsOfAGuest(t *testing.T) {
+	t.Parallel()
+	b := selling(t, nil, unthrottled)
+	a := b.signUp("victim", object{"verify_email_now": false}).Expect(200)
+	token, _ := a.Map()["auth"].(map[string]any)["access_token"].(string)
+	squatter := b.nobody.As(token)
+	b.guestAs("victim@example.com", taxID(611_000_000), "198.51.100.7", 1).Expect(200)
+	require.Equal(t, 1, b.count("SELECT count(*) FROM tickets.orders WHERE without_login"))
+	squatter.Post("/customers/me/change-email", object{"new_email": "squatter@example.com"}).Expect(409)
+}

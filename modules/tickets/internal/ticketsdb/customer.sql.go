@@ -20,6 +20,17 @@ func (q *Queries) CustomerForget(ctx context.Context, db DBTX, id objectid.ID) e
 	return err
 }
 
+const customerHasGuestOrders = `-- name: CustomerHasGuestOrders :one
+SELECT EXISTS (SELECT FROM tickets.orders WHERE customer_id = $1 AND without_login)
+`
+
+func (q *Queries) CustomerHasGuestOrders(ctx context.Context, db DBTX, id objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, customerHasGuestOrders, id)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const customerKeepMany = `-- name: CustomerKeepMany :exec
 INSERT INTO tickets.customers (id, name, email)
 SELECT c.id, c.name, c.email FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS name, unnest($3::text[]) AS email) c
