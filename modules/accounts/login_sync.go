@@ -134,6 +134,11 @@ func (s *Service) syncFor(ctx context.Context, customerID objectid.ID) error {
 	case err := <-done:
 		return err
 	case <-limited.Done():
+	}
+	select {
+	case err := <-done: // an answer ends the wait as well, and may be seen after that
+		return err
+	default:
 		return errGatewaySlow
 	}
 }
