@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -40,8 +42,8 @@ type PersonalData interface {
 
 // DeleteCustomer closes the customer's account at once and has the rest done by a
 // job: stop his billing at the gateways, then remove his personal data
-// (open-shapes, section 3, Event deletion; section 4, 27). by is who does it. 404
-// when there is no such customer.
+// (open-shapes, section 3, Event deletion; section 4, 27). by is who does it. Errors: 404
+// when there is no such customer; 409 for themselves while a change of their e-mail can be undone.
 func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.DeleteCustomerTx(ctx, tx, id, by) })
 	if err != nil {
@@ -60,6 +62,11 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 	if err != nil {
 		return fmt.Errorf("lock customer: %w", err)
 	}
+	if id == by {
+		if err := s.canBeClosedByOwner(ctx, tx, id); err != nil {
+			return err
+		}
+	}
 	now, ended := s.clock.Now(), s.tokensEnd(u)
 	if _, err := s.q.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{ID: id, Now: &now, TokensValidAfter: &ended}); err != nil {
 		return fmt.Errorf("close account: %w", err)
@@ -77,6 +84,17 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 		return fmt.Errorf("queue erasing: %w", err)
 	}
 	return nil
+}
+
+// canBeClosedByOwner is 409 while a link can give the account back to who had its address
+// before: whoever got into it would leave nothing to give back.
+func (s *Service) canBeClosedByOwner(ctx context.Context, db postgres.DB, id objectid.ID) error {
+	until, undoable, err := s.undoableUntil(ctx, db, id)
+	if err != nil || !undoable {
+		return err
+	}
+	return fault.Conflict("Your e-mail was changed, which can be undone until %s: the account cannot be deleted before. Who had the earlier address can undo it; support deletes an account at any time.",
+		until.UTC().Format(time.RFC3339))
 }
 
 // eraseCustomer finishes a deletion: billing first, personal data after. It may

@@ -20,7 +20,7 @@ import (
 // somebody's login, 429 within the cooldown, which counts for the customer and
 // for the new address; 400 for a wrong current password. The old address is told, with
 // a link that undoes it.
-func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current secret.Text) error {
+func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current *secret.Text) error {
 	asking, err := s.ownRow(ctx, customerID)
 	if err != nil {
 		return err
@@ -47,6 +47,9 @@ func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID
 			return errEmailTaken()
 		}
 		if err := s.holdsNoGuestsPurchases(ctx, tx, u); err != nil {
+			return err
+		}
+		if err := s.takeChange(ctx, tx, u.ID); err != nil {
 			return err
 		}
 		if err := s.claimTurnTx(ctx, tx, purposeEmailChange, u.ID.String()); err != nil {
@@ -126,7 +129,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 		if err := s.q.CodeDeleteOfUser(ctx, tx, customerID); err != nil {
 			return err
 		}
-		if err := s.madeChangeTx(ctx, tx, before, row.Address); err != nil {
+		if err := s.madeChangeTx(ctx, tx, before, row.Address, usernameFollows); err != nil {
 			return err
 		}
 		return s.changedTx(ctx, tx, after, !before.EmailVerified)
@@ -143,8 +146,8 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 type changeEmailInput struct {
 	DeviceInput
 	Body struct {
-		NewEmail        string      `json:"new_email" minLength:"3" maxLength:"254"`
-		CurrentPassword secret.Text `json:"current_password,omitempty" required:"false" maxLength:"1024" doc:"400 when wrong; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so"`
+		NewEmail        string       `json:"new_email" minLength:"3" maxLength:"254"`
+		CurrentPassword *secret.Text `json:"current_password,omitempty" required:"false" maxLength:"1024" doc:"400 when wrong, the empty one too; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so"`
 	}
 }
 

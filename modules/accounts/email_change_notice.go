@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -45,18 +47,37 @@ func (k codeKeys) undoOf(token secret.Text) (objectid.ID, bool) {
 	return id, secret.Equal([]byte(text), []byte(k.undoToken(id).Reveal()))
 }
 
+// changesPerDay bounds how often one account's address changes, or is asked to, in a day:
+// each is told to the old address once or twice.
+const changesPerDay = 10
+
+// takeChange takes one of the changes of an address that an account has a day; 429 when
+// it has had them all. What is undone by a link takes none.
+func (s *Service) takeChange(ctx context.Context, db postgres.DB, userID objectid.ID) error {
+	if s.cfg.Throttle.Off {
+		return nil
+	}
+	ok, err := s.takeQuota(ctx, db, "changes of an e-mail", userID.String(), changesPerDay, day)
+	if err != nil || ok {
+		return err
+	}
+	now := s.clock.Now()
+	wait := now.Truncate(day).Add(day).Sub(now)
+	return fault.Throttled(wait, "Your e-mail was changed too often today. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+}
+
 // askChangeTx notes that the user asks for a new address, and has the present one told.
 func (s *Service) askChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
 	id, _, err := s.openChangeTx(ctx, tx, u, email)
 	if err != nil {
 		return err
 	}
-	return s.tellChangeTx(ctx, tx, id, false)
+	return s.tellChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id})
 }
 
 // madeChangeTx notes that the address of u is changed, and has the old one told. u is
 // the user before it.
-func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) error {
+func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email, username string) error {
 	id, until, err := s.openChangeTx(ctx, tx, u, email)
 	if err != nil {
 		return err
@@ -65,7 +86,7 @@ func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 	if err := s.q.EmailChangeMake(ctx, tx, accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: until}); err != nil {
 		return fmt.Errorf("note change of e-mail: %w", err)
 	}
-	return s.tellChangeTx(ctx, tx, id, true)
+	return s.tellChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id, Changed: true, Username: username})
 }
 
 // openChangeTx notes a change, and until when it can be undone. An address that nobody has
@@ -74,9 +95,9 @@ func (s *Service) madeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 func (s *Service) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, email string) (objectid.ID, time.Time, error) {
 	now := s.clock.Now()
 	until := now.Add(undoTime)
-	undoable, err := s.q.EmailChangeIsUndoable(ctx, tx, accountsdb.EmailChangeIsUndoableParams{UserID: u.ID, Now: now})
+	_, undoable, err := s.undoableUntil(ctx, tx, u.ID)
 	if err != nil {
-		return "", until, fmt.Errorf("read changes of e-mail: %w", err)
+		return "", until, err
 	}
 	if undoable || u.UserType == httpapi.TypeCustomer && !u.EmailVerified {
 		until = now
@@ -91,8 +112,21 @@ func (s *Service) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 	return id, until, nil
 }
 
-func (s *Service) tellChangeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, changed bool) error {
-	if _, err := s.jobs.InsertTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id, Changed: changed}, nil); err != nil {
+// undoableUntil is until when a change of the user's address can be undone; false when
+// none can.
+func (s *Service) undoableUntil(ctx context.Context, db postgres.DB, userID objectid.ID) (time.Time, bool, error) {
+	until, err := s.q.EmailChangeUndoableUntil(ctx, db, accountsdb.EmailChangeUndoableUntilParams{UserID: userID, Now: s.clock.Now()})
+	if postgres.IsNoRows(err) {
+		return until, false, nil
+	}
+	if err != nil {
+		return until, false, fmt.Errorf("read changes of e-mail: %w", err)
+	}
+	return until, true, nil
+}
+
+func (s *Service) tellChangeTx(ctx context.Context, tx pgx.Tx, notice SendEmailNoticeArgs) error {
+	if _, err := s.jobs.InsertTx(ctx, tx, notice, nil); err != nil {
 		return fmt.Errorf("queue notice: %w", err)
 	}
 	return nil
@@ -103,7 +137,15 @@ func (s *Service) tellChangeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, c
 type SendEmailNoticeArgs struct {
 	ChangeID objectid.ID `json:"change_id"`
 	Changed  bool        `json:"changed"`
+	Username string      `json:"username,omitempty"` // one of the words below
 }
+
+// What becomes of the username where the address changes.
+const (
+	usernameFollows = ""        // it becomes the new address, too
+	usernameStays   = "stays"   // or another was given before
+	usernameChanges = "changes" // to something else, in the same change
+)
 
 // Kind names the job.
 func (SendEmailNoticeArgs) Kind() string { return "accounts_send_email_notice" }
@@ -123,8 +165,11 @@ type emailNotice struct {
 	Name    string // may be empty
 	New     string // with little of what stands before the @
 	Changed bool
-	Days    int
-	Link    string // empty: it cannot be undone from there
+	// Of the username: that it becomes the new address, too; that it becomes another.
+	WithUsername, OtherUsername bool
+
+	Days int
+	Link string // empty: it cannot be undone from there
 }
 
 // Work mails the notice unless the change was undone or is over.
@@ -149,7 +194,10 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 	if err != nil {
 		return fmt.Errorf("read user: %w", err)
 	}
-	notice := emailNotice{Name: givenName(orZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day)}
+	notice := emailNotice{
+		Name: givenName(orZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
+		WithUsername: job.Args.Username == usernameFollows, OtherUsername: job.Args.Username == usernameChanges,
+	}
 	if hasLink {
 		notice.Link = s.cfg.PublicURL + httpapi.Prefix + undoPath + "#" + s.codes.undoToken(c.ID).Reveal()
 	}

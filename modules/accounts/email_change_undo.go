@@ -19,29 +19,44 @@ func errNoUndo() error {
 	return fault.BadDetail("This link is not valid, was used already, or is over.")
 }
 
+// undone is what an undo left.
+type undone struct{ passwordSet, disabled bool }
+
 // undoEmailChange gives the user the address back to which the link was mailed, or ends
 // what was asked for it. Whoever else got into the account is out: all tokens, codes
-// and later changes end, the password holds no more, and a reset code is mailed to the
-// address. Errors: 400 for a link that is forged, used, over, of a later change that an
-// earlier one has undone, or of a deleted account; 409 CONFLICT when somebody has the
-// address; 429.
-func (s *Service) undoEmailChange(ctx context.Context, token secret.Text) error {
+// and later changes end, the password holds no more, and next takes its place; where that
+// is empty, a reset code is mailed to the address.
+//
+// Until a new password is set the link works again, for another code at once or with a
+// password: so nobody keeps the owner out by wrong codes. Errors: 400 for a link that is
+// forged, over, of a later change that an earlier one has undone, or of a deleted account,
+// and for one with which all was done; 400 for a short or guessable password; 409 CONFLICT
+// when somebody has the address; 429.
+func (s *Service) undoEmailChange(ctx context.Context, token, next secret.Text) (undone, error) {
 	throttles := s.withAddress(ctx, scopeCodeAddress, s.cfg.Throttle.AddressFailures)
 	if _, err := s.checkThrottles(ctx, s.pool, throttles); err != nil {
-		return err
+		return undone{}, err
 	}
 	id, ok := s.codes.undoOf(token)
 	if !ok {
 		if err := s.countFailure(ctx, s.pool, throttles); err != nil {
-			return err
+			return undone{}, err
 		}
-		return errNoUndo()
+		return undone{}, errNoUndo()
 	}
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		found, err := s.q.EmailChangeGet(ctx, tx, id)
-		if err != nil {
-			return err
-		}
+	found, err := s.q.EmailChangeGet(ctx, s.pool, id)
+	if postgres.IsNoRows(err) {
+		return undone{}, errNoUndo()
+	}
+	if err != nil {
+		return undone{}, fmt.Errorf("read change of e-mail: %w", err)
+	}
+	hash, err := s.hashForUndo(ctx, found, next)
+	if err != nil {
+		return undone{}, err
+	}
+	var done undone
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockAny(ctx, tx, found.UserID)
 		if err != nil {
 			return err
@@ -50,26 +65,64 @@ func (s *Service) undoEmailChange(ctx context.Context, token secret.Text) error 
 		if err != nil {
 			return err
 		}
-		if c.UndoneAt != nil || !c.ExpiresAt.After(s.clock.Now()) || c.ChangedAt == nil && c.OldEmail != u.Email {
+		switch {
+		case s.canUndo(c, u):
+			if u, err = s.restoreEmailTx(ctx, tx, u, c); err != nil {
+				return err
+			}
+		case !s.waitsForPassword(c, u):
 			return errNoUndo()
 		}
-		return s.restoreEmailTx(ctx, tx, u, c)
+		done = undone{passwordSet: hash != "", disabled: !u.Enable}
+		return s.startAgainTx(ctx, tx, u, c, hash)
 	})
 	switch {
 	case postgres.IsNoRows(err):
-		return errNoUndo()
+		return undone{}, errNoUndo()
 	case postgres.Constraint(err) == uniqueLogin:
-		return fault.Conflict("This e-mail has another account.")
+		return undone{}, fault.Conflict("This e-mail has another account.")
 	case err != nil:
-		return fmt.Errorf("undo change of e-mail: %w", err)
+		return undone{}, fmt.Errorf("undo change of e-mail: %w", err)
 	}
-	return nil
+	return done, nil
 }
 
-func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) error {
+// canUndo reports whether there is something to undo.
+func (s *Service) canUndo(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
+	return c.UndoneAt == nil && c.ExpiresAt.After(s.clock.Now()) && (c.ChangedAt != nil || c.OldEmail == u.Email)
+}
+
+// waitsForPassword reports whether the account is as the undo left it.
+func (s *Service) waitsForPassword(c accountsdb.AccountsEmailChange, u accountsdb.User) bool {
+	return c.UndoneAt != nil && c.ExpiresAt.After(s.clock.Now()) && c.OldEmail == u.Email && u.PasswordHash == nil
+}
+
+// hashForUndo checks and hashes a password that comes with a good link; "" for none. A
+// link that does nothing buys no hash.
+func (s *Service) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailChange, next secret.Text) (string, error) {
+	if next.Empty() {
+		return "", nil
+	}
+	u, err := s.q.UserGet(ctx, s.pool, c.UserID)
+	if postgres.IsNoRows(err) {
+		return "", errNoUndo()
+	}
+	if err != nil {
+		return "", fmt.Errorf("read user: %w", err)
+	}
+	if !s.canUndo(c, u) && !s.waitsForPassword(c, u) {
+		return "", errNoUndo()
+	}
+	if err := s.checkNewPassword(next, append(ownTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
+		return "", err
+	}
+	return s.hasher.hash(ctx, next)
+}
+
+func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
 	now, ended := s.clock.Now(), s.tokensEnd(u)
 	if err := s.q.EmailChangeUndo(ctx, tx, accountsdb.EmailChangeUndoParams{ID: c.ID, Now: &now}); err != nil {
-		return err
+		return u, err
 	}
 	params := accountsdb.UserRestoreEmailParams{
 		ID: u.ID, Email: c.OldEmail, Username: c.OldUsername, Unproved: c.OldUnproved, Now: now, TokensValidAfter: &ended,
@@ -80,15 +133,38 @@ func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.Us
 		after, err = s.q.UserRestoreEmail(ctx, tx, params)
 	}
 	if err != nil {
-		return err
+		return u, err
 	}
 	if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+		return u, err
+	}
+	return after, s.changedTx(ctx, tx, after, false)
+}
+
+// startAgainTx sets the password of an account that was given back, or mails the address a
+// code, for which no wrong code of before makes anybody wait. A disabled account gets no
+// code, for nobody signs in to it: its owner sets the password with the link, or has a code
+// mailed once it is enabled.
+func (s *Service) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange, hash string) error {
+	if hash != "" {
+		return s.replacePasswordTx(ctx, tx, u, hash)
+	}
+	if !u.Enable {
+		return nil
+	}
+	if c.UndoneAt != nil && !s.cfg.Throttle.Off {
+		ok, err := s.takeQuota(ctx, tx, "codes of an undo", c.ID.String(), s.cfg.Throttle.MailsPerDay, day)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fault.Throttled(day, "This link has had too many codes sent. Set a new password with it instead.")
+		}
+	}
+	if err := s.forgive(ctx, tx, []throttle{s.throttleOf(scopeCode, purposeReset+" "+u.ID.String(), 0)}); err != nil {
 		return err
 	}
-	if err := s.changedTx(ctx, tx, after, false); err != nil || !after.Enable {
-		return err
-	}
-	return s.issueCodeTx(ctx, tx, u.ID, purposeReset, after.Email)
+	return s.issueCodeTx(ctx, tx, u.ID, purposeReset, u.Email)
 }
 
 // restoreNameTx gives the old name back with the address, where it is free; otherwise
@@ -108,15 +184,31 @@ func (s *Service) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.Use
 
 type undoInput struct {
 	Body struct {
-		Token secret.Text `json:"token" minLength:"1" maxLength:"200" doc:"What stands behind the # of the mailed link"`
+		Token       secret.Text `json:"token" minLength:"1" maxLength:"200" doc:"What stands behind the # of the mailed link"`
+		NewPassword secret.Text `json:"new_password,omitempty" required:"false" maxLength:"1024" doc:"Set at once, so that no code is needed; 400 as at /auth/reset-password"`
 	}
 }
 
-func (h handlers) undoEmailChange(ctx context.Context, in *undoInput) (*httpapi.Output[messageBody], error) {
-	if err := h.s.undoEmailChange(ctx, in.Body.Token); err != nil {
+type undoAnswer struct {
+	Message  string `json:"message"`
+	Disabled bool   `json:"disabled,omitempty" doc:"true: the account is disabled, so no code is mailed; support enables it"`
+}
+
+func (h handlers) undoEmailChange(ctx context.Context, in *undoInput) (*httpapi.Output[undoAnswer], error) {
+	done, err := h.s.undoEmailChange(ctx, in.Body.Token, in.Body.NewPassword)
+	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(messageBody{Message: "Your e-mail is as it was, and all sessions are ended. A code to set a new password is on its way to it."})
+	answer := undoAnswer{Message: "Your e-mail is as it was, and all sessions are ended. ", Disabled: done.disabled}
+	switch {
+	case done.passwordSet:
+		answer.Message += "Your new password is set."
+	case done.disabled:
+		answer.Message += "The account is disabled, so no code was sent: write to us to have it enabled, then ask for a code at /auth/forgot-password."
+	default:
+		answer.Message += "A code to set a new password is on its way to it. Until it is set, this link sends another one, or sets it itself."
+	}
+	return httpapi.OK(answer)
 }
 
 // undoPage is what the mailed link opens: a page with one button, since programs that
@@ -131,16 +223,16 @@ func (h handlers) undoPage(w http.ResponseWriter, _ *http.Request) {
 }
 
 // proveForChange checks the current password of who asks for a new address, where it is
-// given; it has to be where EMAIL_CHANGE_NEEDS_PASSWORD says so. Errors: 400 with the
+// given, and an empty one is given; it has to be where EMAIL_CHANGE_NEEDS_PASSWORD says so. Errors: 400 with the
 // field current_password; 429.
-func (s *Service) proveForChange(ctx context.Context, u accountsdb.User, current secret.Text) error {
-	if current.Empty() {
+func (s *Service) proveForChange(ctx context.Context, u accountsdb.User, current *secret.Text) error {
+	if current == nil {
 		if s.cfg.EmailChangeNeedsPassword {
 			return errNeedsPassword()
 		}
 		return nil
 	}
-	ok, _, err := s.provePassword(ctx, u, u.Username, current)
+	ok, _, err := s.provePassword(ctx, u, u.Username, *current)
 	if err != nil {
 		return err
 	}

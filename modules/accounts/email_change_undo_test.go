@@ -56,6 +56,21 @@ func (b *bundle) undo(t *testing.T, token string) answer {
 	return b.post(t, "/auth/undo-email-change", "", map[string]any{"token": token})
 }
 
+// noticeOf waits for a notice to the address without a link.
+func (b *bundle) noticeOf(t *testing.T, to string) (text string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		for _, m := range b.catcher.Mails() {
+			if m.To == to && strings.Contains(m.Text, "…@") {
+				text = m.Text
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 20*time.Millisecond, "no notice to %s", to)
+	return text
+}
+
 func linking(d *accounts.Deps) {
 	d.Config.PublicURL, d.Config.UndoPage = "http://marquee.test", []byte("<html>undo</html>")
 }
@@ -113,9 +128,9 @@ func TestATakenAccountIsGivenBack(t *testing.T) {
 	for _, login := range []string{"hidden@example.com", "thief@example.com", c.Email, c.Username} {
 		require.Equal(t, 401, b.login(t, login, accountstest.Password).status, "the password holds no more: %s", login)
 	}
-	require.Equal(t, 400, b.undo(t, link).status, "twice")
 	code := b.mailedCode(t, c.Email, 1)
 	require.Equal(t, 200, reset(t, b, c.Email, code, newPassword).status)
+	require.Equal(t, 400, b.undo(t, link).status, "twice")
 	a = b.get(t, "/customers/me", b.login(t, "the owner", newPassword).text("access_token"))
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, c.Email, a.doc(t)["email"])
@@ -139,6 +154,76 @@ func TestLinksOfAddressesThatNobodyProved(t *testing.T) {
 	answer := b.json(t, "PUT", "/customers", root, change(c.ID, map[string]any{"email": "support@example.com"}))
 	require.Equal(t, 200, answer.status, answer.raw)
 	require.Equal(t, 400, b.undo(t, link).status)
+}
+
+// Who took an account closes it, or uses up the codes of its owner's reset: neither makes
+// the link useless.
+func TestATakenAccountIsNotDestroyed(t *testing.T) {
+	t.Parallel()
+	b := setup(t, linking, func(d *accounts.Deps) { d.Config.Throttle.CodeFailures = 10 }).work(t)
+	take := func(name string) (c accounts.Customer, token, link string) {
+		c = accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username, n.Email, n.FullName = name, name+"@example.com", "Olga Owner" })
+		token = b.token(t, c.Username)
+		b.moveTo(t, token, name+"-thief@example.com")
+		link, _ = b.undoToken(t, c.Email, 2)
+		return c, token, link
+	}
+	c, token, link := take("taken")
+	a := b.json(t, "DELETE", "/customers/me", token, "")
+	require.Equal(t, 409, a.status, a.raw)
+	require.Equal(t, fault.CodeConflict, a.code())
+	require.Contains(t, a.raw, b.clock.Now().Add(7*24*time.Hour).UTC().Format("2006-01-02"))
+	require.Equal(t, 200, b.get(t, "/customers/me", token).status, "nothing is closed")
+
+	require.Equal(t, 200, b.undo(t, link).status)
+	guess := func(code string) {
+		for range 5 {
+			require.Contains(t, []int{400, 429}, reset(t, b, c.Email, wrongCode(code), newPassword).status)
+		}
+	}
+	code := b.mailedCode(t, c.Email, 1)
+	guess(code)
+	require.Equal(t, 429, reset(t, b, c.Email, code, newPassword).status, "the stranger has used it up")
+	require.Equal(t, 200, b.undo(t, link).status, "another one, at once")
+	code = b.mailedCode(t, c.Email, 2)
+	guess(code)
+	guess(code)
+	require.Equal(t, 200, b.undo(t, link).status)
+	require.Equal(t, 200, reset(t, b, c.Email, b.mailedCode(t, c.Email, 3), newPassword).status, "nor do they have to wait")
+	require.Equal(t, 400, b.undo(t, link).status, "then it is used")
+	require.Equal(t, 200, b.login(t, "taken", newPassword).status)
+
+	c, _, link = take("hidden")
+	withPassword := func(password string) answer {
+		return b.post(t, "/auth/undo-email-change", "", map[string]any{"token": link, "new_password": password})
+	}
+	for _, weak := range []string{"short", "password1", "Hidden@Example.com", "olga-owner"} {
+		a = withPassword(weak)
+		require.Equal(t, 400, a.status, a.raw)
+		require.Equal(t, "new_password", a.field())
+	}
+	require.Equal(t, 401, b.login(t, c.Email, accountstest.Password).status, "nothing is undone by a weak one")
+	require.Equal(t, 200, b.login(t, "hidden-thief@example.com", accountstest.Password).status)
+	a = withPassword("of the owner alone")
+	require.Equal(t, 200, a.status, a.raw)
+	require.Equal(t, 200, b.login(t, "hidden", "of the owner alone").status, "no code is needed")
+	require.Equal(t, 400, withPassword("of the owner again").status)
+
+	// Of a disabled account the answer says what there is to do.
+	c, _, link = take("disabled")
+	b.exec(t, `UPDATE accounts.users SET enable = false WHERE id = $1`, c.ID)
+	a = b.undo(t, link)
+	require.Equal(t, 200, a.status, a.raw)
+	require.Equal(t, true, a.body["disabled"])
+	require.Contains(t, a.text("message"), "disabled")
+	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.codes WHERE user_id = $1`, c.ID))
+	b.exec(t, `UPDATE accounts.users SET enable = true WHERE id = $1`, c.ID)
+	require.Equal(t, 200, b.undo(t, link).status)
+	require.Equal(t, 200, reset(t, b, c.Email, b.mailedCode(t, c.Email, 1), newPassword).status)
+
+	take("moved")
+	b.clock.Advance(7 * 24 * time.Hour)
+	require.Equal(t, 200, b.json(t, "DELETE", "/customers/me", b.login(t, "moved-thief@example.com", accountstest.Password).text("access_token"), "").status)
 }
 
 // A request alone is undone, too; a link ends after 7 days and with the account; whoever
@@ -174,10 +259,9 @@ func TestUndoingAtOtherTimes(t *testing.T) {
 	require.Equal(t, 400, b.undo(t, link).status)
 
 	gone := accountstest.Customer(t, b.db)
-	token = b.token(t, gone.Username)
-	b.moveTo(t, token, "gone@example.com")
+	b.moveTo(t, b.token(t, gone.Username), "gone@example.com")
 	link, _ = b.undoToken(t, gone.Email, 2)
-	require.Equal(t, 200, b.json(t, "DELETE", "/customers/me", token, "").status)
+	require.Equal(t, 200, b.json(t, "DELETE", "/customers", b.token(t, accountstest.Root(t, b.db).Username), []any{map[string]any{"_id": gone.ID}}).status)
 	require.Equal(t, 400, b.undo(t, link).status)
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.email_changes WHERE user_id = $1`, gone.ID))
 
@@ -215,13 +299,30 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 		require.Equal(t, fault.CodeValidation, a.code())
 		require.Equal(t, "current_password", a.field())
 		require.Equal(t, 422, f(o, "wrong@example.com", 7).status)
+		a = f(o, "wrong@example.com", "")
+		require.Equal(t, 400, a.status, "an empty one is not left out: %s", a.raw)
+		require.Contains(t, a.raw, "is wrong")
 	}
 	require.Equal(t, 200, ask(o, "right@example.com", accountstest.Password).status)
 	require.Equal(t, 200, mine(o, "admin-right@example.com", accountstest.Password).status)
 	link, text := o.undoToken(t, o.admin.Email, 1)
 	require.Contains(t, text, "a…@example.com")
+	require.Contains(t, text, "o e-mail da sua conta agora é a…@example.com")
+	require.Contains(t, text, "o nome de usuário continua o mesmo")
 	o.clock.Advance(time.Minute)
-	require.Equal(t, 200, mine(o, "admin-again@example.com", nil).status)
+	both := o.put(t, "/my-user", o.adminToken, []any{map[string]any{"email": "admin-again@example.com", "username": "another name"}})
+	require.Equal(t, 200, both.status, both.raw)
+	require.Contains(t, o.noticeOf(t, "admin-right@example.com"), "o nome de usuário também foi trocado")
+	o.clock.Advance(time.Minute)
+	require.Equal(t, 200, o.put(t, "/my-user", o.adminToken, []any{map[string]any{"email": "admin-last@example.com", "username": "admin-last@example.com"}}).status)
+	require.Contains(t, o.noticeOf(t, "admin-again@example.com"), "o e-mail e o nome de usuário da sua conta agora são a…@example.com")
+
+	// Moved back and forth, it is told no more than a few times a day; the way back stays open.
+	statuses := map[int]int{}
+	for n := range 20 {
+		statuses[mine(o, []string{"admin-x@example.com", "admin-y@example.com"}[n%2], nil).status]++
+	}
+	require.Equal(t, map[int]int{200: 7 + 6, 429: 7}, statuses, "what stays takes none of them")
 	require.Equal(t, 200, o.undo(t, link).status)
 	require.Equal(t, 403, o.get(t, "/my-user", o.adminToken).status)
 	require.Equal(t, 200, reset(t, o.bundle, o.admin.Email, o.mailedCode(t, o.admin.Email, 1), newPassword).status)
@@ -229,8 +330,9 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 
 	o = openOffice(t, linking, func(d *accounts.Deps) { d.Config.EmailChangeNeedsPassword = true })
 	for _, f := range []func(*office, string, any) answer{ask, mine} {
-		for _, none := range []any{nil, ""} {
+		for said, none := range map[string]any{"is needed": nil, "is wrong": ""} {
 			a := f(o, "needs@example.com", none)
+			require.Contains(t, a.raw, said)
 			require.Equal(t, 400, a.status, a.raw)
 			require.Equal(t, "current_password", a.field())
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -62,7 +64,7 @@ func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*col
 	if err != nil {
 		return nil, err
 	}
-	if !current.Empty() {
+	if current != nil {
 		u, err := h.s.q.UserGet(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
 		if err != nil {
 			return nil, fmt.Errorf("read user: %w", err)
@@ -81,10 +83,18 @@ const currentPassword = "current_password"
 // provedPassword marks the context of a request whose current_password is right.
 type provedPassword struct{}
 
+// provingFields are what the records of PUT /my-user take besides the fields of the user.
+func provingFields() map[string]*huma.Schema {
+	return map[string]*huma.Schema{currentPassword: {
+		Type: huma.TypeString, MaxLength: new(maxPasswordLength), WriteOnly: true,
+		Description: "Proves who changes the e-mail: 400 when wrong, the empty one too; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so",
+	}}
+}
+
 // ownObject fills the caller's id into an array of one object, and takes the current
 // password out of it, which is no field of the record. What is no such array goes on as
 // it is, to be refused by the collection.
-func ownObject(ctx context.Context, body collection.RawJSON) (own collection.RawJSON, current secret.Text, err error) {
+func ownObject(ctx context.Context, body collection.RawJSON) (own collection.RawJSON, current *secret.Text, err error) {
 	var objects []map[string]json.RawMessage
 	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
 		return body, current, nil //nolint:nilerr // the collection says what is wrong
@@ -94,10 +104,11 @@ func ownObject(ctx context.Context, body collection.RawJSON) (own collection.Raw
 	}
 	if raw, sent := objects[0][currentPassword]; sent {
 		var text string
-		if json.Unmarshal(raw, &text) != nil || len(text) > maxPasswordLength {
+		if string(raw) == "null" || json.Unmarshal(raw, &text) != nil || len(text) > maxPasswordLength {
 			return nil, current, fault.InvalidAt("has to be your current password", "body", 0, currentPassword)
 		}
-		current = secret.NewText(text)
+		sent := secret.NewText(text)
+		current = &sent
 		delete(objects[0], currentPassword)
 	}
 	id := httpapi.CallerOf(ctx).ID.String()

@@ -19,7 +19,7 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPut, "/users-type", "users_type_update", httpapi.Root, c.routes.Update(c.profiles), c.profiles.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/users-type", "users_type_delete", httpapi.Root, c.routes.Delete(c.profiles), c.profiles.DeleteDoc()...)
 	httpapi.Route(api, http.MethodGet, "/my-user", "my_user_get", httpapi.Admin, h.getMyUser, httpapi.ResponseSchema(c.myUser.EnvelopeSchema()))
-	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, h.putMyUser, c.myUser.UpdateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, h.putMyUser, c.myUser.UpdateDocWith(provingFields())...)
 	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, c.routes.List(c.customers.View), c.customers.ListDoc()...)
 	httpapi.Route(api, http.MethodPut, "/customers", "customer_update", httpapi.Admin, c.routes.Update(c.customers), c.customers.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/customers", "customer_delete", httpapi.Admin, c.routes.Delete(c.customers), c.customers.DeleteDoc()...)

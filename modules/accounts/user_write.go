@@ -132,8 +132,17 @@ func (s *Service) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Re
 	if proved, _ := ctx.Value(provedPassword{}).(bool); !proved && s.cfg.EmailChangeNeedsPassword {
 		return errNeedsPassword()
 	}
+	if err := s.takeChange(ctx, tx, u.ID); err != nil {
+		return err
+	}
 	email, _ := sentText(rec, "email")
-	return s.madeChangeTx(ctx, tx, u, email)
+	fate := usernameStays
+	if username, sent := sentText(rec, "username"); sent && username != u.Username {
+		if fate = usernameChanges; username == email {
+			fate = usernameFollows
+		}
+	}
+	return s.madeChangeTx(ctx, tx, u, email, fate)
 }
 
 // endTokens ends the user's tokens with the write, the one that changed his

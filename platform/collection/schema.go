@@ -1,6 +1,8 @@
 package collection
 
 import (
+	"maps"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/platform/httpapi"
@@ -35,7 +37,14 @@ func (r *Resource) CreateDoc() []httpapi.Option {
 
 // UpdateDoc documents PUT.
 func (r *Resource) UpdateDoc() []httpapi.Option {
-	return r.writeDoc("Change the fields sent of "+r.def.Name, r.bodySchema(false))
+	return r.UpdateDocWith(nil)
+}
+
+// UpdateDocWith documents a PUT whose records take more than the resource's fields.
+func (r *Resource) UpdateDocWith(more map[string]*huma.Schema) []httpapi.Option {
+	body := r.bodySchema(false)
+	maps.Copy(body.Items.Properties, more)
+	return r.writeDoc("Change the fields sent of "+r.def.Name, body)
 }
 
 // DeleteDoc documents DELETE.
