@@ -303,6 +303,8 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 		require.Equal(t, 400, a.status, "an empty one is not left out: %s", a.raw)
 		require.Contains(t, a.raw, "is wrong")
 	}
+	misspelt := o.put(t, "/my-user", o.adminToken, []any{map[string]any{"email": "wrong@example.com", "EMAIL": "x", "current_password": "not the password"}})
+	require.Equal(t, 422, misspelt.status, "a body that nobody can read tries no password: %s", misspelt.raw)
 	require.Equal(t, 200, ask(o, "right@example.com", accountstest.Password).status)
 	require.Equal(t, 200, mine(o, "admin-right@example.com", accountstest.Password).status)
 	link, text := o.undoToken(t, o.admin.Email, 1)

@@ -65,6 +65,9 @@ func (h handlers) putMyUser(ctx context.Context, in *collection.BodyInput) (*col
 		return nil, err
 	}
 	if current != nil {
+		if err := h.s.collections.myUser.CheckChanges(body); err != nil {
+			return nil, err
+		}
 		u, err := h.s.q.UserGet(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
 		if err != nil {
 			return nil, fmt.Errorf("read user: %w", err)

@@ -137,6 +137,13 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 	return records, found.err()
 }
 
+// CheckChanges says what is wrong with the body of a PUT as far as the body alone tells: for
+// routes that ask for something dearer before they write.
+func (r *Resource) CheckChanges(body RawJSON) error {
+	_, err := r.readChanges(body)
+	return err
+}
+
 // IDs are the ids of a body's objects that have all the fields, as far as they can be
 // read: for locks to be taken before a write, which tells what is wrong with the body.
 func IDs(body RawJSON, with ...string) []objectid.ID {
