@@ -91,8 +91,8 @@ func (currentSubscription) Schema(r huma.Registry) *huma.Schema {
 
 type customerPayment struct {
 	ID               objectid.ID  `json:"_id"`
-	Purpose          string       `json:"purpose" enum:"subscription,order"`
-	LocalID          objectid.ID  `json:"local_id" doc:"Of the subscription or the order"`
+	Purpose          string       `json:"purpose" enum:"subscription,order,customer"`
+	LocalID          objectid.ID  `json:"local_id" doc:"Of the subscription, the order or, of neither, the customer"`
 	Gateway          string       `json:"gateway" enum:"gwa,gwb"`
 	GatewayPaymentID string       `json:"gateway_payment_id"`
 	PaymentMethod    string       `json:"payment_method" enum:"credit_card,pix,boleto"`
@@ -103,8 +103,8 @@ type customerPayment struct {
 
 type customerRefund struct {
 	ID          objectid.ID   `json:"_id"`
-	Purpose     string        `json:"purpose" enum:"subscription,order"`
-	LocalID     objectid.ID   `json:"local_id" doc:"Of the subscription or the order"`
+	Purpose     string        `json:"purpose" enum:"subscription,order,customer"`
+	LocalID     objectid.ID   `json:"local_id" doc:"Of the subscription, the order or, of neither, the customer"`
 	Gateway     string        `json:"gateway" enum:"gwa,gwb"`
 	Amount      int64         `json:"amount" doc:"Cents"`
 	Status      string        `json:"status" enum:"requested,pending,done,failed"`

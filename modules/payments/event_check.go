@@ -46,7 +46,7 @@ func (e Event) impossible() string {
 // isStrayMoney reports whether an event that nobody claims tells of money that may be a
 // customer's of ours.
 func (e Event) isStrayMoney() bool {
-	return e.Kind == PaymentWasSettled && e.Payment != nil && e.Payment.Amount > 0 && e.CustomerID != "" && e.Purpose != ForOrder
+	return e.Kind == PaymentWasSettled && e.Payment != nil && e.Payment.Amount > 0 && e.CustomerID != "" && e.Purpose != ForOrder && !isCharge(e.Payment.ID)
 }
 
 func (e Event) amounts() []money.Cents {

@@ -22,13 +22,14 @@ type Purpose string
 const (
 	ForSubscription Purpose = "subscription"
 	ForOrder        Purpose = "order"
+	ForCustomer     Purpose = "customer" // of a customer, and of neither: it stands on the list of unapplied payments
 )
 
 // Record is a settled payment and what it is for.
 type Record struct {
 	Gateway    GatewayName
 	Purpose    Purpose
-	LocalID    objectid.ID // the subscription or order
+	LocalID    objectid.ID // the subscription, order or customer
 	CustomerID objectid.ID
 	Payment    Payment // settled; without SettledAt the present instant counts
 }

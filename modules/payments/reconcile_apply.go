@@ -143,6 +143,11 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 	if err != nil || known {
 		return f, false, err
 	}
+	if e.Kind == PaymentIsNameless {
+		if e, err = nameless(ctx, gateway, e); err != nil || e.Kind == NothingForUs {
+			return f, false, err
+		}
+	}
 	link, err := s.missingLink(ctx, gateway, e)
 	if err != nil {
 		return f, false, fmt.Errorf("find the invoice of %s: %w", f.ID, err)
@@ -176,6 +181,22 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
 	}
 	return f, err == nil, err
+}
+
+// nameless asks whether an invoice is behind money that names nothing, which then tells
+// itself what it is for; else it is a payment like any other that nothing here knows.
+func nameless(ctx context.Context, gateway Adapter, e Event) (Event, error) {
+	e.Kind = PaymentWasSettled
+	if !isCharge(e.Payment.ID) {
+		invoice, err := gateway.InvoiceOf(ctx, e.Payment.ID)
+		if err != nil {
+			return e, fmt.Errorf("find the invoice of %s: %w", e.Payment.ID, err)
+		}
+		if invoice != "" {
+			e.Kind = NothingForUs
+		}
+	}
+	return e, nil
 }
 
 // unknownAfter is how long money may be told before the row that it is for.

@@ -30,12 +30,16 @@ func (s *Service) confirm(ctx context.Context, gateway Adapter, e Event) error {
 	case e.Refund != nil && e.Gateway == GWA:
 		_, err := gateway.ReadPayment(ctx, e.Refund.PaymentID, "")
 		return err
-	case e.Payment != nil && !strings.HasPrefix(e.Payment.ID, "ch_"): // a charge alone is read by no call of ours
+	case e.Payment != nil && !isCharge(e.Payment.ID):
 		_, err := gateway.ReadPayment(ctx, e.Payment.ID, "")
 		return err
 	}
 	return nil
 }
+
+// isCharge reports whether a payment is a charge of gateway B without an intent, which no
+// call of ours reads.
+func isCharge(paymentID string) bool { return strings.HasPrefix(paymentID, "ch_") }
 
 // refOf names a payment by its key among refunds: an intent, else the charge.
 func refOf(paymentID, chargeID string) PaymentRef {

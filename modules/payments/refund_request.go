@@ -397,10 +397,7 @@ func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error
 // auditRefundTx tells the audit trail what an admin wants back, at what was paid
 // for; what became of it is in the list of refunds.
 func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
-	resource := "subscriptions"
-	if r.Purpose == ForOrder {
-		resource = "ticket-orders"
-	}
+	resource := map[Purpose]string{ForSubscription: "subscriptions", ForOrder: "ticket-orders", ForCustomer: "customers"}[r.Purpose]
 	asked := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
 	return audit.RecordTx(ctx, tx, audit.Change{
 		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": asked},

@@ -49,12 +49,9 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	if err != nil {
 		return err
 	}
-	paid, err := s.FindPayment(ctx, s.deps.Pool, GatewayName(u.Gateway), value(u.GatewayPaymentID))
+	paid, err := s.bookedOf(ctx, u)
 	if err != nil {
 		return err
-	}
-	if paid == nil {
-		return errNoPayment()
 	}
 	var disputed *RefundDisputedError
 	if UnappliedState(u.State) == UnappliedOpen {
@@ -74,7 +71,7 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	call, cancel := context.WithTimeout(quiet, unappliedCallTime)
 	defer cancel()
 	caller := httpapi.CallerOf(ctx)
-	err = s.refundClaimed(call, u, *paid, RefundRequest{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
+	err = s.refundClaimed(call, u, paid, RefundRequest{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
 	var rejected *Rejected
 	var declined *Declined
 	switch {
@@ -96,12 +93,9 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 	if err != nil {
 		return err
 	}
-	paid, err := s.FindPayment(ctx, s.deps.Pool, GatewayName(u.Gateway), value(u.GatewayPaymentID))
+	paid, err := s.bookedOf(ctx, u)
 	if err != nil {
 		return err
-	}
-	if paid == nil {
-		return errNoPayment()
 	}
 	var extender Extender
 	for _, a := range s.appliers {
@@ -222,5 +216,5 @@ func errDecided(state string) error {
 }
 
 func errNoPayment() error {
-	return fault.Conflict("No payment that was booked stands behind it: it can only be kept.")
+	return fault.Conflict("No payment of a known customer stands behind it: it can only be kept.")
 }

@@ -82,7 +82,7 @@ func (s *Service) moveUnappliedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.P
 	if err != nil {
 		return false, fmt.Errorf("write history of unapplied payment: %w", err)
 	}
-	if c.to == UnappliedRefunded && u.SubscriptionID != nil {
+	if c.to == UnappliedRefunded && u.OrderID == nil { // an order's buyer hears of it from there
 		_, err = s.deps.Jobs.InsertTx(ctx, tx, unappliedMailArgs{ID: u.ID}, &river.InsertOpts{Queue: jobs.QueueMail})
 	}
 	return true, err

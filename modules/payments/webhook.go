@@ -239,6 +239,9 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 
 // askAppliersTx has the one apply an event whose subject it is.
 func (s *Service) askAppliersTx(ctx context.Context, tx pgx.Tx, e Event) (result Result, err error) {
+	if e.Known != nil && e.Known.Purpose == ForCustomer {
+		return s.applyOfCustomerTx(ctx, tx, e)
+	}
 	waits := Result{Status: ResultIgnored, Unclaimed: true}
 	for _, a := range s.appliers {
 		result, err = a.ApplyEventTx(ctx, tx, e)

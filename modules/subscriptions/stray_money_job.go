@@ -181,9 +181,8 @@ func (s *Service) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway
 	return nil, customer, nil
 }
 
-// listOfBuyerTx lists money of a customer who has no subscription at the gateway. It
-// stands in no ledger, which books money for subscriptions and orders alone: people give
-// it back at the gateway.
+// listOfBuyerTx books and lists money of a customer who has no subscription at the
+// gateway: people decide, since it may be what they have bought of somebody else there.
 func (s *Service) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p payments.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
@@ -192,9 +191,6 @@ func (s *Service) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objecti
 	if _, err := s.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: p.SubscriptionGatewayID}); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
-	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
-		Note: "The gateway took it of this customer, who has no subscription there, and it names no order of ours. Give it back at the gateway, then keep the row.",
-	})
-	return err
+	return s.payments.ListOfCustomerTx(ctx, tx, a.Gateway, customer, p,
+		"The gateway took it of this customer, who has no subscription there, and it names no order of ours.")
 }

@@ -160,6 +160,7 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 	for gateway, of := range map[payments.GatewayName]payments.Gateway{payments.GWA: b.gateways.A, payments.GWB: b.gateways.B} {
 		payer := paymentstest.Payer()
 		payer.CustomerID = b.customer.ID
+		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 		customer, err := of.EnsureCustomer(t.Context(), payer)
 		require.NoError(t, err)
 		_, err = b.accounts.SetGatewayCustomer(t.Context(), b.db, b.customer.ID, string(gateway), customer)
@@ -172,7 +173,11 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 			b.reconcile(t, false)
 		}
 	}
-	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE purpose = 'customer' AND local_id = $1", b.customer.ID))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "nobody has decided")
+	for _, told := range []string{"booked", "listed alone, as by the release before"} {
+		b.giveBackTwice(t, told)
+	}
 
 	b.newcomer(t)
 	_, customer, _ := b.paidAt(t, payments.GWB)
@@ -182,7 +187,59 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, "foreign", b.listed(t, payment)["kind"])
 	b.refundUnapplied(t)
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'"))
+	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'"))
+}
+
+// giveBackTwice has an admin refund the first open row of the list, and ask again.
+func (b *bundle) giveBackTwice(t *testing.T, told string) {
+	t.Helper()
+	id := b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open' ORDER BY created_at LIMIT 1")
+	payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments WHERE id = $1", id)
+	if told != "booked" {
+		_, err := b.db.Exec(t.Context(), "DELETE FROM payments.payments WHERE gateway_payment_id = $1", payment)
+		require.NoError(t, err)
+	}
+	b.admin(t).Post(unappliedPath+"/"+id+"/refund", object{"reason": "nothing was bought"}).Expect(200)
+	b.settle(t)
+	require.Equal(t, "refunded", b.listed(t, payment)["state"])
+	b.admin(t).Post(unappliedPath+"/"+id+"/refund", object{"reason": "once more"}).Expect(409)
+	b.reconcile(t, false)
+	require.True(t, b.given(t, payment))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE payment_ref = $1 AND status = 'done' AND purpose = 'customer' AND amount_cents = 1990", payment))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail' AND args->>'id' = $1", id))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM finance.daily_deltas WHERE payments <> 0 OR refunds_cents <> 0"))
+}
+
+// TestChargesThatNameNothingAreReconciled: no webhook has told of them. A charge that no
+// call reads is for people to place, and a stranger's stands in the report alone.
+func TestChargesThatNameNothingAreReconciled(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, customer, _ := b.paidAt(t, payments.GWB)
+	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+	strangers, err := b.gateways.B.EnsureCustomer(t.Context(), paymentstest.Payer())
+	require.NoError(t, err)
+	ours, theirs := b.single(t, payments.GWB, customer), b.single(t, payments.GWB, strangers)
+	for _, dry := range []bool{true, false} {
+		report := b.reconcile(t, dry)
+		verdicts := map[string]payments.Verdict{}
+		for _, f := range report.Findings {
+			if f.Kind == payments.MissedPayment {
+				verdicts[f.ID] = f.Verdict
+			}
+		}
+		want := payments.Repaired
+		if dry {
+			want = payments.Repairable
+			require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stray_money'"))
+		}
+		require.Equal(t, map[string]payments.Verdict{ours: want, theirs: payments.Unknown}, verdicts)
+	}
+	b.confirmLate(t)
+	require.Equal(t, "foreign", b.listed(t, ours)["kind"])
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+	b.refundUnapplied(t)
+	require.True(t, b.given(t, ours))
 }
 
 // TestWhatIsNoCustomersOfOursIsLeftAlone: the platform is not all that uses the account.

@@ -23,7 +23,12 @@ type intentObject struct {
 // ofInvoice reports whether the intent says that it is of an invoice: by its id, or in the
 // gateway's own words for those of subscriptions.
 func (i *intentObject) ofInvoice() bool {
-	return i.Invoice.ID != "" || i.Description == "Subscription creation" || i.Description == "Subscription update"
+	return i.Invoice.ID != "" || ofInvoice(i.Description)
+}
+
+// ofInvoice knows the gateway's own words for what a subscription's invoice charges.
+func ofInvoice(description string) bool {
+	return description == "Subscription creation" || description == "Subscription update"
 }
 
 // readIntent reads an intent of ours: a PIX of a subscription, or a ticket order.

@@ -93,7 +93,7 @@ func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string
 }
 
 // presentCharge is what a charge's present state means: a payment that stands
-// for itself, refunds of any.
+// for itself, also one that names nothing, and refunds of any.
 func (g *Gateway) presentCharge(c *stripe.Charge) []payments.Event {
 	if c.Status != stripe.ChargeStatusSucceeded {
 		return nil
@@ -103,6 +103,10 @@ func (g *Gateway) presentCharge(c *stripe.Charge) []payments.Event {
 	if local != "" {
 		e := g.reconciled(payments.PaymentWasSettled)
 		e.Payment, e.Purpose, e.Reference, e.CustomerID = new(shown(c, "").Payment), purpose, local, customerOf(c)
+		events = append(events, e)
+	} else if !ofInvoice(c.Description) {
+		e := g.reconciled(payments.PaymentIsNameless)
+		e.Payment, e.CustomerID = new(shown(c, "").Payment), customerOf(c)
 		events = append(events, e)
 	}
 	if c.AmountRefunded > 0 {

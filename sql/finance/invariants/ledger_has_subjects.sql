@@ -1,4 +1,4 @@
--- Each payment, refund and dispute is of a subscription or order that is there, or of one deleted with its event, and of its customer.
+-- Each payment, refund and dispute is of a subscription or order that is there, of one deleted with its event, or of nothing but a customer, and of its customer.
 SELECT l.what || ' ' || l.id AS id, l.purpose || ' ' || l.local_id || ' of customer ' || l.customer_id AS detail
 FROM (
     SELECT 'payment' AS what, id, purpose, local_id, customer_id FROM payments.payments
@@ -8,4 +8,5 @@ FROM (
 LEFT JOIN subscriptions.subscriptions s ON l.purpose = 'subscription' AND s.id = l.local_id
 LEFT JOIN tickets.orders o ON l.purpose = 'order' AND o.id = l.local_id
 LEFT JOIN tickets.deleted_orders d ON l.purpose = 'order' AND d.id = l.local_id
-WHERE coalesce(s.customer_id, o.customer_id, d.customer_id) IS DISTINCT FROM l.customer_id
+LEFT JOIN accounts.users u ON l.purpose = 'customer' AND u.id = l.local_id
+WHERE coalesce(s.customer_id, o.customer_id, d.customer_id, u.id) IS DISTINCT FROM l.customer_id

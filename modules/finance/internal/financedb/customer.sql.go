@@ -40,7 +40,7 @@ WITH who AS MATERIALIZED (
      FROM subscription s JOIN finance.transitions t ON t.subscription_id = s.subscription_id ORDER BY t.at DESC LIMIT 100)
     UNION ALL
     (SELECT p.settled_at, 'payment',
-        'Paid R$ ' || to_char(p.amount_cents / 100.0, 'FM999999999990.00') || ' for a ' || CASE p.purpose WHEN 'order' THEN 'ticket order' ELSE p.purpose END
+        'Paid R$ ' || to_char(p.amount_cents / 100.0, 'FM999999999990.00') || ' for ' || CASE p.purpose WHEN 'order' THEN 'a ticket order' WHEN 'customer' THEN 'nothing that is known here' ELSE 'a ' || p.purpose END
         || ' by ' || replace(p.payment_method, '_', ' ') || ' at ' || p.gateway || '.'
      FROM who CROSS JOIN LATERAL (SELECT payment_id, gateway, gateway_payment_id, purpose, subscription_id, order_id, customer_id, payment_method, amount_cents, native_status, settled_at, settled_on FROM finance.payments x WHERE x.customer_id = who.customer_id ORDER BY x.settled_at DESC LIMIT 100) p)
     UNION ALL
@@ -89,12 +89,12 @@ SELECT json_build_object(
     'subscriptions', (SELECT coalesce(json_agg(s.doc ORDER BY s.created_at DESC, s.subscription_id), '[]') FROM (
         SELECT subscription_id, created_at, doc, plan_name FROM subscription ORDER BY created_at DESC, subscription_id LIMIT 100) s),
     'payments', (SELECT coalesce(json_agg(json_build_object(
-            '_id', p.payment_id, 'purpose', p.purpose, 'local_id', coalesce(p.subscription_id, p.order_id), 'gateway', p.gateway,
+            '_id', p.payment_id, 'purpose', p.purpose, 'local_id', coalesce(p.subscription_id, p.order_id, p.customer_id), 'gateway', p.gateway,
             'gateway_payment_id', p.gateway_payment_id, 'payment_method', p.payment_method, 'amount', p.amount_cents, 'status', p.native_status,
             'paid_at', platform.json_time(p.settled_at)) ORDER BY p.settled_at DESC, p.payment_id), '[]') FROM (
         SELECT payment_id, gateway, gateway_payment_id, purpose, subscription_id, order_id, customer_id, payment_method, amount_cents, native_status, settled_at, settled_on FROM finance.payments WHERE customer_id = who.customer_id ORDER BY settled_at DESC, payment_id LIMIT 100) p),
     'refunds', (SELECT coalesce(json_agg(json_build_object(
-            '_id', r.refund_id, 'purpose', r.purpose, 'local_id', coalesce(r.subscription_id, r.order_id), 'gateway', r.gateway, 'amount', r.amount_cents,
+            '_id', r.refund_id, 'purpose', r.purpose, 'local_id', coalesce(r.subscription_id, r.order_id, r.customer_id), 'gateway', r.gateway, 'amount', r.amount_cents,
             'status', r.status, 'reason', n.reason, 'requested_at', platform.json_time(r.requested_at), 'refunded_at', platform.json_time(r.refunded_at)
         ) ORDER BY r.requested_at DESC, r.refund_id), '[]') FROM (
         SELECT refund_id, gateway, gateway_refund_id, payment_ref, purpose, subscription_id, order_id, customer_id, amount_cents, status, is_done, source, event_id, event_type, requested_at, refunded_at, refunded_on FROM finance.refunds WHERE customer_id = who.customer_id ORDER BY requested_at DESC, refund_id LIMIT 100) r

@@ -120,8 +120,9 @@ type PaymentsPayment struct {
 	InvoiceID        *string
 	// Gateway B, once known: newer invoice events do not tell it.
 	PaymentIntentID *string
-	Purpose         string
-	// The subscription or order, by purpose. No foreign key: both belong to upper modules, and the ledger outlives them.
+	// customer: money of a customer of ours that is of no subscription and no order; it stands on the list of unapplied payments and counts in no figure.
+	Purpose string
+	// The subscription, order or customer, by purpose. No foreign key: they belong to other modules, and the ledger outlives them.
 	LocalID objectid.ID
 	// Kept without a foreign key: the money record outlives the customer.
 	CustomerID  objectid.ID

@@ -1,0 +1,101 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/fault"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// ListOfCustomerTx books money of a customer that is of no subscription and no order, and
+// lists it as foreign for people to decide. The payment was read live.
+func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, customer objectid.ID, p Payment, note string) error {
+	if err := s.bookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
+		return err
+	}
+	_, err := s.RecordUnappliedTx(ctx, tx, Unapplied{
+		Kind: UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt, Note: note,
+	})
+	return err
+}
+
+func (s *Service) bookOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, customer objectid.ID, p Payment) error {
+	_, err := s.RecordPaymentTx(ctx, tx, Record{Gateway: gateway, Purpose: ForCustomer, LocalID: customer, CustomerID: customer, Payment: p})
+	if err != nil {
+		return fmt.Errorf("book payment %s of customer %s: %w", p.ID, customer, err)
+	}
+	return nil
+}
+
+// applyOfCustomerTx applies what becomes of money that was booked for a customer alone:
+// ledgers and list have it, and nothing else follows.
+func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
+	known, r := e.Known, Result{Status: ResultApplied}
+	var err error
+	switch {
+	case e.Refund != nil:
+		_, err = s.RecordRefundTx(ctx, tx, RefundRecord{
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Refund, Payment: &known.Payment,
+		})
+	case e.Dispute != nil:
+		_, err = s.RecordDisputeTx(ctx, tx, DisputeRecord{
+			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Dispute,
+		})
+	default:
+		r = Result{Status: ResultIgnored, Reason: "no consequence"}
+	}
+	return r, err
+}
+
+// bookedOf is the ledger's row of an unapplied payment. What was listed without one, as
+// money that reconciliation could not place, is read live and booked for its customer
+// first: 409 when it is decided, when nobody knows whose it is, or when the gateway does
+// not show it as it is listed.
+func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (LedgerPayment, error) {
+	name, id := GatewayName(u.Gateway), value(u.GatewayPaymentID)
+	paid, err := s.FindPayment(ctx, s.deps.Pool, name, id)
+	switch {
+	case err != nil:
+		return LedgerPayment{}, err
+	case paid != nil:
+		return *paid, nil
+	case UnappliedState(u.State) != UnappliedOpen:
+		return LedgerPayment{}, errDecided(u.State)
+	case id == "" || u.CustomerID == nil || s.deps.Accounts == nil:
+		return LedgerPayment{}, errNoPayment()
+	}
+	call, cancel := context.WithTimeout(ctx, unappliedCallTime)
+	defer cancel()
+	live, err := s.ReadSettled(call, name, id, "")
+	if errors.Is(err, ErrGatewayMissing) {
+		return LedgerPayment{}, fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
+	}
+	if err != nil {
+		return LedgerPayment{}, s.Refused(ctx, "read unapplied payment", err)
+	}
+	owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, u.Gateway, live.CustomerGatewayID)
+	if err != nil {
+		return LedgerPayment{}, fmt.Errorf("find the customer of %s: %w", id, err)
+	}
+	if live.ID != id || owner != *u.CustomerID || u.AmountCents != nil && live.Amount != money.Cents(*u.AmountCents) {
+		return LedgerPayment{}, fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
+	}
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.bookOfCustomerTx(ctx, tx, name, owner, live) })
+	if err != nil {
+		return LedgerPayment{}, err
+	}
+	if paid, err = s.FindPayment(ctx, s.deps.Pool, name, id); err == nil && paid == nil {
+		err = fmt.Errorf("payments: %s was booked and is not in the ledger", id)
+	}
+	if err != nil {
+		return LedgerPayment{}, err
+	}
+	return *paid, nil
+}
