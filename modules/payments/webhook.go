@@ -41,15 +41,30 @@ type delivery struct {
 	at    time.Time
 }
 
-// applyTime is how long an event that has just come may take to be applied. It leaves
-// time to queue it before the gateway loses its patience.
-const applyTime = 3 * time.Second
+// applyTime is how long an event that has just come may take to be applied, and
+// storeTime how long until it is stored at least, both from its coming. Whoever stands
+// behind a lock is told to come again while the gateway is still there.
+const (
+	applyTime = 3 * time.Second
+	storeTime = 4500 * time.Millisecond
+)
 
 // receive logs an authenticated event and applies it, in one transaction; whatever
 // goes wrong in that is queued in a second one, which waits for nothing but the
-// event itself. The error is a failure of the database alone.
+// event itself. The error is a failure of the database alone, postgres.ErrBusy when
+// it was a wait that took too long.
 func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, proof string, at time.Time) (Answer, error) {
-	ctx = postgres.As(ctx, postgres.Brief, "") // it is authenticated, and will not be turned away
+	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""), storeTime) // it is authenticated, and will not be turned away
+	defer cancel()
+	answer, err := s.store(ctx, gateway, body, proof, at)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", postgres.ErrBusy, err)
+	}
+	return answer, err
+}
+
+// store is receive for a context that ends in time.
+func (s *Service) store(ctx context.Context, gateway Adapter, body []byte, proof string, at time.Time) (Answer, error) {
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
 	d.event, malformed = gateway.ReadEvent(body)

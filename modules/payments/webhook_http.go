@@ -10,6 +10,7 @@ import (
 
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
 )
 
 const (
@@ -74,6 +75,9 @@ func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *htt
 		return Answer{}, errBadSignature
 	}
 	answer, err := s.receive(ctx, gateway, raw, proof, at)
+	if postgres.IsBusy(err) {
+		return Answer{}, err // 503 SERVICE_BUSY
+	}
 	if err != nil {
 		cause := *errNotReceived
 		return Answer{}, cause.WithCause(err)

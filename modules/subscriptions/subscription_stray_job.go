@@ -76,7 +76,7 @@ func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
 	if err != nil {
 		return err
 	}
-	suspect, err := s.payments.Intents().Suspect(ctx)
+	suspect, err := s.payments.Intents().Suspect(ctx, s.pool)
 	if err != nil {
 		return err
 	}

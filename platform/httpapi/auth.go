@@ -11,6 +11,7 @@ import (
 
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // Auth says who may call an operation; every route states one.
@@ -139,7 +140,7 @@ func (a *API) admit(hc huma.Context, op operation) (context.Context, error) {
 	if op.auth == Subscriber {
 		return ctx, nil
 	}
-	caller, err := a.cfg.Auth.Caller(ctx, claims)
+	caller, err := a.cfg.Auth.Caller(postgres.Sharing(ctx, callerShare), claims)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +183,10 @@ func Allowed(c Caller, auth Auth, permission string) error {
 	return nil
 }
 
+// callerShare is the share of the connections that asking who calls takes for all routes
+// together: else calls of a few behind a lock on users would take what is open to the rest.
+const callerShare = "caller"
+
 // Authenticate is authorized for plain handlers that Mount registers: it returns
 // the caller for a bearer token, or the error to write with WriteError.
 func (a *API) Authenticate(r *http.Request) (Caller, error) {
@@ -193,5 +198,5 @@ func (a *API) Authenticate(r *http.Request) (Caller, error) {
 	if err != nil {
 		return Caller{}, errBadToken
 	}
-	return a.cfg.Auth.Caller(r.Context(), claims)
+	return a.cfg.Auth.Caller(postgres.Sharing(r.Context(), callerShare), claims)
 }

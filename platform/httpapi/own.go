@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"marquee/platform/postgres"
 )
 
 // Check probes one thing that the service cannot do without.
@@ -58,8 +60,13 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 			if hungUp(asked) {
 				return nil, err // which says nothing of the check
 			}
-			a.cfg.Log.ErrorContext(ctx, "health check failed", slog.String("check", name), slog.Any("error", err))
 			out.Body.Status = "degraded"
+			if postgres.IsLocked(err) { // somebody holds a table: other requests are answered
+				a.cfg.Log.WarnContext(ctx, "health check put off", slog.String("check", name), slog.Any("error", err))
+				out.Body.Checks[name] = "busy"
+				continue
+			}
+			a.cfg.Log.ErrorContext(ctx, "health check failed", slog.String("check", name), slog.Any("error", err))
 			if w, ok := errors.AsType[Warning](err); ok {
 				out.Body.Checks[name] = string(w)
 				continue

@@ -24,7 +24,7 @@ const (
 	Job          // waits as long as it takes, for connections and for locks
 	Ask          // a request
 	Urgent       // what the reserve is for, and may stand behind a lock: a token, applying an event
-	Brief        // what takes milliseconds: health, storing an event; the last connection is kept for it
+	Brief        // what takes milliseconds: storing an event; the last connections are kept for it
 )
 
 // Gate bounds the waits of a pool and keeps a part of its connections.
@@ -80,6 +80,14 @@ func As(ctx context.Context, class Class, share string) context.Context {
 	return context.WithValue(ctx, waitingKey{}, w)
 }
 
+// Sharing is As with the class that the context has.
+func Sharing(ctx context.Context, share string) context.Context {
+	if w, ok := ctx.Value(waitingKey{}).(waiting); ok {
+		return As(ctx, w.class, share)
+	}
+	return ctx
+}
+
 // BePatient lets everything that follows for the context, and for those it came from
 // since As, wait as long as it takes: something has been done outside of the database
 // that has to be written down.
@@ -102,6 +110,7 @@ type gate struct {
 	asked  chan struct{} // holds one a connection of Job and Ask
 	urgent chan struct{} // holds one a connection of Urgent
 	slow   chan struct{} // holds one a connection of Job, Ask and Urgent
+	brief  chan struct{} // holds one a connection of Brief, which may stand behind a lock as well
 	share  int           // connections of one share
 
 	mu     sync.Mutex
@@ -123,17 +132,18 @@ func (p *pass) putBack() {
 }
 
 func newGate(g Gate, conns int) *gate {
-	open, urgent := conns, conns
+	open, urgent, brief := conns, conns, conns
 	share := min(open, max(2, open-max(1, open/4)))
 	if g.Reserve {
-		// What stands behind one lock may be a route, events, tokens and a job: together they
-		// leave one to others.
+		// What stands behind one lock may be a route, events being applied and stored, tokens
+		// and a job: together they leave one to others.
 		open -= max(2, conns/5)
-		urgent = max(1, (conns-2)*2/5)
-		share = max(1, min(open-2, conns-3-urgent))
+		urgent, brief = max(1, (conns-2)*2/5), max(1, conns/10)
+		share = max(1, min(open-2, conns-2-urgent-brief))
 	}
 	return &gate{
 		Gate: g, asked: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent), slow: make(chan struct{}, max(conns-1, 1)),
+		brief: make(chan struct{}, brief),
 		share: share, shares: map[string]chan struct{}{}, held: map[*pgx.Conn]*pass{},
 	}
 }
@@ -145,6 +155,8 @@ func (g *gate) stages(w waiting) []chan struct{} {
 		return []chan struct{}{g.shareOf(w.share), g.asked, g.slow}
 	case Urgent:
 		return []chan struct{}{g.urgent, g.slow}
+	case Brief:
+		return []chan struct{}{g.brief}
 	}
 	return nil
 }

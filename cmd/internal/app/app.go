@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
@@ -32,12 +33,19 @@ import (
 // stopTime is how long requests and jobs under way may take to finish.
 const stopTime = 20 * time.Second
 
+// What GET /health has for itself; it asks for the tables of two checks.
+const (
+	healthConns    = 2
+	healthLockWait = 100 * time.Millisecond
+)
+
 // App is one process of the platform: every module, built once.
 type App struct {
 	cfg     Config
 	log     *slog.Logger
 	pool    *pgxpool.Pool
 	reads   *pgxpool.Pool // for lists, with a bound on each statement; the replica when there is one
+	health  *pgxpool.Pool // for GET /health, which asks also when all others stand behind a lock
 	jobs    *jobs.Client
 	api     *httpapi.API
 	metrics *prometheus.Registry
@@ -60,6 +68,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, er
 	a.reads, err = postgres.NewPool(ctx, readURL, postgres.Options{
 		MaxConns: cfg.MaxConns, ApplicationName: "marquee lists", StatementTimeout: collection.StatementTimeout, Gate: cfg.listGate(),
 	})
+	if err == nil {
+		a.health, err = postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{
+			MaxConns: healthConns, ApplicationName: "marquee health", Gate: &postgres.Gate{LockWait: healthLockWait},
+		})
+	}
 	if err == nil {
 		err = a.build(work)
 	}
@@ -109,17 +122,19 @@ func (a *App) newAPI() error {
 		TrustedProxies: proxies, CORSOrigins: a.cfg.CORSOrigins, NoThrottle: a.cfg.NoThrottle, DocsPage: web.DocsPage, Idempotency: a.repeats,
 		InFlight: a.cfg.InFlight,
 	})
-	a.api.AddCheck("database", a.pool.Ping)
+	a.api.AddCheck("database", a.health.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {
-		_, err := a.jobs.JobList(ctx, river.NewJobListParams().First(1))
-		return err
+		return postgres.InTx(ctx, a.health, func(tx pgx.Tx) error {
+			_, err := a.jobs.JobListTx(ctx, tx, river.NewJobListParams().First(1))
+			return err
+		})
 	})
 	a.metrics.MustRegister(collection.UnknownFields)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
 	a.metrics.MustRegister(a.modules.payments.Intents(), a.modules.payments.UnappliedMetrics())
 	a.api.AddCheck("gateways", func(ctx context.Context) error {
-		suspect, err := a.modules.payments.Intents().Suspect(ctx)
+		suspect, err := a.modules.payments.Intents().Suspect(ctx, a.health)
 		if err == nil && len(suspect) > 0 {
 			return httpapi.Warning("suspect: " + strings.Join(suspect, ", "))
 		}
@@ -132,8 +147,10 @@ func (a *App) newAPI() error {
 
 // Close lets go of the database.
 func (a *App) Close() {
-	if a.reads != nil {
-		a.reads.Close()
+	for _, pool := range []*pgxpool.Pool{a.reads, a.health} {
+		if pool != nil {
+			pool.Close()
+		}
 	}
 	a.pool.Close()
 }

@@ -76,8 +76,8 @@ func (s *Service) trustTx(ctx context.Context, tx pgx.Tx, gateway, why string) e
 }
 
 // Suspect lists the gateways that are.
-func (s *Service) Suspect(ctx context.Context) ([]string, error) {
-	states, err := s.db.GatewayStateList(ctx, s.deps.Pool)
+func (s *Service) Suspect(ctx context.Context, db postgres.DB) ([]string, error) {
+	states, err := s.db.GatewayStateList(ctx, db)
 	if err != nil {
 		return nil, fmt.Errorf("read states of gateways: %w", err)
 	}

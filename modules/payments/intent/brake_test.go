@@ -37,7 +37,7 @@ func (b *toy) missing(gateway, has string) objectid.ID {
 
 func (b *toy) suspect() []string {
 	b.t.Helper()
-	found, err := b.svc.Suspect(b.t.Context())
+	found, err := b.svc.Suspect(b.t.Context(), b.db)
 	require.NoError(b.t, err)
 	return found
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,16 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
+	"marquee/testutil/apitest"
 )
 
-// hold locks tables until the test ends, by a connection that is none of the platform's.
-func (p *platform) hold(tables string) {
+// hold locks tables until the test ends or they are released, by a connection that is none of
+// the platform's.
+func (p *platform) hold(tables string) (release func()) {
 	p.t.Helper()
 	conn, err := pgx.Connect(p.t.Context(), p.db.Config().ConnString())
 	require.NoError(p.t, err)
 	_, err = conn.Exec(p.t.Context(), "BEGIN; LOCK TABLE "+tables)
 	require.NoError(p.t, err)
-	p.t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(p.t.Context())) })
+	release = func() { _ = conn.Close(context.WithoutCancel(p.t.Context())) }
+	p.t.Cleanup(release)
+	return release
 }
 
 // within calls f and fails when it takes longer.
@@ -64,8 +70,7 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 			for i := range 10 {
 				all.Go(func() {
 					within(t, 5*time.Second, "a webhook", func() {
-						event := fmt.Sprintf(`{"id":"evt_busy%d","event":"PAYMENT_CONFIRMED","dateCreated":"2026-11-20 14:03:12","payment":{"object":"payment","id":"pay_busy%d","customer":"cus_1","subscription":"sub_1","value":49.9,"netValue":47.92,"billingType":"CREDIT_CARD","status":"CONFIRMED","confirmedDate":"2026-11-20","dueDate":"2026-11-20","deleted":false}}`, i, i)
-						webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, event).Expect(http.StatusOK)
+						webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, paid(strconv.Itoa(i))).Expect(http.StatusOK)
 					})
 				})
 			}
@@ -77,6 +82,81 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 			all.Wait()
 		})
 	}
+}
+
+// everyTable are the tables of the platform, partitions apart.
+func (p *platform) everyTable() []string {
+	p.t.Helper()
+	rows, err := p.db.Query(p.t.Context(), `SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^(pg_|information_schema)' ORDER BY 1`)
+	require.NoError(p.t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(p.t, err)
+	require.Greater(p.t, len(tables), 50)
+	return tables
+}
+
+// Whichever table somebody holds, what needs it is told to come again in time, and what
+// does not is answered. The waits are shorter than they are by default.
+func TestAnyTableLocked(t *testing.T) {
+	t.Parallel()
+	needed := map[string]string{"/plans": "subscriptions.plans", "/config/payment-gateway": "settings.platform"}
+	const parts = 4
+	for part := range parts {
+		t.Run(strconv.Itoa(part), func(t *testing.T) {
+			t.Parallel()
+			p := attacked(t, unthrottled, func(c *app.Config) {
+				c.MaxConns, c.DatabaseWait, c.LockWait = 5, 300*time.Millisecond, 500*time.Millisecond
+			})
+			_, admin := p.admin()
+			for i, table := range p.everyTable() {
+				if i%parts != part {
+					continue
+				}
+				release := p.hold(table)
+				var all sync.WaitGroup
+				for _, route := range strings.Fields("/customers /videos /webhook-logs /admin/promo-codes /customers /videos /webhook-logs /events") {
+					all.Go(func() {
+						within(t, 2500*time.Millisecond, route+" beside "+table, func() { answeredOrBusy(t, admin.Get(route), route, table) })
+					})
+				}
+				for n := range 3 {
+					all.Go(func() {
+						within(t, 5*time.Second, "a webhook beside "+table, func() {
+							answeredOrBusy(t, webhook(p.nobody, "gwa", "asaas-access-token", secretOfGateways, paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
+						})
+					})
+				}
+				for range 2 {
+					within(t, 500*time.Millisecond, "health beside "+table, func() { p.nobody.Get("/health").Expect(http.StatusOK) })
+					for route, itsOwn := range needed {
+						if a := p.nobody.Get(route); table != itsOwn {
+							require.Equal(t, http.StatusOK, a.Status, "%s beside %s", route, table)
+						}
+					}
+				}
+				all.Wait()
+				release()
+				require.NotContains(t, p.log.String(), `"ERROR"`, table)
+			}
+		})
+	}
+}
+
+// answeredOrBusy is what anybody gets beside a lock.
+func answeredOrBusy(t *testing.T, a *apitest.Answer, what, table string) {
+	t.Helper()
+	if a.Status == http.StatusOK {
+		return
+	}
+	if a.Status != http.StatusServiceUnavailable || a.Code() != "SERVICE_BUSY" || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%s beside %s: %d %s", what, table, a.Status, a.Body)
+	}
+}
+
+// paid is an event of gateway A about a payment that nobody knows.
+func paid(id string) string {
+	return fmt.Sprintf(`{"id":"evt_busy%[1]s","event":"PAYMENT_CONFIRMED","dateCreated":"2026-11-20 14:03:12","payment":{"object":"payment","id":"pay_busy%[1]s","customer":"cus_1","subscription":"sub_1","value":49.9,"netValue":47.92,"billingType":"CREDIT_CARD","status":"CONFIRMED","confirmedDate":"2026-11-20","dueDate":"2026-11-20","deleted":false}}`, id)
 }
 
 // More requests at once than can be worked on wait for ever: beyond the number each is
