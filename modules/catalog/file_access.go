@@ -17,11 +17,14 @@ type videoFiles struct{ fileRecords }
 
 // fileAccessSQL is written by hand because it travels with the question who may
 // watch. A thumbnail may be shared: another video than the one it was uploaded for
-// may show it. $1 the file, $2 the video that it belongs to.
+// may show it. It is a picture, and no video's film: a film, captions or an extra that a
+// video takes for its thumbnail stay what they are. $1 the file, $2 the video that it
+// belongs to, $3 its content type.
 const fileAccessSQL = `SELECT
     EXISTS (SELECT 1 FROM catalog.videos WHERE ARRAY[
         thumbnail_horizontal::text, thumbnail_horizontal_name_less::text, thumbnail_vertical::text, thumbnail_vertical_name_less::text
-    ] @> ARRAY[$1::text]) AS thumbnail,
+    ] @> ARRAY[$1::text]) AND $3::text LIKE 'image/%'
+        AND NOT EXISTS (SELECT 1 FROM catalog.videos WHERE video_gridfs_id = $1) AS thumbnail,
     coalesce((SELECT enable FROM catalog.videos WHERE id = $2), false) AS enable,
     (SELECT expiration_date FROM catalog.videos WHERE id = $2) AS expiration_date`
 
@@ -34,7 +37,7 @@ func (v videoFiles) MayOpenFile(ctx context.Context, c httpapi.Caller, file file
 	now := v.s.deps.Clock.Now()
 	err := postgres.Parts{
 		v.s.deps.Access.AccessPart(c.ID, now, func(may bool) { active = may }),
-		{SQL: fileAccessSQL, Args: []any{file.FileID, file.RecordID}, Targets: []any{&thumbnail, &enable, &expiration}, Done: func() {}},
+		{SQL: fileAccessSQL, Args: []any{file.FileID, file.RecordID, file.ContentType}, Targets: []any{&thumbnail, &enable, &expiration}, Done: func() {}},
 	}.Ask(ctx, v.s.deps.Pool)
 	switch {
 	case err != nil:

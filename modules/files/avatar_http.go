@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/image"
 	"marquee/platform/objectid"
 )
@@ -69,7 +70,7 @@ func (h handlers) serveVariant(w http.ResponseWriter, r *http.Request, f File, o
 	head.Set("Content-Security-Policy", sandbox)
 	head.Set("Cache-Control", cachePublic)
 	head.Set("ETag", tag)
-	http.ServeContent(w, r, "", f.CreatedAt, bytes.NewReader(picture.Data)) // 304 for the tag it has
+	httpapi.ServeContent(w, r, f.CreatedAt, bytes.NewReader(picture.Data)) // 304 for the tag it has
 	return nil
 }
 

@@ -42,8 +42,26 @@ func TestRanges(t *testing.T) {
 	require.Equal(t, "bytes", res.Header.Get("Accept-Ranges"))
 	require.True(t, bytes.Equal(data, body))
 
-	res, _ = b.with(path, "Range", "bytes=900000-")
-	require.Equal(t, http.StatusRequestedRangeNotSatisfiable, res.StatusCode)
+	for _, outside := range []string{"bytes=900000-", "bytes=-0", "Bytes=900000-900001, -0", "bytes=99999999999999999999-", "bytes=99999999999999999999-99999999999999999999"} {
+		res, body = b.with(path, "Range", outside)
+		require.Equal(t, http.StatusRequestedRangeNotSatisfiable, res.StatusCode, outside)
+		require.Equal(t, "bytes */900000", res.Header.Get("Content-Range"), outside)
+		require.Equal(t, "application/json", res.Header.Get("Content-Type"), outside)
+		require.JSONEq(t, `{"detail":"The range lies outside of the file."}`, string(body), outside)
+		require.Empty(t, res.Header.Get("Content-Disposition"))
+	}
+	for _, aside := range []string{"lines=0-9", "bytes", "bytes=", "bytes=,", "bytes=a-b", "bytes=9-0", "bytes=0-9,x", "bytes=5", "bytes=-", "bytes=--5", "bytes=0-9-"} {
+		res, body = b.with(path, "Range", aside)
+		require.Equal(t, http.StatusOK, res.StatusCode, aside)
+		require.Len(t, body, len(data), aside)
+	}
+	for part, want := range map[string]int{"BYTES=0-9": 10, "bytes = 0-9": 10, "bytes=0-99999999999999999999": 900000, "bytes=-0,-4": 4, "bytes=900000-,2-3": 2} {
+		res, body = b.with(path, "Range", part)
+		require.Equal(t, http.StatusPartialContent, res.StatusCode, part)
+		require.Len(t, body, want, part)
+	}
+	res, _ = b.with(path, "Range", "bytes=-0", "If-None-Match", res.Header.Get("ETag"))
+	require.Equal(t, http.StatusNotModified, res.StatusCode, "a condition comes first")
 	res, body = b.with(path, "Range", "bytes=0-1,500000-500003")
 	require.Equal(t, http.StatusPartialContent, res.StatusCode)
 	require.Contains(t, res.Header.Get("Content-Type"), "multipart/byteranges")

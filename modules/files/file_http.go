@@ -44,7 +44,7 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, f File, cache st
 	h.Set("Content-Security-Policy", sandbox)
 	h.Set("Cache-Control", cache)
 	h.Set("ETag", `"`+entityTag(f)+`"`)
-	http.ServeContent(w, r, "", f.CreatedAt, s.Open(httpapi.Sending(r.Context()), f))
+	httpapi.ServeContent(w, r, f.CreatedAt, s.Open(httpapi.Sending(r.Context()), f))
 }
 
 // entityTag is the head of the content's hash, enough to tell contents apart.

@@ -33,9 +33,10 @@ type Guarded interface {
 
 // Ref names a stored file and its record.
 type Ref struct {
-	FileID   objectid.ID
-	RecordID objectid.ID
-	Purpose  Purpose
+	FileID      objectid.ID
+	RecordID    objectid.ID
+	Purpose     Purpose
+	ContentType string
 }
 
 // Register connects a kind of records. It is called while the platform is put

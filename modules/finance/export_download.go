@@ -103,7 +103,7 @@ func (s *Service) serveExport(w http.ResponseWriter, r *http.Request, e financed
 	setFileHeaders(w.Header(), export.Format(e.Format), e.Filename)
 	w.Header().Set("Cache-Control", "private, no-store")
 	w.Header().Set("ETag", `"`+e.ID.String()+`"`)
-	http.ServeContent(w, r, "", *e.FinishedAt, s.openExport(httpapi.Sending(r.Context()), e))
+	httpapi.ServeContent(w, r, *e.FinishedAt, s.openExport(httpapi.Sending(r.Context()), e))
 }
 
 // mountDownload registers the download: a plain handler, which answers ranges.

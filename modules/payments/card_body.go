@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,15 +15,16 @@ import (
 
 // What is missing or malformed in card data is 400 VALIDATION_ERROR with the
 // field, unlike other request validation, which is 422 (open-shapes, section 4,
-// number 6). So these parts of a body take any JSON, and are read here. No error
-// quotes what was sent.
+// number 6). So these parts of a body take any JSON, and are read here; but a member
+// that is not known is 422, as in any body. No error quotes what was sent.
 
 // texts are the members of an object of texts, hidden from printing.
 type texts struct {
 	given     bool // null is given, and malformed
 	malformed bool
 	members   map[string]secret.Text
-	wrong     string // a member that is no text
+	wrong     string   // a member that is no text
+	names     []string // of all members
 }
 
 // UnmarshalJSON reads the object and never fails: read tells what is wrong.
@@ -34,6 +37,7 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	}
 	t.members = map[string]secret.Text{}
 	for name, value := range raw {
+		t.names = append(t.names, name)
 		var s string
 		if json.Unmarshal(value, &s) != nil {
 			t.wrong = name
@@ -72,11 +76,22 @@ func (t texts) check(field string, parts []part) error {
 			return fault.Bad("%s has to be %s.", path, p.doc).WithField(path)
 		}
 	}
-	if len(t.members) != len(parts) || t.wrong != "" {
-		return fault.Bad("%s has fields that are not known.", field).WithField(field)
-	}
 	return nil
 }
+
+// unknown finds the members that are none of the parts.
+func (t texts) unknown(at *huma.PathBuffer, parts []part) []error {
+	var found []error
+	for _, name := range slices.Sorted(slices.Values(t.names)) {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			found = append(found, &huma.ErrorDetail{Location: at.With(strings.ToValidUTF8(name[:min(len(name), maxNameShown)], "")), Message: "unexpected property"})
+		}
+	}
+	return found
+}
+
+// maxNameShown bounds what an error repeats of a member's name, in bytes.
+const maxNameShown = 64
 
 // Given reports whether the request holds the object at all, well formed or not.
 func (t texts) Given() bool { return t.given }
@@ -109,6 +124,11 @@ var cardParts = []part{
 // Schema documents the object.
 func (CardBody) Schema(huma.Registry) *huma.Schema { return schemaOf(cardParts) }
 
+// Resolve refuses members that are not known.
+func (c *CardBody) Resolve(_ huma.Context, at *huma.PathBuffer) []error {
+	return c.unknown(at, cardParts)
+}
+
 // Read checks the card; 400 VALIDATION_ERROR naming the field.
 func (c CardBody) Read() (*Card, error) {
 	if err := c.check("credit_card", cardParts); err != nil {
@@ -134,6 +154,11 @@ var holderParts = []part{
 
 // Schema documents the object.
 func (CardHolderBody) Schema(huma.Registry) *huma.Schema { return schemaOf(holderParts) }
+
+// Resolve refuses members that are not known.
+func (c *CardHolderBody) Resolve(_ huma.Context, at *huma.PathBuffer) []error {
+	return c.unknown(at, holderParts)
+}
 
 // Read checks the holder's data; 400 VALIDATION_ERROR naming the field.
 func (c CardHolderBody) Read() (*CardHolder, error) {

@@ -1,6 +1,7 @@
 package subscriptions_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -116,7 +117,6 @@ func TestGatewayACardData(t *testing.T) {
 		"year of 2 digits":  {change(card, "expiryYear", "35"), card + ".expiryYear"},
 		"no ccv":            {without(card, "ccv"), card + ".ccv"},
 		"long ccv":          {change(card, "ccv", "12345"), card + ".ccv"},
-		"unknown part":      {change(card, "pin", "1234"), card},
 		"no holder":         {without(holder, ""), holder},
 		"holder a list":     {change(holder, "", []string{}), holder},
 		"no name":           {without(holder, "name"), holder + ".name"},
@@ -130,6 +130,13 @@ func TestGatewayACardData(t *testing.T) {
 		require.Equal(t, 400, status, "%s: %v", name, a)
 		refused(t, a, "VALIDATION_ERROR", tc.field)
 		require.NotContains(t, a["detail"], "5162306219378829")
+	}
+	for _, part := range []string{card, holder} {
+		body := change(part, "pin", "5162306219378829")
+		status, a := b.call(t, http.MethodPost, "/gwa/subscribe", body)
+		require.Equal(t, 422, status, "%v", a)
+		refused(t, a, "VALIDATION_ERROR", part+".pin")
+		require.NotContains(t, fmt.Sprint(a), "5162306219378829")
 	}
 	refused(t, b.expect(t, 400, http.MethodPost, "/gwa/subscribe", change("promo_code", "", "NOSUCH")), "VALIDATION_ERROR", "promo_code")
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))

@@ -183,7 +183,7 @@ type operation struct {
 func Status(code int) Option { return func(o *operation) { o.DefaultStatus = code } }
 
 // MaxBody bounds the request body in bytes; default 1 MiB. Over it: 413.
-func MaxBody(bytes int64) Option { return func(o *operation) { o.MaxBodyBytes = bytes } }
+func MaxBody(bytes int64) Option { return func(o *operation) { o.MaxBodyBytes = bytes + 1 } }
 
 // Permission demands that the caller's profiles hold the operation's own name.
 func Permission() Option { return func(o *operation) { o.permission = o.OperationID } }
@@ -262,8 +262,8 @@ func Form(fields ...string) Option {
 func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error), options ...Option) {
 	op := operation{auth: auth, class: postgres.Ask}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
-	op.MaxBodyBytes = 1 << 20
-	op.BodyReadTimeout = -1 // limitReading bounds it
+	op.MaxBodyBytes = 1<<20 + 1 // the first length that is refused, as huma takes it
+	op.BodyReadTimeout = -1     // limitReading bounds it
 	for _, set := range options {
 		set(&op)
 	}

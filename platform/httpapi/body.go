@@ -68,7 +68,7 @@ func (a *API) withBody(op operation) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// readBody reads at most limit bytes; announced is the length that the head tells, or -1.
+// readBody reads fewer than limit bytes; announced is the length that the head tells, or -1.
 func readBody(body io.Reader, announced, limit int64) ([]byte, error) {
 	if announced >= limit {
 		return nil, errBodyTooLarge

@@ -137,6 +137,9 @@ func issueOf(err error) fault.Issue {
 	if d.Message == "unexpected property" {
 		return fault.Issue{Loc: loc, Msg: "is not a known field", Type: "extra_forbidden"}
 	}
+	if at, msg, ok := strings.Cut(d.Message, misreadAt); ok {
+		return fault.Issue{Loc: append(loc, steps(at)...), Msg: msg, Type: kind}
+	}
 	return fault.Issue{Loc: loc, Msg: d.Message, Type: kind}
 }
 

@@ -182,7 +182,7 @@ func TestBadBodies(t *testing.T) {
 		"unknown":         {"application/json", `[{"title":"ok","color":"red"}]`, 422, "color"},
 		"wrong type":      {"application/json", `[{"title":7}]`, 422, "title"},
 		"bad time":        {"application/json", `[{"title":"ok","at":"tomorrow"}]`, 422, "at"},
-		"NUL":             {"application/json", `[{"title":"a\u0000"}]`, 422, ""},
+		"NUL":             {"application/json", `[{"title":"a\u0000"}]`, 422, "title"},
 		"no NUL":          {"application/json", `[{"title":"\\u00"}]`, 200, ""},
 		"too deep":        {"application/json", deep, 422, ""},
 		"too large":       {"application/json", `[{"title":"` + strings.Repeat("x", 600) + `"}]`, 413, ""},

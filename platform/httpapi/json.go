@@ -5,8 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,7 +24,8 @@ const (
 	// found wrong takes a thousand times the room.
 	maxObjects, maxValues = 1000, 50_000
 
-	tooManyObjects, tooManyValues = "The body holds more than 1,000 objects.", "The body holds more than 50,000 values."
+	tooManyObjects, tooManyValues = "The body holds more than 1,000 objects.", "holds more than 50,000 values"
+	notUnicode, outOfRange        = "is not valid UTF-8", "is a number out of range"
 	// namesInOrder is how many names of an object are compared one by one, which is
 	// faster than a map for the few that bodies have.
 	namesInOrder = 24
@@ -34,12 +40,39 @@ var jsonFormat = huma.Format{
 	// Unmarshal reads a body that withBody has checked.
 	Unmarshal: func(data []byte, v any) error {
 		err := json.Unmarshal(data, v)
-		var wrongType *json.UnmarshalTypeError
-		if errors.As(err, &wrongType) {
-			return errors.New("has the wrong type") // the error's own text names Go types
+		if err == nil {
+			return nil
 		}
-		return err
+		return errors.New(misread(data, reflect.TypeOf(v).Elem(), err))
 	},
+}
+
+// misreadAt stands between the member that a type does not take, though its schema does,
+// and what is wrong with it: huma takes no more than a text.
+const misreadAt = "\x00"
+
+// misread tells what is wrong with a body that could not be read into the type, and of
+// which member: the first that cannot be read alone.
+func misread(data []byte, into reflect.Type, err error) string {
+	msg := err.Error()
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		msg = "has the wrong type" // the error's own text names Go types
+		if wrongType.Field != "" {
+			return wrongType.Field + misreadAt + msg
+		}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return msg
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		alone, _ := json.Marshal(map[string]json.RawMessage{name: members[name]}) // it was read from JSON
+		if json.Unmarshal(alone, reflect.New(into).Interface()) != nil {
+			return name + misreadAt + msg
+		}
+	}
+	return msg
 }
 
 // CheckJSON refuses what Postgres and readers cannot hold: containers nested deeper
@@ -53,14 +86,15 @@ func CheckJSON(data []byte) error {
 }
 
 // checkBody is CheckJSON for bodies of clients: a member that is there twice is
-// refused as well, because two readers could each take another one. Other spellings
-// of a member are unknown fields, which schemas and collections refuse.
+// refused as well, because two readers could each take another one, and so is what no
+// reader takes as it was sent. Other spellings of a member are unknown fields, which
+// schemas and collections refuse.
 func checkBody(data []byte) error {
 	msg, loc := scanJSON(data, true)
 	switch msg {
 	case "":
 		return nil
-	case tooManyObjects, tooManyValues:
+	case tooManyObjects:
 		return &fault.Error{Kind: fault.TooLarge, Message: msg}
 	}
 	return fault.InvalidAt(msg, loc...)
@@ -100,11 +134,12 @@ func scanJSON(data []byte, clients bool) (msg string, loc []any) {
 	var open []container
 	for tokens := 0; ; tokens++ {
 		if clients && tokens > 2*maxValues {
-			return tooManyValues, nil
+			return tooManyValues, []any{"body"}
 		}
 		if clients && len(open) > 0 && !open[0].object && open[0].index >= maxObjects {
 			return tooManyObjects, nil
 		}
+		begins := dec.InputOffset()
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
 			return "", nil
@@ -125,28 +160,78 @@ func scanJSON(data []byte, clients bool) (msg string, loc []any) {
 			if len(open) == maxDepth {
 				return "is nested too deeply", []any{"body"}
 			}
-			in.value()
+			in.value(false)
 			open = append(open, container{object: t == '{', inName: t == '{', index: -1})
 			continue
 		case string:
-			if strings.ContainsRune(t, 0) {
-				return "holds the character U+0000", []any{"body"}
-			}
-			if in != nil && in.inName {
+			isName := in != nil && in.inName
+			if isName {
 				in.name, in.inName = t, false
+			}
+			if strings.ContainsRune(t, 0) {
+				in.value(isName)
+				return "holds the character U+0000", placeOf(open)
+			}
+			if clients && strings.ContainsRune(t, utf8.RuneError) && !isUnicode(data[begins:dec.InputOffset()]) {
+				in.value(isName)
+				return notUnicode, placeOf(open)
+			}
+			if isName {
 				if clients && in.seen(t) {
 					return "is in the object twice", placeOf(open)
 				}
 				continue
 			}
+		case json.Number:
+			if _, err := t.Float64(); clients && err != nil {
+				in.value(false)
+				return outOfRange, placeOf(open)
+			}
 		}
-		in.value()
+		in.value(false)
 	}
 }
 
-// value notes that a value begins in the container.
-func (c *container) value() {
-	if c == nil {
+// isUnicode reports whether a text of JSON is UTF-8 whose escapes name characters alone:
+// half a pair of surrogates would be read as U+FFFD.
+func isUnicode(text []byte) bool {
+	if !utf8.Valid(text) {
+		return false
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if i++; i >= len(text) || text[i] != 'u' {
+			continue
+		}
+		first := escaped(text[i-1:])
+		if i += 4; !utf16.IsSurrogate(first) {
+			continue
+		}
+		if utf16.DecodeRune(first, escaped(text[min(i+1, len(text)):])) == utf8.RuneError {
+			return false
+		}
+		i += 6
+	}
+	return true
+}
+
+// escaped is the unit that \uXXXX at the text's beginning names, or U+FFFD.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return utf8.RuneError
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(unit)
+}
+
+// value notes that a value begins in the container; a name is none.
+func (c *container) value(isName bool) {
+	if c == nil || isName {
 		return
 	}
 	c.index++

@@ -130,7 +130,8 @@ func TestFilmAfterItsTime(t *testing.T) {
 }
 
 // The four thumbnails are shown before anybody subscribes, also where another
-// video shows them; a file that is no thumbnail any more is a file like others.
+// video shows them; a file that is no thumbnail any more is a file like others, and so is
+// a film, captions or an extra that some video takes for its thumbnail.
 func TestThumbnailsAreNoFilms(t *testing.T) {
 	t.Parallel()
 	p := attacked(t, unthrottled)
@@ -151,7 +152,22 @@ func TestThumbnailsAreNoFilms(t *testing.T) {
 			admin.Put("/videos", []object{{"_id": owner, field: nil}}).Expect(200)
 		}
 	}
-	for way, open := range p.opening(stranger.Username, last) {
-		require.Equal(t, 403, open().Status, way)
+	statuses := func(want int, file, what string) {
+		t.Helper()
+		for way, open := range p.opening(stranger.Username, file) {
+			require.Equal(t, want, open().Status, "%s by %s", what, way)
+		}
 	}
+	statuses(403, last, "no thumbnail any more")
+	for name, data := range map[string]string{"film.mp4": "\x00\x00\x00\x18ftypmp42 and every frame", "captions.vtt": "WEBVTT", "extra.pdf": "%PDF-1.7 an extra"} {
+		file := p.upload(admin, video, name, []byte(data))
+		for _, shows := range []objectid.ID{video, other} {
+			admin.Put("/videos", []object{{"_id": shows, "thumbnail_vertical": file}})
+			statuses(403, file, name)
+		}
+	}
+	admin.Put("/videos", []object{{"_id": video, "thumbnail_vertical": last}}).Expect(200)
+	statuses(200, last, "a thumbnail again")
+	admin.Put("/videos", []object{{"_id": other, "video_gridfs_id": last}}).Expect(200)
+	statuses(403, last, "the film of another video")
 }
