@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"strings"
 
 	"github.com/skip2/go-qrcode"
 
@@ -14,17 +15,23 @@ import (
 	"marquee/platform/secret"
 )
 
-// A ticket's code is the text of its QR code: "MT1." and, in base64 for
-// addresses, 4 bytes of key id, 12 of the ticket's id, 12 of its event's id, and
-// 64 of an Ed25519 signature over "MT1." and those 28. A door device checks it
-// with the public key alone, and only the server can make one.
+// A ticket's code is the text of its QR code: 4 bytes of key id, 12 of the ticket's
+// id, 12 of its event's id, and 64 of an Ed25519 signature over "MT1." and those 28.
+// A door device checks it with the public key alone, and only the server can make one.
+//
+// The same bytes are written in two forms, which a prefix tells apart. A picture holds
+// "MT2." and Base45, which needs fewer and so larger modules; a text that people copy
+// holds "MT1." and base64 for addresses, which survives lost blanks. Codes of either form are
+// in the hands of buyers and are read for ever.
 const (
-	codePrefix = "MT1."
-	keyIDBytes = 4
-	idBytes    = 12
-	bodyBytes  = keyIDBytes + 2*idBytes
-	codeBytes  = bodyBytes + ed25519.SignatureSize
-	qrPixels   = 360
+	codePrefix    = "MT1." // of the text form, and signed in both
+	picturePrefix = "MT2."
+	keyIDBytes    = 4
+	idBytes       = 12
+	bodyBytes     = keyIDBytes + 2*idBytes
+	codeBytes     = bodyBytes + ed25519.SignatureSize
+	// modulePixels is the width of a module in pictures: whole pixels, so that no edge is blurred.
+	modulePixels = 8
 )
 
 var codeEncoding = base64.RawURLEncoding.Strict()
@@ -68,28 +75,33 @@ func (keys codeKeys) public() []ed25519.PublicKey {
 	return all
 }
 
-// sign makes the code of a ticket: 127 characters.
-func (keys codeKeys) sign(c codeContent) string {
+// code is the one code of a ticket in its two forms.
+type code struct{ signed []byte }
+
+// text is the form for people to copy, 127 characters.
+func (c code) text() string { return codePrefix + codeEncoding.EncodeToString(c.signed) }
+
+// picture is the form for QR codes, 142 characters.
+func (c code) picture() string { return picturePrefix + base45Encode(c.signed) }
+
+// sign makes the code of a ticket.
+func (keys codeKeys) sign(c codeContent) code {
 	k := keys[0]
 	body := make([]byte, 0, codeBytes)
 	body = append(body, k.id[:]...)
 	body = append(body, idToBytes(c.TicketID)...)
 	body = append(body, idToBytes(c.EventID)...)
 	signature := ed25519.Sign(k.private, append([]byte(codePrefix), body...))
-	return codePrefix + codeEncoding.EncodeToString(append(body, signature...))
+	return code{append(body, signature...)}
 }
 
 // errForged says that a text is no code of ours.
 var errForged = errors.New("tickets: not a code of ours")
 
-// verify reads a code; errForged for everything that sign did not make.
+// verify reads a code in either form; errForged for everything that sign did not make.
 func (keys codeKeys) verify(code string) (codeContent, error) {
-	encoded, ok := bytes.CutPrefix([]byte(code), []byte(codePrefix))
-	if !ok || len(encoded) != codeEncoding.EncodedLen(codeBytes) {
-		return codeContent{}, errForged
-	}
-	raw := make([]byte, codeBytes)
-	if n, err := codeEncoding.Decode(raw, encoded); err != nil || n != codeBytes {
+	raw, err := signedBytes(code)
+	if err != nil || len(raw) != codeBytes {
 		return codeContent{}, errForged
 	}
 	body, signature := raw[:bodyBytes], raw[bodyBytes:]
@@ -107,6 +119,17 @@ func (keys codeKeys) verify(code string) (codeContent, error) {
 	return codeContent{}, errForged
 }
 
+func signedBytes(code string) ([]byte, error) {
+	if encoded, ok := strings.CutPrefix(code, picturePrefix); ok {
+		return base45Decode(encoded)
+	}
+	encoded, ok := strings.CutPrefix(code, codePrefix)
+	if !ok || strings.ContainsAny(encoded, "\r\n") { // which the decoder would skip
+		return nil, errForged
+	}
+	return codeEncoding.DecodeString(encoded)
+}
+
 // idToBytes is 12 zero bytes for what is no id; such a code names no ticket.
 func idToBytes(id objectid.ID) []byte {
 	b, err := hex.DecodeString(id.String())
@@ -116,12 +139,12 @@ func idToBytes(id objectid.ID) []byte {
 	return b
 }
 
-// qrPNG draws a code.
-func qrPNG(code string) ([]byte, error) { return qrcode.Encode(code, qrcode.Medium, qrPixels) }
+// qrPNG draws a text, a module modulePixels wide.
+func qrPNG(text string) ([]byte, error) { return qrcode.Encode(text, qrcode.Medium, -modulePixels) }
 
 // qrDataURI is the drawing as a data: URI.
-func qrDataURI(code string) (string, error) {
-	png, err := qrPNG(code)
+func qrDataURI(text string) (string, error) {
+	png, err := qrPNG(text)
 	if err != nil {
 		return "", err
 	}
@@ -129,6 +152,6 @@ func qrDataURI(code string) (string, error) {
 }
 
 // codeOf is the code of a ticket.
-func (s *Service) codeOf(t ticket) string {
+func (s *Service) codeOf(t ticket) code {
 	return s.codes.sign(codeContent{TicketID: t.ID, EventID: t.EventID})
 }

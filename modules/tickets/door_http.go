@@ -39,7 +39,7 @@ func (s *Service) ticketCode(ctx context.Context, in *ticketInput) (*httpapi.Out
 	if !e.EndsAt.After(s.clock.Now()) {
 		return nil, notAvailable(ticket{Status: string(Expired)})
 	}
-	code := s.codeOf(t)
+	code := s.codeOf(t).picture()
 	image, err := qrDataURI(code)
 	if err != nil {
 		return nil, fmt.Errorf("draw code: %w", err)
@@ -58,6 +58,14 @@ type doorKey struct {
 	PublicKey string `json:"public_key" doc:"32 bytes in base64"`
 }
 
+// codeForm is a form in which codes are written.
+type codeForm struct {
+	Prefix   string `json:"prefix"`
+	Encoding string `json:"encoding" enum:"base45,base64url" doc:"RFC 9285, or RFC 4648 for addresses, without padding"`
+}
+
+var codeForms = []codeForm{{picturePrefix, "base45"}, {codePrefix, "base64url"}}
+
 type consumedTicket struct {
 	TicketID   objectid.ID  `json:"ticket_id"`
 	ConsumedAt httpapi.Time `json:"consumed_at"`
@@ -69,7 +77,8 @@ type checkinBundleBody struct {
 	Title       string           `json:"title"`
 	EndsAt      httpapi.Time     `json:"ends_at"`
 	GeneratedAt httpapi.Time     `json:"generated_at"`
-	CodePrefix  string           `json:"code_prefix"`
+	CodePrefix  string           `json:"code_prefix" doc:"Of the first form; the signature is over these characters and the first 28 bytes"`
+	CodeForms   []codeForm       `json:"code_forms" doc:"How the same bytes are written: codes of every form are good"`
 	Keys        []doorKey        `json:"keys" doc:"A code is good when one of them verifies it, its event is this one, and its ticket is in neither list"`
 	Revoked     []string         `json:"revoked" doc:"Tickets whose codes are void"`
 	Consumed    []consumedTicket `json:"consumed"`
@@ -82,7 +91,7 @@ func (s *Service) checkinBundle(ctx context.Context, in *eventInput) (*httpapi.O
 		return nil, fault.InvalidAt(err.Error(), "path", "id")
 	}
 	now := s.clock.Now()
-	b := checkinBundleBody{GeneratedAt: httpapi.Time(now), CodePrefix: codePrefix, Revoked: []string{}, Consumed: []consumedTicket{}}
+	b := checkinBundleBody{GeneratedAt: httpapi.Time(now), CodePrefix: codePrefix, CodeForms: codeForms, Revoked: []string{}, Consumed: []consumedTicket{}}
 	for _, k := range s.codes {
 		b.Keys = append(b.Keys, doorKey{KeyID: k.name(), Algorithm: "Ed25519", PublicKey: base64.StdEncoding.EncodeToString(publicOf(k.private))})
 	}

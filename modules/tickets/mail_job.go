@@ -140,13 +140,13 @@ func (s *Service) drawTickets(ctx context.Context, o order) ([]mailTicket, []mai
 			continue
 		}
 		code := s.codeOf(t)
-		png, err := qrPNG(code)
+		png, err := qrPNG(code.picture())
 		if err != nil {
 			return nil, nil, fmt.Errorf("draw code: %w", err)
 		}
 		n := len(shown) + 1
 		cid := fmt.Sprintf("ticket%d.%s", n, t.ID)
-		shown = append(shown, mailTicket{Number: n, CID: cid, Code: code})
+		shown = append(shown, mailTicket{Number: n, CID: cid, Code: code.text()})
 		pictures = append(pictures, mail.Inline{ID: cid, Name: fmt.Sprintf("ticket-%d.png", n), ContentType: "image/png", Data: png})
 	}
 	return shown, pictures, nil

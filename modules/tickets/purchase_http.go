@@ -110,7 +110,7 @@ func (s *Service) checkoutBodyOf(r receipt) (checkoutBody, error) {
 	}
 	codes := make([]ticketCodeBody, len(r.tickets))
 	for i, id := range r.tickets {
-		image, err := qrDataURI(s.codes.sign(codeContent{TicketID: id, EventID: r.order.EventID}))
+		image, err := qrDataURI(s.codes.sign(codeContent{TicketID: id, EventID: r.order.EventID}).picture())
 		if err != nil {
 			return body, fmt.Errorf("draw code: %w", err)
 		}
