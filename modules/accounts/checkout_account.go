@@ -34,6 +34,9 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, erro
 	if err != nil {
 		return Customer{}, err
 	}
+	if err := checkPersonName(b.FullName, "body", "buyer", "full_name"); err != nil {
+		return Customer{}, err // before spaces are cut off: nothing may be left of a blank one
+	}
 	row, err := s.newRow(NewUser{
 		Type: httpapi.TypeCustomer, Username: email, Email: email, FullName: strings.TrimSpace(b.FullName), TaxID: b.TaxID, Phone: b.Phone,
 		Password: secret.NewText(secret.Random(24)), // checked and dropped: the row gets no password

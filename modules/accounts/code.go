@@ -78,7 +78,7 @@ func (s *Service) takeMail(ctx context.Context, db postgres.DB, email string) er
 	if s.cfg.Throttle.Off {
 		return nil
 	}
-	ok, err := s.takeQuota(ctx, db, "code mails", email, s.cfg.Throttle.MailsPerDay, day)
+	ok, err := s.takeQuota(ctx, db, "code mails", Mailbox(email), s.cfg.Throttle.MailsPerDay, day)
 	if err != nil || ok {
 		return err
 	}

@@ -25,6 +25,23 @@ func normalEmail(email string, loc ...any) (string, error) {
 	return email, nil
 }
 
+// Mailbox is the form of an e-mail by which limits count: without case and +tag, at Gmail
+// without dots, since one person has all of these. It tells nobody who somebody is: accounts
+// are told apart by the address as it is.
+func Mailbox(email string) string {
+	local, domain, found := strings.Cut(asciiLower(strings.TrimSpace(email)), "@")
+	if !found {
+		return local
+	}
+	if box, _, tagged := strings.Cut(local, "+"); tagged && box != "" {
+		local = box
+	}
+	if domain == "gmail.com" || domain == "googlemail.com" {
+		local, domain = strings.ReplaceAll(local, ".", ""), "gmail.com"
+	}
+	return local + "@" + domain
+}
+
 // asciiLower folds as the database does when it compares a username with an
 // e-mail: letters of other scripts stay.
 func asciiLower(s string) string {

@@ -5,8 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/passwordlist"
@@ -40,14 +38,15 @@ func (s *Service) passwordFlaw(password secret.Text, own ...string) string {
 	return ""
 }
 
-// isOwn reports whether the password is one of the owner's texts, the part of an
-// e-mail before the @, or one word of a name, whatever the case, spaces and
-// punctuation.
+// isOwn reports whether the password is one of the owner's texts, an e-mail without its
+// +tag, the part of one before the @, or one word of a name, whatever the case, accents,
+// spaces and punctuation.
 func isOwn(password string, own []string) bool {
 	bare := bareText(password)
 	for _, text := range own {
-		local, _, _ := strings.Cut(text, "@")
-		for _, part := range append(strings.Fields(text), text, local) {
+		local, domain, _ := strings.Cut(text, "@")
+		mailbox, _, _ := strings.Cut(local, "+")
+		for _, part := range append(strings.Fields(text), text, local, mailbox, mailbox+"@"+domain) {
 			if part != "" && bareText(part) == bare {
 				return true
 			}
@@ -56,15 +55,15 @@ func isOwn(password string, own []string) bool {
 	return false
 }
 
-// bareText is a text's letters and digits in lower case; the text itself where it has
-// none.
+// bareText is a text's letters and digits in one case and without accents; the text itself
+// where it has none.
 func bareText(text string) string {
 	bare := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
+			return r
 		}
 		return -1
-	}, norm.NFKC.String(text))
+	}, passwordlist.Bare(passwordlist.Fold(text)))
 	if bare == "" {
 		return text
 	}

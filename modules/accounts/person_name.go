@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"strings"
 	"unicode"
 
 	"marquee/platform/collection"
@@ -14,14 +15,26 @@ const (
 	nonJoiner = '\u200c'
 )
 
-// brailleBlank is a symbol by its class, and shows nothing.
-const brailleBlank = '\u2800'
+// Symbols by their class that show nothing: the braille blank, the null note head, and what
+// stands in a text for an object that is not in it.
+const (
+	brailleBlank      = '\u2800'
+	nullNoteHead      = '\U0001d159'
+	objectReplacement = '\ufffc'
+)
 
 // unseen reports whether a character is shown as nothing, breaks the line, or changes
-// how others are shown, as those do that set the direction of writing.
+// how others are shown, as those do that set the direction of writing; or means nothing
+// that is agreed on: private ones, those that are not assigned, and those that never will be.
 func unseen(r rune) bool {
-	return r == brailleBlank ||
-		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return r == brailleBlank || r == nullNoteHead || r == objectReplacement ||
+		!unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Zs) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// blank reports whether a text shows nothing at all.
+func blank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !unseen(r) })
 }
 
 // plainName reports whether a full name holds nothing unseen but joiners that stand
@@ -38,20 +51,33 @@ func plainName(name string) bool {
 	return true
 }
 
+const blankName = "may not be blank"
+
+// nameFlaw says why a new name is refused; empty: it is not.
+func nameFlaw(name string) string {
+	switch {
+	case !plainName(name):
+		return unseenInName
+	case name != "" && blank(name):
+		return blankName
+	}
+	return ""
+}
+
 const unseenInName = "may not hold control or invisible characters, nor such that change the direction of writing"
 
-// checkPersonName refuses a new name that holds what plainName does not take.
+// checkPersonName refuses a new name that is blank or holds what plainName does not take.
 func checkPersonName(name string, loc ...any) error {
-	if !plainName(name) {
-		return fault.InvalidAt(unseenInName, loc...)
+	if flaw := nameFlaw(name); flaw != "" {
+		return fault.InvalidAt(flaw, loc...)
 	}
 	return nil
 }
 
 // checkNewName is checkPersonName for a field of a record, where it changes.
 func checkNewName(rec *collection.Record, field string, present *string) error {
-	if text, sent := sentText(rec, field); sent && text != orZero(present) && !plainName(text) {
-		return rec.Invalid(field, unseenInName)
+	if text, sent := sentText(rec, field); sent && text != orZero(present) && nameFlaw(text) != "" {
+		return rec.Invalid(field, nameFlaw(text))
 	}
 	return nil
 }

@@ -43,6 +43,9 @@ func checkUsername(username, email string, loc ...any) error {
 	if strings.TrimSpace(username) != username || strings.ContainsFunc(username, unicode.IsControl) {
 		return fault.InvalidAt("may not begin or end with a space nor hold control characters", loc...)
 	}
+	if strings.ContainsFunc(username, func(r rune) bool { return unicode.Is(unicode.Zs, r) && r != ' ' }) || strings.Contains(username, "  ") {
+		return fault.InvalidAt("may hold single plain spaces only", loc...) // or two names would differ by what nobody sees
+	}
 	if strings.ContainsFunc(username, unseen) {
 		return fault.InvalidAt("may not hold invisible characters nor such that change the direction of writing", loc...)
 	}
@@ -101,8 +104,10 @@ func skeletons(username string) []string {
 		return nil
 	}
 	of := func(text string) string {
-		return strings.ToLower(confusable.Skeleton(strings.ToLower(norm.NFKC.String(text))))
+		spaced := strings.Join(strings.Fields(norm.NFKC.String(text)), " ") // names from before may hold two in a row
+		return strings.ToLower(confusable.Skeleton(strings.ToLower(spaced)))
 	}
+	username = strings.Join(strings.Fields(username), " ")
 	all := []string{of(username), of(confusable.Skeleton(username)), of(confusable.Skeleton(strings.ToUpper(username)))}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -85,7 +85,8 @@ func TestNamesWithoutHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	hidden := []string{"Ana\u202e Silva", "Ana\u2066Silva", "Ana\u200bSilva", "Ana\ufeffSilva", "Ana\u0007Silva", "Ana\u3164Silva", "Ana\u2800Silva", "Ana\u2028Silva",
-		"Ana\u00adSilva", "Ana\U000e0041", "Ana\ufe0f"}
+		"Ana\u00adSilva", "Ana\U000e0041", "Ana\ufe0f", "Ana\U0001d159Silva", "Ana\ufffcSilva", "Ana\uffffSilva", "Ana\U0001fffeSilva", "Ana\ufdd0Silva",
+		"Ana\ue000Silva", "Ana\U000f0000Silva", "Ana\u0378Silva", "\u2003\u2003\u2003", "     "}
 	for _, name := range append(hidden, "\u200d\u200d\u200d", "Ana \u200dSilva") {
 		a := signUpAs(t, o.bundle, unique(), map[string]any{"full_name": name})
 		require.Equal(t, 422, a.status, "%q: %s", name, a.raw)
@@ -108,6 +109,12 @@ func TestNamesWithoutHiddenCharacters(t *testing.T) {
 		require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"full_name": name}}).status, name)
 	}
 	require.Equal(t, 422, signUpAs(t, o.bundle, "می\u200cخواهد", nil).status, "usernames take no joiner")
+	require.Equal(t, 200, signUpAs(t, o.bundle, "ana souza", nil).status)
+	for _, spaced := range []string{"ana  souza", "ana\u00a0souza", "ana\u2003souza", "ana \u3000souza", "new  name"} {
+		a := signUpAs(t, o.bundle, spaced, nil)
+		require.Equal(t, 422, a.status, "%q: %s", spaced, a.raw)
+		require.Equal(t, "username", a.field())
+	}
 }
 
 // Who has such a name already goes on: two alike keep theirs, and save what they like.
@@ -148,10 +155,11 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 	o := openOffice(t)
 	o.work(t)
 	c := accountstest.Customer(t, o.db, func(n *accounts.NewUser) {
-		n.FullName, n.Username, n.Email = "Fernanda Montenegro", "fer.monte", "fernanda.m@example.com"
+		n.FullName, n.Username, n.Email = "Fernanda Montenegro Assunção", "fer.monte", "fernanda.m+tv@example.com"
 	})
 	token := o.token(t, c.Username)
-	for _, weak := range []string{"Password1", "12345678", "FERNANDA.M@example.com", "fernandam", "fernanda", "Fernanda-Montenegro", "montenegro", "fermonte"} {
+	for _, weak := range []string{"Password1", "12345678", "FERNANDA.M@example.com", "FERNANDA.M+tv@example.com", "fernandam", "fernandamtv", "fernanda", "Fernanda Montenegro-Assuncao", "montenegro",
+		"assuncao", "ASSUNÇÃO", "fermonte", "987654321", "123123123", "aaaaaaaa", "abcd1234", "senha1234", "Corinthians", "  corinthians ", "ｃｏｒｉｎｔｈｉａｎｓ", "Flamengo2024!"} {
 		a := o.post(t, "/auth/change-password", token, map[string]any{"current_password": accountstest.Password, "new_password": weak})
 		require.Equal(t, 400, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, fault.CodeValidation, a.code())
@@ -159,12 +167,12 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 		require.NotContains(t, a.raw, weak)
 
 		a = o.post(t, "/customers/signup", "", signupOf("x", map[string]any{
-			"full_name": "Fernanda Montenegro", "username": "fer.monte", "email": "fernanda.m@example.com", "password": weak,
+			"full_name": "Fernanda Montenegro Assunção", "username": "fer.monte", "email": "fernanda.m+tv@example.com", "password": weak,
 		}))
 		require.Equal(t, 422, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, "password", a.field())
 		a = o.post(t, "/users", o.rootToken, newAdmin("x", map[string]any{
-			"name": "Fernanda Montenegro", "full_name": "Fer Monte", "username": "the.other", "email": "fernanda.m@example.org", "password": strings.Replace(weak, ".com", ".org", 1),
+			"name": "Fernanda Montenegro Assunção", "full_name": "Fer Monte", "username": "the.other", "email": "fernanda.m+tv@example.org", "password": strings.Replace(weak, ".com", ".org", 1),
 		}))
 		require.Equal(t, 422, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, "password", a.field())

@@ -3,8 +3,8 @@ package tickets
 import (
 	"context"
 	"fmt"
-	"strings"
 
+	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/fault"
@@ -26,7 +26,7 @@ func (s *Service) subjects(ctx context.Context, instrument payments.Instrument, 
 	return subjects{
 		address: secret.MAC(s.declines, "address", httpapi.ClientIP(ctx)),
 		card:    secret.MAC(s.declines, "card", card),
-		buyer:   secret.MAC(s.declines, "buyer", strings.ToLower(strings.TrimSpace(buyer))),
+		buyer:   secret.MAC(s.declines, "buyer", accounts.Mailbox(buyer)),
 	}
 }
 

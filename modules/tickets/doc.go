@@ -22,8 +22,9 @@
 //
 // Places of an order that is not paid are unpaid, whatever it is paid by. One person
 // (customer, tax id or e-mail) has at most 10 unpaid places of an event, one network 40,
-// and all guests together half of the free ones; while more than 30 % of an event's
-// places are unpaid, a PIX holds its own for 10 minutes only. max_per_person of an event
+// and all guests, with accounts whose e-mail nobody has proved, together half of the free
+// ones; while more than 30 % of an event's places are unpaid, a PIX holds its own for 10
+// minutes only. An e-mail counts as its mailbox, x+1@ as x@ (accounts.Mailbox). max_per_person of an event
 // bounds what one person has, paid places too. All is counted by the statement that locks
 // the event for orders (EventLockForSale), so that nothing can come between. What the
 // limits know people by is an HMAC for that event alone: of the address while the order is

@@ -2,7 +2,6 @@ package tickets
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,7 +38,7 @@ func (s *Service) holderOf(ctx context.Context, e event, c accounts.Customer, b 
 	if taxID == "" && b != nil {
 		taxID = b.TaxID
 	}
-	h := holder{taxID: s.holderMAC("tax_id", e.ID, taxID), email: s.holderMAC("email", e.ID, strings.ToLower(strings.TrimSpace(c.Email)))}
+	h := holder{taxID: s.holderMAC("tax_id", e.ID, taxID), email: s.holderMAC("email", e.ID, accounts.Mailbox(c.Email))}
 	if !s.cfg.NoHoldLimits {
 		h.address = s.holderMAC("address", e.ID, httpapi.ClientNetwork(ctx))
 	}
@@ -85,6 +84,10 @@ func (w wish) heldBy() [4]subject {
 		{byCustomer, w.customer.ID.String()}, {byTaxID, string(w.holder.taxID)}, {byEmail, string(w.holder.email)}, {byAddress, string(w.holder.address)},
 	}
 }
+
+// asGuest reports whether unpaid places of the order count as guests': an account that anybody
+// makes in a second is no more than a made-up address.
+func (w wish) asGuest() bool { return w.withoutLogin || w.unproved }
 
 // holding is how many places a subject has: unpaid ones, and with the paid ones.
 type holding struct{ unpaid, taken int }
@@ -144,7 +147,7 @@ func (all holdings) add(e *event, w wish) {
 		unpaid = w.quantity
 	}
 	e.PlacesUnpaid += int32(unpaid) //nolint:gosec // at most MaxQuantity
-	if w.withoutLogin {
+	if w.asGuest() {
 		e.PlacesUnpaidGuests += int32(unpaid) //nolint:gosec // at most MaxQuantity
 	}
 	for _, sub := range w.heldBy() {
@@ -166,7 +169,7 @@ func (all holdings) ofPerson(w wish) holding {
 
 // withinLimits refuses an order by which one person would have more places than the
 // event sells to one (409), or more would be held unpaid than may be by one person, from
-// one network, or by guests (429): those at most half of the places that are free but for
+// one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free but for
 // theirs, rounded up, so that the last one can be bought.
 func (s *Service) withinLimits(e event, held holdings, w wish) error {
 	person := held.ofPerson(w)
@@ -185,13 +188,13 @@ func (s *Service) withinLimits(e event, held holdings, w wish) error {
 		return fault.Throttled(heldWait, "At most %d places of an event may wait for payment from one network at a time. Try again in %d seconds.",
 			unpaidPerAddress, int(heldWait.Seconds()))
 	}
-	if !w.withoutLogin || e.Capacity == nil {
+	if !w.asGuest() || e.Capacity == nil {
 		return nil
 	}
 	free := int(*e.Capacity) - int(e.TicketsIssued) + int(e.PlacesUnpaidGuests)
 	if 2*(int(e.PlacesUnpaidGuests)+w.quantity) > free+1 {
 		return fault.Throttled(heldWait,
-			"At most half of the free places of an event may wait for the payment of buyers who are not signed in. Sign in, take fewer places, or try again in %d seconds.",
+			"At most half of the free places of an event may wait for the payment of buyers who are not signed in, or have not verified their e-mail. Sign in or verify it, take fewer places, or try again in %d seconds.",
 			int(heldWait.Seconds()))
 	}
 	return nil

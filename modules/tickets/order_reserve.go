@@ -27,6 +27,7 @@ type wish struct {
 	method       payments.Method
 	quantity     int
 	withoutLogin bool
+	unproved     bool // nobody has proved the account's e-mail
 	holder       holder
 	attempt      *idempotency.Attempt // nil without an Idempotency-Key
 }
@@ -198,6 +199,7 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish
 		p.Gateways, p.Methods = append(p.Gateways, text(o.Gateway)), append(p.Methods, text(o.PaymentMethod))
 		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
 		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
+		p.Unproved = append(p.Unproved, !wishes[i].withoutLogin && wishes[i].unproved)
 		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)), append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
 		h := wishes[i].holder.keptWith(o, e)
 		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email), append(p.AddressMacs, h.address)

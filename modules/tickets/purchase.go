@@ -107,6 +107,7 @@ func (s *Service) prepare(ctx context.Context, p purchase) (w wish, instrument p
 	if w.customer, err = s.customerOf(ctx, p, free); err != nil {
 		return w, instrument, err
 	}
+	w.unproved = !w.customer.EmailVerified
 	if w.holder = s.holderOf(ctx, e, w.customer, p.buyer); free {
 		return w, instrument, nil
 	}

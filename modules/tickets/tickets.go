@@ -44,7 +44,8 @@ type Config struct {
 	DeclineWindow time.Duration
 	// DeclinesPerAddress, PerCard and PerBuyer refuse further cards. Defaults 20, 5, 5.
 	DeclinesPerAddress, DeclinesPerCard, DeclinesPerBuyer int
-	// PerMinute bounds purchases a minute and client address. Default 60.
+	// PerMinute bounds purchases a minute, client address and route. Default 600: a whole
+	// cinema may buy behind one address. What one person may hold is bounded by event.
 	PerMinute int
 	// NoHoldLimits lifts the limits of unpaid places (NO_THROTTLE).
 	NoHoldLimits bool
@@ -59,7 +60,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.DeclinesPerAddress, 20)
 	setDefault(&c.DeclinesPerCard, 5)
 	setDefault(&c.DeclinesPerBuyer, 5)
-	setDefault(&c.PerMinute, 60)
+	setDefault(&c.PerMinute, 600)
 	return c
 }
 

@@ -1,19 +1,38 @@
-// Package passwordlist knows the passwords that everybody tries first.
+// Package passwordlist knows the passwords that everybody tries first: the commonest, those of
+// one repeated piece or one sequence, and common words with a usual tail. It is the one
+// place that tells them; who may set which password is said by modules/accounts.
 //
 // common.txt holds, in lower case and the commonest first, the 10,000 commonest
 // passwords of at least 8 characters; those of the 10,000 commonest of any length
 // that are long enough are all among them. It is taken from passwords.json of the
-// npm package @zxcvbn-ts/language-common 4.1.3 (MIT, LICENSE.txt).
+// npm package @zxcvbn-ts/language-common 4.1.3 (MIT, LICENSE.txt). portuguese.txt holds the
+// words, of any length and without accents, that passwords in Brazil are made of.
 package passwordlist
 
 import (
 	_ "embed"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 //go:embed common.txt
 var common string
+
+//go:embed portuguese.txt
+var portuguese string
+
+var words = sync.OnceValue(func() map[string]struct{} {
+	all := map[string]struct{}{}
+	for _, word := range strings.Fields(portuguese) {
+		all[word] = struct{}{}
+	}
+	return all
+})
 
 var set = sync.OnceValue(func() map[string]struct{} {
 	lines := strings.Fields(common)
@@ -24,8 +43,101 @@ var set = sync.OnceValue(func() map[string]struct{} {
 	return all
 })
 
-// Holds reports whether the password is on the list, whatever its case.
+// Holds reports whether the password is one of them, whatever its case, width and accents,
+// and the spaces around it.
 func Holds(password string) bool {
-	_, found := set()[strings.ToLower(password)]
-	return found
+	folded := Fold(password)
+	bare := Bare(folded)
+	if _, found := set()[folded]; found {
+		return true
+	}
+	if _, found := set()[bare]; found {
+		return true
+	}
+	return repeats(folded) || isSequence(folded) || isWordWithTail(bare) || folded == "" && password != ""
+}
+
+// Fold is the form in which passwords and what they are compared with are the same:
+// NFKC, without spaces around it, in one case.
+func Fold(text string) string {
+	return strings.TrimSpace(norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text))))
+}
+
+// Bare is a folded text without its accents.
+func Bare(folded string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(folded)))
+}
+
+// repeats reports whether the text is one piece, at most half of it, over and over.
+func repeats(text string) bool {
+	all := []rune(text)
+	for size := 1; size <= len(all)/2; size++ {
+		same := true
+		for i := size; i < len(all) && same; i++ {
+			same = all[i] == all[i-size]
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// isSequence reports whether each character follows the one before it, or all precede it;
+// 0 follows 9.
+func isSequence(text string) bool {
+	all := []rune(text)
+	if len(all) < 3 {
+		return false
+	}
+	for _, step := range []rune{1, -1} {
+		follows := true
+		for i := 1; i < len(all) && follows; i++ {
+			wraps := step == 1 && all[i-1] == '9' && all[i] == '0' || step == -1 && all[i-1] == '0' && all[i] == '9'
+			follows = all[i]-all[i-1] == step || wraps
+		}
+		if follows {
+			return true
+		}
+	}
+	return false
+}
+
+// isWordWithTail reports whether the text is a common word, a sequence or a repetition of
+// letters, with what is usually put around it.
+func isWordWithTail(text string) bool {
+	from, to := strings.IndexFunc(text, unicode.IsLetter), strings.LastIndexFunc(text, unicode.IsLetter)
+	if from < 0 {
+		return false
+	}
+	_, size := utf8.DecodeRuneInString(text[to:])
+	head, word, tail := text[:from], text[from:to+size], text[to+size:]
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return false
+	}
+	_, known := words()[word]
+	if _, listed := set()[word]; !listed && !known && !repeats(word) && !isSequence(word) {
+		return false
+	}
+	return isTail(head) && isTail(tail)
+}
+
+// isTail reports whether a text is what is put before or behind a word: up to two signs,
+// and digits that are few, a year, a sequence or repeated.
+func isTail(text string) bool {
+	signs, digits := 0, ""
+	for _, r := range text {
+		if unicode.IsDigit(r) {
+			digits += string(r)
+			continue
+		}
+		signs++
+	}
+	year := len(digits) == 4 && (strings.HasPrefix(digits, "19") || strings.HasPrefix(digits, "20"))
+	return signs <= 2 && (len(digits) <= 3 || year || isSequence(digits) || repeats(digits))
 }

@@ -53,7 +53,7 @@ UPDATE tickets.orders SET tax_id_mac = NULL, email_mac = NULL WHERE id IN (
 WITH wish AS (
     SELECT unnest(@ids::text[]) AS id, unnest(@customer_ids::text[]) AS customer_id, unnest(@quantities::int[]) AS quantity,
         unnest(@gateways::text[]) AS gateway, unnest(@methods::text[]) AS method, unnest(@gateway_customer_ids::text[]) AS gateway_customer_id,
-        unnest(@payment_statuses::text[]) AS payment_status, unnest(@without_login::bool[]) AS without_login,
+        unnest(@payment_statuses::text[]) AS payment_status, unnest(@without_login::bool[]) AS without_login, unnest(@unproved::bool[]) AS unproved,
         unnest(@hold_untils::timestamptz[]) AS hold_until, unnest(@recovery_ats::timestamptz[]) AS recovery_at,
         unnest(@tax_id_macs::bytea[]) AS tax_id_mac, unnest(@email_macs::bytea[]) AS email_mac, unnest(@address_macs::bytea[]) AS address_mac,
         @event_id::text AS event_id, @unit_price_cents::bigint AS price
@@ -69,10 +69,10 @@ WITH wish AS (
     FROM wish w
     RETURNING id, customer_id, event_id, quantity, state, without_login
 ), seated AS (
-    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, image_id, document_created_by_id, register_date, register_update_date)
-    SELECT m.event_id, m.customer_id, m.id, @title::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login,
+    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
+    SELECT m.event_id, m.customer_id, m.id, @title::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
         sqlc.narg('image_id')::text, CASE WHEN NOT m.without_login THEN m.customer_id END, @now::timestamptz, @now::timestamptz
-    FROM made m CROSS JOIN LATERAL generate_series(1, m.quantity)
+    FROM made m JOIN wish w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
 SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id;

@@ -3,6 +3,6 @@ SELECT e.id AS id, e.places_unpaid || ' noted, ' || coalesce(t.places, 0) || ' c
     || coalesce(t.guests, 0) || ' counted' AS detail
 FROM tickets.events e
 LEFT JOIN (
-    SELECT event_id, count(*) AS places, count(*) FILTER (WHERE without_login) AS guests
+    SELECT event_id, count(*) AS places, count(*) FILTER (WHERE without_login OR unproved) AS guests
     FROM tickets.tickets WHERE status = 'pending' AND order_id IS NOT NULL GROUP BY event_id) t ON t.event_id = e.id
 WHERE (e.places_unpaid, e.places_unpaid_guests) <> (coalesce(t.places, 0), coalesce(t.guests, 0))

@@ -117,6 +117,26 @@ func TestGuestsHoldAWholeEvent(t *testing.T) {
 	b.pix(other, 10).Expect(200)
 	require.Equal(t, 40, b.held())
 	require.Equal(t, "The event is sold out.", b.guest("198.51.100.5", 1).Expect(409).Detail())
+	for range 200 {
+		b.guest("198.51.100.6", 1).Expect(409) // a room behind one address is heard, each of them
+	}
+}
+
+// Accounts that anybody makes in a second hold what is left when guests have their half.
+func TestFreshAccountsHoldAWholeEvent(t *testing.T) {
+	t.Parallel()
+	b := selling(t, object{"capacity": 40})
+	b.guest("198.51.100.1", 10).Expect(200)
+	unproved := func(n *accounts.NewUser) { n.EmailVerified = false }
+	_, fresh := b.customer(unproved)
+	b.pix(from(fresh, "198.51.100.2"), 10).Expect(200)
+	_, other := b.customer(unproved)
+	refused(t, b.pix(from(other, "198.51.100.3"), 1), "half of the free places")
+	refused(t, b.pix(from(other, "198.51.100.3"), 1), "verify it")
+	require.Equal(t, 20, b.count("SELECT places_unpaid_guests FROM tickets.events WHERE id = $1", b.event))
+	_, proved := b.customer()
+	b.pix(proved, 10).Expect(200)
+	require.Equal(t, 30, b.held())
 }
 
 // The last places are not out of a guest's reach.
@@ -168,6 +188,14 @@ func TestOnePersonHoldsManyPlaces(t *testing.T) {
 	b.guestAs(emails[0], tax, "198.51.100.2", 6).Expect(200)
 	refused(t, b.guestAs(emails[1], tax, "198.51.100.3", 5), sentence)
 	b.guestAs(emails[1], tax, "198.51.100.3", 4).Expect(200)
+
+	// One mailbox has as many addresses as one likes.
+	b.guestAs("zoe@example.com", taxID(700_000_001), "198.51.100.4", 6).Expect(200)
+	b.guestAs("zoe+1@example.com", taxID(700_000_002), "198.51.100.4", 4).Expect(200)
+	refused(t, b.guestAs("Zoe+2@example.com", taxID(700_000_003), "198.51.100.4", 1), sentence)
+	b.guestAs("z.oe@gmail.com", taxID(700_000_004), "198.51.100.5", 6).Expect(200)
+	refused(t, b.guestAs("zo.e+x@googlemail.com", taxID(700_000_005), "198.51.100.5", 5), sentence)
+	require.Equal(t, 1, b.count("SELECT count(*) FROM accounts.users WHERE email = 'zoe+1@example.com'"), "it is nobody else's account")
 }
 
 // One person's orders all come at once.

@@ -79,6 +79,8 @@ type Ticket struct {
 	RegisterUpdateDate  time.Time
 	// What GET /search/tickets finds a ticket by: title and promo code before the description. People are found by /search/customers, and their tickets by customer_id.
 	Search interface{}
+	// Taken in an order by somebody signed in whose e-mail nobody had proved then: while it is unpaid it counts as a guest's.
+	Unproved bool
 }
 
 // Unpaid orders that were deleted with their event, as far as a gateway knows them: money that arrives for one of them all the same is given back.

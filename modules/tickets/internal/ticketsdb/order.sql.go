@@ -348,26 +348,26 @@ const orderReserve = `-- name: OrderReserve :many
 WITH wish AS (
     SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS customer_id, unnest($3::int[]) AS quantity,
         unnest($4::text[]) AS gateway, unnest($5::text[]) AS method, unnest($6::text[]) AS gateway_customer_id,
-        unnest($7::text[]) AS payment_status, unnest($8::bool[]) AS without_login,
-        unnest($9::timestamptz[]) AS hold_until, unnest($10::timestamptz[]) AS recovery_at,
-        unnest($11::bytea[]) AS tax_id_mac, unnest($12::bytea[]) AS email_mac, unnest($13::bytea[]) AS address_mac,
-        $14::text AS event_id, $15::bigint AS price
+        unnest($7::text[]) AS payment_status, unnest($8::bool[]) AS without_login, unnest($9::bool[]) AS unproved,
+        unnest($10::timestamptz[]) AS hold_until, unnest($11::timestamptz[]) AS recovery_at,
+        unnest($12::bytea[]) AS tax_id_mac, unnest($13::bytea[]) AS email_mac, unnest($14::bytea[]) AS address_mac,
+        $15::text AS event_id, $16::bigint AS price
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
         payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at,
         tax_id_mac, email_mac, address_mac)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
-        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $16::timestamptz END, w.gateway <> '',
-        CASE WHEN w.gateway <> '' THEN w.recovery_at END, $16::timestamptz, $16::timestamptz,
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $17::timestamptz END, w.gateway <> '',
+        CASE WHEN w.gateway <> '' THEN w.recovery_at END, $17::timestamptz, $17::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac
     FROM wish w
     RETURNING id, customer_id, event_id, quantity, state, without_login
 ), seated AS (
-    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, image_id, document_created_by_id, register_date, register_update_date)
-    SELECT m.event_id, m.customer_id, m.id, $17::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login,
-        $18::text, CASE WHEN NOT m.without_login THEN m.customer_id END, $16::timestamptz, $16::timestamptz
-    FROM made m CROSS JOIN LATERAL generate_series(1, m.quantity)
+    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
+    SELECT m.event_id, m.customer_id, m.id, $18::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
+        $19::text, CASE WHEN NOT m.without_login THEN m.customer_id END, $17::timestamptz, $17::timestamptz
+    FROM made m JOIN wish w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
 SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id
@@ -382,6 +382,7 @@ type OrderReserveParams struct {
 	GatewayCustomerIds []string
 	PaymentStatuses    []string
 	WithoutLogin       []bool
+	Unproved           []bool
 	HoldUntils         []time.Time
 	RecoveryAts        []time.Time
 	TaxIDMacs          [][]byte
@@ -412,6 +413,7 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		arg.GatewayCustomerIds,
 		arg.PaymentStatuses,
 		arg.WithoutLogin,
+		arg.Unproved,
 		arg.HoldUntils,
 		arg.RecoveryAts,
 		arg.TaxIDMacs,

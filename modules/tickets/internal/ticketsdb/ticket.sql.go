@@ -16,7 +16,7 @@ const ticketConsume = `-- name: TicketConsume :one
 UPDATE tickets.tickets t SET status = 'consumed', consumed_at = $1, consume_nonce = $2, reason = $3, actor_id = $4, register_update_date = $1
 FROM tickets.events e
 WHERE t.id = $5 AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > $1
-RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search
+RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved
 `
 
 type TicketConsumeParams struct {
@@ -58,6 +58,7 @@ func (q *Queries) TicketConsume(ctx context.Context, db DBTX, arg TicketConsumeP
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
 		&i.Search,
+		&i.Unproved,
 	)
 	return i, err
 }
@@ -66,7 +67,7 @@ const ticketConsumeScanned = `-- name: TicketConsumeScanned :one
 UPDATE tickets.tickets t SET status = 'consumed', consumed_at = $1, consume_nonce = $2, reason = 'scanned_offline', actor_id = $3, register_update_date = $4
 FROM tickets.events e
 WHERE t.id = $5 AND e.id = t.event_id AND e.ends_at > $1 AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place)
-RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search
+RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved
 `
 
 type TicketConsumeScannedParams struct {
@@ -109,6 +110,7 @@ func (q *Queries) TicketConsumeScanned(ctx context.Context, db DBTX, arg TicketC
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
 		&i.Search,
+		&i.Unproved,
 	)
 	return i, err
 }
@@ -205,7 +207,7 @@ func (q *Queries) TicketFreeRefunded(ctx context.Context, db DBTX, arg TicketFre
 }
 
 const ticketGet = `-- name: TicketGet :one
-SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search FROM tickets.tickets WHERE id = $1
+SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved FROM tickets.tickets WHERE id = $1
 `
 
 func (q *Queries) TicketGet(ctx context.Context, db DBTX, id objectid.ID) (Ticket, error) {
@@ -232,6 +234,7 @@ func (q *Queries) TicketGet(ctx context.Context, db DBTX, id objectid.ID) (Ticke
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
 		&i.Search,
+		&i.Unproved,
 	)
 	return i, err
 }
@@ -373,7 +376,7 @@ func (q *Queries) TicketListIDsOfOrders(ctx context.Context, db DBTX, orderIds [
 }
 
 const ticketListOfOrder = `-- name: TicketListOfOrder :many
-SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search FROM tickets.tickets WHERE order_id = $1 ORDER BY id
+SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved FROM tickets.tickets WHERE order_id = $1 ORDER BY id
 `
 
 func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objectid.ID) ([]Ticket, error) {
@@ -406,6 +409,7 @@ func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objec
 			&i.RegisterDate,
 			&i.RegisterUpdateDate,
 			&i.Search,
+			&i.Unproved,
 		); err != nil {
 			return nil, err
 		}
