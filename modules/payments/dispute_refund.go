@@ -12,12 +12,12 @@ import (
 
 // loseByRefundTx tells a dispute that was lost from a refund, by what a gateway
 // counts among a payment's refunds and nobody here asked for. Disputed is true when
-// that money is a dispute's, now or since before: it is no refund then. Two of a
-// subscription's, or of nothing's, are: gateway A tells of a lost dispute as PAYMENT_REFUNDED, and a
-// PIX that is whole taken back is the payer's bank's doing. The refunds of the
-// payment are locked.
+// that money is a dispute's, now or since before: it is no refund then. Gateway A tells
+// of a lost dispute as PAYMENT_REFUNDED; and a PIX of a subscription, or of nothing, that is
+// whole taken back is the payer's bank's doing, while an order's is a refund. The refunds
+// of the payment are locked.
 func (s *Service) loseByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, unasked, total money.Cents) (disputed bool, lost *DisputeChange, err error) {
-	if r.Purpose == ForOrder || unasked <= 0 {
+	if unasked <= 0 {
 		return false, nil, nil
 	}
 	found, err := s.db.DisputeListOfPayment(ctx, tx, paymentsdb.DisputeListOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
@@ -41,7 +41,7 @@ func (s *Service) loseByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
 			}
 		}
 	}
-	if open || !whole || !r.isPix() {
+	if open || !whole || !r.isPix() || r.Purpose == ForOrder {
 		return open, lost, nil
 	}
 	lost, err = s.loseTx(ctx, tx, r, DisputeReport{

@@ -13,10 +13,13 @@
 // else three hours after its start. A ticket holds a place while it counts in
 // tickets_issued: always, unless it expired unpaid. What expired because its event
 // had ended returns when the event is moved to where it is not over. An order is a purchase; its
-// state tells what holds here (reserved, paid, released, refund_due, refunded),
+// state tells what holds here (reserved, paid, released, refund_due, refunded, lost),
 // while the specification's status is always pending and payment_status is the
 // gateway's word. A reservation holds places for an order whose money is open,
-// until hold_until. A buyer is a guest of the checkout routes.
+// until hold_until. A buyer is a guest of the checkout routes. A ticket is blocked while
+// its status says that it is good and something else holds against it: an open dispute of
+// its order's payment, a refund that is asked for, its event being called off. The one
+// place that says so is the SQL function tickets.blocked.
 //
 // # Who holds places without paying
 //

@@ -265,9 +265,9 @@ func TestEveryStateIsReachedAndLeftByTheTable(t *testing.T) {
 	require.Equal(t, []string{
 		" reserve reserved", " issue_free paid",
 		"reserved payment_seated paid", "reserved payment_too_late refund_due", "reserved give_back released",
-		"paid money_returned refunded",
+		"paid money_returned refunded", "paid dispute_lost lost",
 		"released payment_seated paid", "released payment_too_late refund_due",
-		"refund_due money_returned refunded",
+		"refund_due money_returned refunded", "refund_due dispute_lost lost",
 		"refunded refund_bounced refund_due",
 	}, moves)
 }

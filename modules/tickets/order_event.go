@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -144,9 +145,12 @@ func lost(declined bool) answer {
 // recordTx takes what an event says of refunds and disputes into the ledgers.
 func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o order, e payments.Event) error {
 	if e.Refund != nil {
+		paid := payments.Payment{Method: payments.Method(text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
+		if e.Known != nil {
+			paid.Amount = e.Known.Payment.Amount
+		}
 		_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund,
-			Payment: &payments.Payment{Method: payments.Method(text(o.PaymentMethod))},
+			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund, Payment: &paid,
 		})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)
@@ -164,16 +168,18 @@ func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o order, e payments.E
 }
 
 // applyRefundTx: an order whose money is all back loses its unused tickets and
-// leaves the revenue.
+// leaves the revenue. At gateway A a lost dispute is told as a refund.
 func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
+	if err := s.disputedTx(ctx, tx, o); err != nil {
+		return "", err
+	}
 	return "", s.returnedTx(ctx, tx, o)
 }
 
-// applyDisputeTx changes nothing: the ledger has the dispute, and what becomes of
-// the tickets is for people to decide.
-func (*Service) applyDisputeTx(context.Context, pgx.Tx, *order, payments.Event) (string, error) {
-	return "", nil
+// applyDisputeTx has the order follow the ledger of disputes.
+func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, o *order, _ payments.Event) (string, error) {
+	return "", s.disputedTx(ctx, tx, o)
 }

@@ -48,9 +48,10 @@ func (m orderMoney) whole(o order) bool {
 	return false
 }
 
-func isOf(r payments.Refund, p payments.Payment) bool {
-	return r.PaymentID == p.ID || r.PaymentID == p.PaymentIntentID
-}
+func isOf(r payments.Refund, p payments.Payment) bool { return isNamed(p, r.PaymentID) }
+
+// isNamed tells whether a refund or dispute speaks of the payment by that id.
+func isNamed(p payments.Payment, id string) bool { return id == p.ID || id == p.PaymentIntentID }
 
 // left is what of a payment is neither back nor on its way, and bounced the last of
 // its refunds that failed, nil when none has.
@@ -86,7 +87,7 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	if err := s.db.TicketExpireRefunded(ctx, tx, ticketsdb.TicketExpireRefundedParams{OrderID: &o.ID, Now: s.clock.Now()}); err != nil {
+	if err := s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.clock.Now()}); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
 	due := State(o.State) == RefundDue

@@ -28,6 +28,8 @@ const (
 	statusProcessing = "processing"
 	statusCanceled   = "canceled"
 	statusReturned   = "refunded"
+	// statusChargebackLost is no gateway's: a dispute took the order's money.
+	statusChargebackLost = "CHARGEBACK_LOST"
 )
 
 // openStatus is the gateway's word for a payment that is awaited: at gateway B a
@@ -230,12 +232,18 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, "Paid when no place was left for the order."); err != nil {
 			return err
 		}
+		if err := s.disputedTx(ctx, tx, o); err != nil { // it may have been told before the payment
+			return err
+		}
 		return s.refundLaterTx(ctx, tx, *o, p.ID)
 	}
 	if err := s.moveTx(ctx, tx, o, PaymentSeated, func(o *order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	if err := s.returnedTx(ctx, tx, o); err != nil { // it may have been told before the payment
+	if err := s.disputedTx(ctx, tx, o); err != nil { // as above
+		return err
+	}
+	if err := s.returnedTx(ctx, tx, o); err != nil {
 		return err
 	}
 	return s.paidTx(ctx, tx, *o)
@@ -254,7 +262,7 @@ func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, o order, p pay
 // later keeps a payment's word from going back: a card is CONFIRMED first and
 // RECEIVED 32 days later.
 func later(now, told string) string {
-	if told == "" || now == statusReceived && told == statusConfirmed || now == statusRefunded || now == statusReturned {
+	if told == "" || now == statusReceived && told == statusConfirmed || now == statusRefunded || now == statusReturned || now == statusChargebackLost {
 		return now
 	}
 	return told
@@ -367,7 +375,7 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, o *order, edit func(*or
 	edit(&after)
 	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
 		ID: o.ID, FromState: from, State: after.State, GatewayPaymentID: after.GatewayPaymentID, GatewayCustomerID: after.GatewayCustomerID,
-		PaymentStatus: after.PaymentStatus, PixPayload: after.PixPayload, PixImage: after.PixImage, HoldUntil: after.HoldUntil, PaidAt: after.PaidAt,
+		PaymentStatus: after.PaymentStatus, PixPayload: after.PixPayload, PixImage: after.PixImage, HoldUntil: after.HoldUntil, PaidAt: after.PaidAt, DisputedAt: after.DisputedAt,
 		IntentOpen: after.IntentOpen, RecoveryTries: after.RecoveryTries, RecoveryAt: after.RecoveryAt, Now: s.clock.Now(),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -12,10 +12,11 @@ const (
 	Released  State = "released"   // unpaid, the places are given back
 	RefundDue State = "refund_due" // money came and there was no place any more, or came back from its refund
 	Refunded  State = "refunded"
+	Lost      State = "lost" // a dispute took the money
 )
 
 // States are all states of a row.
-var States = []State{Reserved, Paid, Released, RefundDue, Refunded}
+var States = []State{Reserved, Paid, Released, RefundDue, Refunded, Lost}
 
 // Action is what happens to an order.
 type Action string
@@ -29,10 +30,11 @@ const (
 	GiveBack       Action = "give_back"        // declined, nothing made, or not paid in time
 	MoneyReturned  Action = "money_returned"   // refunded in full
 	RefundBounced  Action = "refund_bounced"   // a refund failed after it was believed done: the buyer has neither tickets nor money
+	DisputeLost    Action = "dispute_lost"     // the payer's bank has given the money back
 )
 
 // Actions are all actions, in the order of the table.
-var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned, RefundBounced}
+var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned, RefundBounced, DisputeLost}
 
 // transitions is the one table of permitted moves.
 var transitions = map[Action]map[State]State{
@@ -43,6 +45,7 @@ var transitions = map[Action]map[State]State{
 	GiveBack:       {Reserved: Released},
 	MoneyReturned:  {Paid: Refunded, RefundDue: Refunded},
 	RefundBounced:  {Refunded: RefundDue},
+	DisputeLost:    {Paid: Lost, RefundDue: Lost},
 }
 
 // Next answers where an action takes an order; ok is false when its state holds

@@ -95,5 +95,5 @@ func TestUploadedScansThatWereNotGood(t *testing.T) {
 	for _, r := range a["results"].([]any) {
 		results = append(results, fmt.Sprint(r.(object)["result"], " ", r.(object)["conflict"]))
 	}
-	require.Equal(t, []string{"other_event true", "pending true", "expired true"}, results)
+	require.Equal(t, []string{"other_event true", "refused true", "expired true"}, results)
 }

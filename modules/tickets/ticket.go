@@ -30,7 +30,7 @@ const (
 // Tickets is the collection of the specification's Ticket.
 var Tickets = collection.New(collection.Definition{
 	Name: "tickets", Singular: "Ticket", Table: "tickets.tickets", Search: "t.search",
-	From: "tickets.tickets t JOIN tickets.events e ON e.id = t.event_id JOIN tickets.customers c ON c.id = t.customer_id",
+	From: "tickets.tickets t JOIN tickets.events e ON e.id = t.event_id JOIN tickets.customers c ON c.id = t.customer_id LEFT JOIN tickets.orders o ON o.id = t.order_id",
 	Fields: []collection.Field{
 		{Name: "event_id", Kind: query.OID, Write: collection.Once, Rule: collection.Rule{Required: true}},
 		{Name: "customer_id", Kind: query.OID, Write: collection.Once, Rule: collection.Rule{Required: true}},
@@ -38,6 +38,7 @@ var Tickets = collection.New(collection.Definition{
 		{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 		{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 1000}},
 		{Name: "status", Kind: query.String, Rule: collection.Rule{Default: string(Available), Enum: []string{string(Pending), string(Available), string(Consumed), string(Expired)}}},
+		{Name: "blocked", Expr: "tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at)", Kind: query.String, Nullable: true, Doc: "Why the ticket opens no door although its status holds: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it"},
 		{Name: "promo_code_id", Kind: query.OID, Nullable: true, Write: collection.Kept},
 		{Name: "promo_code", Kind: query.String, Nullable: true, Write: collection.Kept},
 		{Name: "consumed_at", Kind: query.Date, Nullable: true, Write: collection.Kept},

@@ -61,7 +61,7 @@ type consumedBody struct {
 }
 
 // consumeCode answers POST /tickets/consume-qr: 400 for a forged code; 409 for one
-// of another event, or of a ticket that is pending, expired or consumed.
+// of another event, or of a ticket that is pending, expired, consumed or blocked.
 func (s *Service) consumeCode(ctx context.Context, in *consumeCodeInput) (*codeAnswer, error) {
 	content, err := s.codes.verify(in.Body.Payload)
 	if err != nil {
@@ -127,7 +127,11 @@ func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, rea
 	if Status(t.Status) == Consumed && nonce != "" && text(t.ConsumeNonce) == nonce {
 		return t, nil
 	}
-	return t, notAvailable(t)
+	block, err := s.db.TicketBlock(ctx, s.pool, id)
+	if err != nil {
+		return t, fmt.Errorf("read ticket's order: %w", err)
+	}
+	return t, notAvailable(t, block.Reason)
 }
 
 // useTicket runs the compare-and-set that uses a ticket, for the audit trail to
@@ -148,10 +152,16 @@ type AlreadyConsumed struct{ At httpapi.Time }
 
 func (e *AlreadyConsumed) Error() string { return "ticket consumed at " + e.At.String() }
 
-// notAvailable says why a ticket does not open the door. The event may be over
-// although the ticket has not expired yet.
-func notAvailable(t ticket) error {
+// notAvailable says why a ticket does not open the door: blocked is what tickets.blocked
+// says of it, "" for nothing. The event may be over although the ticket has not expired
+// yet.
+func notAvailable(t ticket, blocked string) error {
 	switch Status(t.Status) {
+	case Available:
+		if blocked != "" {
+			return fault.Conflict("This ticket is blocked: %s.", blocked).WithField("blocked")
+		}
+		return fault.Conflict("This ticket has expired.").WithField("status")
 	case Consumed:
 		at := httpapi.Time(*t.ConsumedAt)
 		return fault.Conflict("This ticket was consumed at %s already.", at).WithField("consumed_at").WithCause(&AlreadyConsumed{At: at})

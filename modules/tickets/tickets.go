@@ -36,6 +36,8 @@ type Config struct {
 	// CardTTL is how long places wait for a card payment that the gateway is still
 	// thinking about. Default 24 h.
 	CardTTL time.Duration
+	// ScanSkew is SCAN_SKEW, how far a door device's clock may be off. Default 5 min.
+	ScanSkew time.Duration
 	// Zone is REPORT_TZ, in which a payment's due day is told. Default UTC.
 	Zone *time.Location
 	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
@@ -55,6 +57,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.MaxQuantity, 10)
 	setDefault(&c.PixTTL, 30*time.Minute)
 	setDefault(&c.CardTTL, 24*time.Hour)
+	setDefault(&c.ScanSkew, 5*time.Minute)
 	setDefault(&c.Zone, time.UTC)
 	setDefault(&c.DeclineWindow, time.Hour)
 	setDefault(&c.DeclinesPerAddress, 20)

@@ -44,9 +44,9 @@ UPDATE payments.disputes SET
 WHERE id = @id;
 
 -- name: DisputeTookPayment :one
--- DisputeTookPayment reports whether a lost dispute of a subscription's payment stands for what the gateway counts among its refunds.
+-- DisputeTookPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
 SELECT EXISTS (SELECT 1 FROM payments.disputes
-    WHERE gateway = @gateway AND payment_ref = @payment_ref AND purpose = 'subscription' AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'));
+    WHERE gateway = @gateway AND payment_ref = @payment_ref AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'));
 
 -- name: DisputeStateOf :one
 SELECT state FROM payments.disputes WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id;

@@ -1,16 +1,30 @@
+-- name: TicketBlock :one
+-- Why a ticket opens no door although it is neither used nor expired, "" when nothing
+-- blocks it, and since when.
+SELECT coalesce(tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at), '')::text AS reason,
+    coalesce(t.refund_asked_at, e.cancelled_at, o.disputed_at, t.register_update_date)::timestamptz AS since
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.id = @id;
+
 -- name: TicketConsume :one
 -- The compare-and-set by which a ticket is used: of two at once, one gets the row.
 UPDATE tickets.tickets t SET status = 'consumed', consumed_at = @now, consume_nonce = sqlc.narg('nonce'), reason = @reason, actor_id = @actor_id, register_update_date = @now
 FROM tickets.events e
 WHERE t.id = @id AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > @now
+    AND tickets.blocked(t.status, t.refund_id, (SELECT o.disputed_at FROM tickets.orders o WHERE o.id = t.order_id), e.cancelled_at) IS NULL
 RETURNING t.*;
 
 -- name: TicketConsumeScanned :one
 -- A scan made at a door without network, uploaded later: it counts from its own
--- instant, also when the event is over meanwhile.
+-- instant, also when the event is over, or the ticket blocked or expired by an admin's
+-- edit, meanwhile.
 UPDATE tickets.tickets t SET status = 'consumed', consumed_at = @scanned_at, consume_nonce = sqlc.narg('nonce'), reason = 'scanned_offline', actor_id = @actor_id, register_update_date = @now
 FROM tickets.events e
-WHERE t.id = @id AND e.id = t.event_id AND e.ends_at > @scanned_at AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place)
+WHERE t.id = @id AND e.id = t.event_id AND e.ends_at > @scanned_at
+    AND (t.refund_asked_at IS NULL OR t.refund_asked_at > @scanned_at) AND (e.cancelled_at IS NULL OR e.cancelled_at > @scanned_at)
+    AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= @scanned_at)
+    AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place AND (t.reason = 'event_ended'
+        OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= @scanned_at)))
 RETURNING t.*;
 
 -- name: TicketLockEvents :many
@@ -41,9 +55,9 @@ WHERE t.event_id = @event_id AND (t.status = 'available' OR t.status = 'pending'
 UPDATE tickets.tickets SET status = 'expired', reason = @reason, actor_id = NULL, register_update_date = @now
 WHERE order_id = @order_id AND status = 'pending';
 
--- name: TicketExpireRefunded :exec
--- The money went back: what is not used is void, and its place free.
-UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = @now
+-- name: TicketExpireUnused :exec
+-- The money went back, or a dispute took it: what is not used is void, and its place free.
+UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = @reason, actor_id = NULL, register_update_date = @now
 WHERE order_id = @order_id AND status = 'available';
 
 -- name: TicketFreeRefunded :exec
@@ -51,7 +65,7 @@ WHERE order_id = @order_id AND status = 'available';
 -- place that nobody can use once the event is not over any more.
 UPDATE tickets.tickets t SET holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = @now
 FROM tickets.orders o
-WHERE t.event_id = @event_id AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due');
+WHERE t.event_id = @event_id AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due', 'lost');
 
 -- name: TicketGet :one
 SELECT * FROM tickets.tickets WHERE id = @id;
@@ -81,8 +95,11 @@ SELECT id, order_id FROM tickets.tickets WHERE order_id = ANY(@order_ids::text[]
 -- Ids whose codes are void although the signature is right. A ticket that was never
 -- good has no code that anybody could show, and may yet be paid while the door is
 -- without network.
-SELECT id::text AS id FROM tickets.tickets t WHERE t.event_id = @event_id AND t.status IN ('pending', 'expired')
+SELECT t.id::text AS id FROM tickets.tickets t WHERE t.event_id = @event_id AND t.status IN ('pending', 'expired')
     AND EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'available')
+UNION ALL
+SELECT t.id::text FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.event_id = @event_id AND t.status = 'available' AND tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at) IS NOT NULL
 UNION ALL
 SELECT ticket_id::text FROM tickets.transitions h WHERE h.event_id = @event_id AND h.to_status = 'deleted' AND h.from_status <> 'pending'
 ORDER BY id;
@@ -109,6 +126,13 @@ WHERE t.id = n.id AND t.status = 'expired' AND e.id = t.event_id
 -- which take their places again.
 UPDATE tickets.tickets SET status = 'available', reason = @reason, actor_id = NULL, register_update_date = @now
 WHERE order_id = @order_id AND status IN ('pending', 'expired');
+
+-- name: TicketVoid :one
+-- When, and why, a ticket that had been good lost what made it so; no row when it has not,
+-- or when its event merely ended.
+SELECT h.at, h.reason FROM (SELECT x.* FROM tickets.transitions x WHERE x.ticket_id = @ticket_id ORDER BY x.id DESC LIMIT 1) h
+WHERE h.to_status IN ('pending', 'expired') AND h.reason <> 'event_ended'
+    AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.to_status = 'available');
 
 -- name: TicketSeatMore :exec
 -- Tickets of an order that were taken away before its money came.

@@ -96,6 +96,7 @@ type Config struct {
 
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
 	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order; at most 10 minutes while more than 30 % of the event's places are held unpaid."`
+	ScanSkew          time.Duration `env:"SCAN_SKEW" envDefault:"5m" doc:"How far the clock of a door device may be off: a scan uploaded later that tells an instant further ahead of ours, or further before its ticket was issued, is refused."`
 	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Promo codes tried a minute (validated, redeemed, or given at signup or subscribe) by one account, or by one client address where nobody is signed in."`
 	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Promo codes tried a minute from one client address, by all accounts."`
 	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`

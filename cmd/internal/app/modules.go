@@ -143,7 +143,7 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Files: m.files,
 		Mail: sender, Templates: templates,
 		Config: tickets.Config{
-			FileKey: []byte(c.cfg.FileKey), MaxQuantity: c.cfg.MaxTickets, PixTTL: c.cfg.TicketPixTTL, Zone: c.zone,
+			FileKey: []byte(c.cfg.FileKey), MaxQuantity: c.cfg.MaxTickets, PixTTL: c.cfg.TicketPixTTL, ScanSkew: c.cfg.ScanSkew, Zone: c.zone,
 			AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric, NoHoldLimits: c.cfg.NoThrottle,
 		},
 	}), nil

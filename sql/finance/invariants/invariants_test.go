@@ -210,6 +210,13 @@ var plants = map[string][]string{
 		`ALTER TABLE tickets.tickets DISABLE TRIGGER tickets_account_changed; UPDATE tickets.tickets SET status = 'consumed'`,
 		`INSERT INTO tickets.transitions (ticket_id, event_id, at, from_status, to_status, reason) SELECT id, event_id, now(), 'pending', 'available', 'x' FROM tickets.tickets LIMIT 1`,
 	},
+	"disputed_orders_blocked": {
+		`UPDATE tickets.orders SET disputed_at = now()`,
+		disputeOfOrder("open"),
+		disputeOfOrder("lost"),
+		disputeOfOrder("won") + `; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'; UPDATE tickets.tickets SET status = 'expired'`,
+		disputeOfOrder("lost") + `; UPDATE tickets.orders SET state = 'lost'; UPDATE tickets.tickets SET status = 'expired'`,
+	},
 	"orders_match_tickets": {
 		`UPDATE tickets.orders SET quantity = 1, total_cents = 1000`,
 		`UPDATE tickets.tickets SET status = 'pending'`,
@@ -362,6 +369,15 @@ func unapplied(payment, state, decided string) string {
 func dispute(local, customer string) string {
 	return fmt.Sprintf(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
 		VALUES ('gwa', 'dp_1', 'pay_1', 'subscription', '%s', '%s', 4990, 'open', 'x', now(), now(), now(), now())`, local, customer)
+}
+
+func disputeOfOrder(state string) string {
+	closed := "now()"
+	if state == "open" {
+		closed = "NULL"
+	}
+	return fmt.Sprintf(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, closed_at, reported_at, created_at, updated_at)
+		VALUES ('gwb', 'dp_2', 'pi_2', 'order', 'ORDER', 'ANA', 2000, '%s', 'x', now(), %s, now(), now(), now())`, state, closed)
 }
 
 func TestEachInvariantFindsWhatBreaksIt(t *testing.T) {

@@ -13,7 +13,7 @@ LEFT JOIN (
     WHERE u.state IN ('open', 'kept') GROUP BY l.local_id
 ) u ON u.local_id = o.id
 WHERE o.total_cents > 0 AND CASE
-    WHEN o.state IN ('paid', 'refund_due') THEN coalesce(p.cents, 0) < o.total_cents OR coalesce(p.cents, 0) - coalesce(r.cents, 0) - coalesce(u.cents, 0) > o.total_cents
+    WHEN o.state IN ('paid', 'refund_due', 'lost') THEN coalesce(p.cents, 0) < o.total_cents OR coalesce(p.cents, 0) - coalesce(r.cents, 0) - coalesce(u.cents, 0) > o.total_cents
     WHEN o.state = 'refunded' THEN coalesce(p.cents, 0) < o.total_cents OR coalesce(r.cents, 0) < o.total_cents
         OR coalesce(p.cents, 0) - coalesce(r.cents, 0) - coalesce(u.cents, 0) > 0
     ELSE coalesce(p.cents, 0) > coalesce(r.cents, 0) + coalesce(u.cents, 0) END

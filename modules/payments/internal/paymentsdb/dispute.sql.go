@@ -392,7 +392,7 @@ func (q *Queries) DisputeStateOf(ctx context.Context, db DBTX, arg DisputeStateO
 
 const disputeTookPayment = `-- name: DisputeTookPayment :one
 SELECT EXISTS (SELECT 1 FROM payments.disputes
-    WHERE gateway = $1 AND payment_ref = $2 AND purpose = 'subscription' AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'))
+    WHERE gateway = $1 AND payment_ref = $2 AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'))
 `
 
 type DisputeTookPaymentParams struct {
@@ -400,7 +400,7 @@ type DisputeTookPaymentParams struct {
 	PaymentRef string
 }
 
-// DisputeTookPayment reports whether a lost dispute of a subscription's payment stands for what the gateway counts among its refunds.
+// DisputeTookPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
 func (q *Queries) DisputeTookPayment(ctx context.Context, db DBTX, arg DisputeTookPaymentParams) (bool, error) {
 	row := db.QueryRow(ctx, disputeTookPayment, arg.Gateway, arg.PaymentRef)
 	var exists bool

@@ -325,7 +325,7 @@ SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_ce
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
     CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
         THEN tickets.held_by(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS held
-FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
+FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
 `
 
 type EventLockForSaleParams struct {

@@ -24,9 +24,9 @@ type Order struct {
 	PaymentMethod     *string
 	GatewayPaymentID  *string
 	GatewayCustomerID *string
-	// The gateway's own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders.
+	// The gateway's own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders, CHARGEBACK_LOST when a dispute took the money.
 	PaymentStatus string
-	// What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded. The specification's status is always pending.
+	// What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The specification's status is always pending.
 	State string
 	// Bought as a guest: hidden from the account until its address is verified.
 	WithoutLogin bool
@@ -48,6 +48,8 @@ type Order struct {
 	EmailMac []byte
 	// The same of the client's network, the IPv4 address or the /64 of an IPv6 address. While the order is reserved.
 	AddressMac []byte
+	// Since when, by our clock, an open dispute of its own payment blocks its tickets. Null while none is open.
+	DisputedAt *time.Time
 }
 
 // Tickets, whoever issued them: an order, a promo code (promo_code_id), or an admin.
@@ -81,6 +83,10 @@ type Ticket struct {
 	Search interface{}
 	// Taken in an order by somebody signed in whose e-mail nobody had proved then: while it is unpaid it counts as a guest's.
 	Unproved bool
+	// The refund that gives its share of the order's money back, from the request on; null again when the refund failed. No foreign key: the ledger is of the module payments.
+	RefundID *objectid.ID
+	// When refund_id was set: the ticket is good no more.
+	RefundAskedAt *time.Time
 }
 
 // Unpaid orders that were deleted with their event, as far as a gateway knows them: money that arrives for one of them all the same is given back.

@@ -45,7 +45,7 @@ func (q *Queries) OrderForgetHolders(ctx context.Context, db DBTX, now time.Time
 }
 
 const orderGet = `-- name: OrderGet :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders WHERE id = $1
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1
 `
 
 func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -77,12 +77,13 @@ func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order,
 		&i.TaxIDMac,
 		&i.EmailMac,
 		&i.AddressMac,
+		&i.DisputedAt,
 	)
 	return i, err
 }
 
 const orderGetByPayment = `-- name: OrderGetByPayment :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
 `
 
 type OrderGetByPaymentParams struct {
@@ -119,6 +120,7 @@ func (q *Queries) OrderGetByPayment(ctx context.Context, db DBTX, arg OrderGetBy
 		&i.TaxIDMac,
 		&i.EmailMac,
 		&i.AddressMac,
+		&i.DisputedAt,
 	)
 	return i, err
 }
@@ -202,7 +204,7 @@ func (q *Queries) OrderListNamesOf(ctx context.Context, db DBTX, customerID obje
 }
 
 const orderListOf = `-- name: OrderListOf :many
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders
 WHERE customer_id = $1 AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND ($2::bool OR NOT without_login)
 ORDER BY created_at DESC, id DESC LIMIT 1000
 `
@@ -248,6 +250,7 @@ func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParam
 			&i.TaxIDMac,
 			&i.EmailMac,
 			&i.AddressMac,
+			&i.DisputedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -308,7 +311,7 @@ func (q *Queries) OrderListReservedOf(ctx context.Context, db DBTX, customerID o
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -340,6 +343,7 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order
 		&i.TaxIDMac,
 		&i.EmailMac,
 		&i.AddressMac,
+		&i.DisputedAt,
 	)
 	return i, err
 }
@@ -446,12 +450,12 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 const orderUpdate = `-- name: OrderUpdate :one
 UPDATE tickets.orders SET
     gateway_payment_id = $1, gateway_customer_id = $2, payment_status = $3, state = $4,
-    pix_payload = $5, pix_image = $6, hold_until = $7, paid_at = $8,
-    intent_open = $9, recovery_tries = $10, recovery_at = $11, updated_at = $12,
+    pix_payload = $5, pix_image = $6, hold_until = $7, paid_at = $8, disputed_at = $9,
+    intent_open = $10, recovery_tries = $11, recovery_at = $12, updated_at = $13,
     tax_id_mac = CASE WHEN $4 IN ('reserved', 'paid') THEN tax_id_mac END, email_mac = CASE WHEN $4 IN ('reserved', 'paid') THEN email_mac END,
     address_mac = CASE WHEN $4 = 'reserved' THEN address_mac END
-WHERE id = $13 AND state = $14
-RETURNING id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac
+WHERE id = $14 AND state = $15
+RETURNING id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at
 `
 
 type OrderUpdateParams struct {
@@ -463,6 +467,7 @@ type OrderUpdateParams struct {
 	PixImage          *string
 	HoldUntil         *time.Time
 	PaidAt            *time.Time
+	DisputedAt        *time.Time
 	IntentOpen        bool
 	RecoveryTries     int32
 	RecoveryAt        *time.Time
@@ -483,6 +488,7 @@ func (q *Queries) OrderUpdate(ctx context.Context, db DBTX, arg OrderUpdateParam
 		arg.PixImage,
 		arg.HoldUntil,
 		arg.PaidAt,
+		arg.DisputedAt,
 		arg.IntentOpen,
 		arg.RecoveryTries,
 		arg.RecoveryAt,
@@ -517,6 +523,7 @@ func (q *Queries) OrderUpdate(ctx context.Context, db DBTX, arg OrderUpdateParam
 		&i.TaxIDMac,
 		&i.EmailMac,
 		&i.AddressMac,
+		&i.DisputedAt,
 	)
 	return i, err
 }

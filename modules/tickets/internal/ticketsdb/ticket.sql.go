@@ -12,11 +12,33 @@ import (
 	"marquee/platform/objectid"
 )
 
+const ticketBlock = `-- name: TicketBlock :one
+SELECT coalesce(tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at), '')::text AS reason,
+    coalesce(t.refund_asked_at, e.cancelled_at, o.disputed_at, t.register_update_date)::timestamptz AS since
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.id = $1
+`
+
+type TicketBlockRow struct {
+	Reason string
+	Since  time.Time
+}
+
+// Why a ticket opens no door although it is neither used nor expired, "" when nothing
+// blocks it, and since when.
+func (q *Queries) TicketBlock(ctx context.Context, db DBTX, id objectid.ID) (TicketBlockRow, error) {
+	row := db.QueryRow(ctx, ticketBlock, id)
+	var i TicketBlockRow
+	err := row.Scan(&i.Reason, &i.Since)
+	return i, err
+}
+
 const ticketConsume = `-- name: TicketConsume :one
 UPDATE tickets.tickets t SET status = 'consumed', consumed_at = $1, consume_nonce = $2, reason = $3, actor_id = $4, register_update_date = $1
 FROM tickets.events e
 WHERE t.id = $5 AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > $1
-RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved
+    AND tickets.blocked(t.status, t.refund_id, (SELECT o.disputed_at FROM tickets.orders o WHERE o.id = t.order_id), e.cancelled_at) IS NULL
+RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at
 `
 
 type TicketConsumeParams struct {
@@ -59,6 +81,8 @@ func (q *Queries) TicketConsume(ctx context.Context, db DBTX, arg TicketConsumeP
 		&i.RegisterUpdateDate,
 		&i.Search,
 		&i.Unproved,
+		&i.RefundID,
+		&i.RefundAskedAt,
 	)
 	return i, err
 }
@@ -66,8 +90,12 @@ func (q *Queries) TicketConsume(ctx context.Context, db DBTX, arg TicketConsumeP
 const ticketConsumeScanned = `-- name: TicketConsumeScanned :one
 UPDATE tickets.tickets t SET status = 'consumed', consumed_at = $1, consume_nonce = $2, reason = 'scanned_offline', actor_id = $3, register_update_date = $4
 FROM tickets.events e
-WHERE t.id = $5 AND e.id = t.event_id AND e.ends_at > $1 AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place)
-RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved
+WHERE t.id = $5 AND e.id = t.event_id AND e.ends_at > $1
+    AND (t.refund_asked_at IS NULL OR t.refund_asked_at > $1) AND (e.cancelled_at IS NULL OR e.cancelled_at > $1)
+    AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= $1)
+    AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place AND (t.reason = 'event_ended'
+        OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= $1)))
+RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at
 `
 
 type TicketConsumeScannedParams struct {
@@ -79,7 +107,8 @@ type TicketConsumeScannedParams struct {
 }
 
 // A scan made at a door without network, uploaded later: it counts from its own
-// instant, also when the event is over meanwhile.
+// instant, also when the event is over, or the ticket blocked or expired by an admin's
+// edit, meanwhile.
 func (q *Queries) TicketConsumeScanned(ctx context.Context, db DBTX, arg TicketConsumeScannedParams) (Ticket, error) {
 	row := db.QueryRow(ctx, ticketConsumeScanned,
 		arg.ScannedAt,
@@ -111,6 +140,8 @@ func (q *Queries) TicketConsumeScanned(ctx context.Context, db DBTX, arg TicketC
 		&i.RegisterUpdateDate,
 		&i.Search,
 		&i.Unproved,
+		&i.RefundID,
+		&i.RefundAskedAt,
 	)
 	return i, err
 }
@@ -172,26 +203,27 @@ func (q *Queries) TicketExpireOfOrder(ctx context.Context, db DBTX, arg TicketEx
 	return err
 }
 
-const ticketExpireRefunded = `-- name: TicketExpireRefunded :exec
-UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = $1
-WHERE order_id = $2 AND status = 'available'
+const ticketExpireUnused = `-- name: TicketExpireUnused :exec
+UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = $1, actor_id = NULL, register_update_date = $2
+WHERE order_id = $3 AND status = 'available'
 `
 
-type TicketExpireRefundedParams struct {
+type TicketExpireUnusedParams struct {
+	Reason  string
 	Now     time.Time
 	OrderID *objectid.ID
 }
 
-// The money went back: what is not used is void, and its place free.
-func (q *Queries) TicketExpireRefunded(ctx context.Context, db DBTX, arg TicketExpireRefundedParams) error {
-	_, err := db.Exec(ctx, ticketExpireRefunded, arg.Now, arg.OrderID)
+// The money went back, or a dispute took it: what is not used is void, and its place free.
+func (q *Queries) TicketExpireUnused(ctx context.Context, db DBTX, arg TicketExpireUnusedParams) error {
+	_, err := db.Exec(ctx, ticketExpireUnused, arg.Reason, arg.Now, arg.OrderID)
 	return err
 }
 
 const ticketFreeRefunded = `-- name: TicketFreeRefunded :exec
 UPDATE tickets.tickets t SET holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = $1
 FROM tickets.orders o
-WHERE t.event_id = $2 AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due')
+WHERE t.event_id = $2 AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due', 'lost')
 `
 
 type TicketFreeRefundedParams struct {
@@ -207,7 +239,7 @@ func (q *Queries) TicketFreeRefunded(ctx context.Context, db DBTX, arg TicketFre
 }
 
 const ticketGet = `-- name: TicketGet :one
-SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved FROM tickets.tickets WHERE id = $1
+SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved, refund_id, refund_asked_at FROM tickets.tickets WHERE id = $1
 `
 
 func (q *Queries) TicketGet(ctx context.Context, db DBTX, id objectid.ID) (Ticket, error) {
@@ -235,6 +267,8 @@ func (q *Queries) TicketGet(ctx context.Context, db DBTX, id objectid.ID) (Ticke
 		&i.RegisterUpdateDate,
 		&i.Search,
 		&i.Unproved,
+		&i.RefundID,
+		&i.RefundAskedAt,
 	)
 	return i, err
 }
@@ -376,7 +410,7 @@ func (q *Queries) TicketListIDsOfOrders(ctx context.Context, db DBTX, orderIds [
 }
 
 const ticketListOfOrder = `-- name: TicketListOfOrder :many
-SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved FROM tickets.tickets WHERE order_id = $1 ORDER BY id
+SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved, refund_id, refund_asked_at FROM tickets.tickets WHERE order_id = $1 ORDER BY id
 `
 
 func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objectid.ID) ([]Ticket, error) {
@@ -410,6 +444,8 @@ func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objec
 			&i.RegisterUpdateDate,
 			&i.Search,
 			&i.Unproved,
+			&i.RefundID,
+			&i.RefundAskedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -422,8 +458,11 @@ func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objec
 }
 
 const ticketListRevoked = `-- name: TicketListRevoked :many
-SELECT id::text AS id FROM tickets.tickets t WHERE t.event_id = $1 AND t.status IN ('pending', 'expired')
+SELECT t.id::text AS id FROM tickets.tickets t WHERE t.event_id = $1 AND t.status IN ('pending', 'expired')
     AND EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'available')
+UNION ALL
+SELECT t.id::text FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.event_id = $1 AND t.status = 'available' AND tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at) IS NOT NULL
 UNION ALL
 SELECT ticket_id::text FROM tickets.transitions h WHERE h.event_id = $1 AND h.to_status = 'deleted' AND h.from_status <> 'pending'
 ORDER BY id
@@ -579,4 +618,24 @@ func (q *Queries) TicketSeatOfOrder(ctx context.Context, db DBTX, arg TicketSeat
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const ticketVoid = `-- name: TicketVoid :one
+SELECT h.at, h.reason FROM (SELECT x.id, x.ticket_id, x.event_id, x.at, x.from_status, x.to_status, x.reason, x.actor_id FROM tickets.transitions x WHERE x.ticket_id = $1 ORDER BY x.id DESC LIMIT 1) h
+WHERE h.to_status IN ('pending', 'expired') AND h.reason <> 'event_ended'
+    AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = $1 AND x.to_status = 'available')
+`
+
+type TicketVoidRow struct {
+	At     time.Time
+	Reason string
+}
+
+// When, and why, a ticket that had been good lost what made it so; no row when it has not,
+// or when its event merely ended.
+func (q *Queries) TicketVoid(ctx context.Context, db DBTX, ticketID objectid.ID) (TicketVoidRow, error) {
+	row := db.QueryRow(ctx, ticketVoid, ticketID)
+	var i TicketVoidRow
+	err := row.Scan(&i.At, &i.Reason)
+	return i, err
 }

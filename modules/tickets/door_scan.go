@@ -1,0 +1,201 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+// scan is one code read at a door without network.
+type scan struct {
+	Payload   string       `json:"qr_payload" minLength:"1" maxLength:"500"`
+	ScannedAt httpapi.Time `json:"scanned_at"`
+	Nonce     string       `json:"nonce" required:"false" maxLength:"100"`
+}
+
+type batchInput struct {
+	Body struct {
+		EventID objectid.ID `json:"event_id" required:"false" pattern:"^[0-9a-fA-F]{24}$"`
+		Scans   []scan      `json:"scans" minItems:"1" maxItems:"1000"`
+	}
+}
+
+// Results of an uploaded scan.
+const (
+	scanConsumed   = "consumed"
+	scanRepeated   = "repeated"         // this very scan was uploaded before
+	scanDouble     = "already_consumed" // a conflict: somebody else came in on the ticket
+	scanForged     = "forged"
+	scanOtherEvent = "other_event"
+	scanPending    = "pending"
+	scanExpired    = "expired"
+	scanUnknown    = "not_found"
+	scanRefused    = "refused" // at its instant the ticket was not good any more, or not there yet
+)
+
+// Reasons of a refused scan beside those of tickets.blocked and of a ticket's history,
+// such as refunded, payment_disputed, edited.
+const (
+	refusedBefore = "before_issue"
+	refusedAhead  = "clock_ahead"
+)
+
+type scanResult struct {
+	Index      int           `json:"index"`
+	TicketID   *objectid.ID  `json:"ticket_id" nullable:"true"`
+	Result     string        `json:"result" enum:"consumed,repeated,already_consumed,forged,other_event,pending,expired,not_found,refused"`
+	Reason     string        `json:"reason,omitempty" doc:"Of a refused scan: payment_disputed, refund_requested, event_cancelled, refunded, edited (the ticket was void or blocked before it), before_issue, clock_ahead"`
+	At         *httpapi.Time `json:"at,omitempty" doc:"Of a refused scan: since when the ticket was void or blocked, when it was issued, or our clock"`
+	Conflict   bool          `json:"conflict" doc:"The door let somebody in on a code that was not good any more"`
+	ConsumedAt *httpapi.Time `json:"consumed_at" nullable:"true"`
+}
+
+type scanBatchBody struct {
+	Consumed  int          `json:"consumed"`
+	Conflicts int          `json:"conflicts"`
+	Results   []scanResult `json:"results"`
+}
+
+// consumeBatch answers POST /tickets/consume-qr/batch: scans made offline, each
+// on its own, so that one conflict keeps no other scan from counting.
+func (s *Service) consumeBatch(ctx context.Context, in *batchInput) (*httpapi.Output[scanBatchBody], error) {
+	eventID, _ := objectid.Parse(in.Body.EventID.String())
+	body := scanBatchBody{Results: make([]scanResult, len(in.Body.Scans))}
+	for i, sc := range in.Body.Scans {
+		r, err := s.consumeScan(ctx, eventID, sc)
+		if err != nil {
+			return nil, err
+		}
+		r.Index, r.Conflict = i, r.Result != scanConsumed && r.Result != scanRepeated
+		if r.Result == scanConsumed {
+			body.Consumed++
+		}
+		if r.Conflict {
+			body.Conflicts++
+		}
+		body.Results[i] = r
+	}
+	return httpapi.OK(body)
+}
+
+func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (scanResult, error) {
+	content, err := s.codes.verify(sc.Payload)
+	if err != nil {
+		return scanResult{Result: scanForged}, nil //nolint:nilerr // that is the result
+	}
+	r := scanResult{TicketID: &content.TicketID}
+	if eventID != "" && eventID != content.EventID {
+		r.Result = scanOtherEvent
+		return r, nil
+	}
+	actor, now := httpapi.CallerOf(ctx).ID, s.clock.Now()
+	at := time.Time(sc.ScannedAt)
+	if at.After(now.Add(s.cfg.ScanSkew)) {
+		r.refuse(refusedAhead, now)
+		return r, nil
+	}
+	if at.After(now) {
+		at = now // a device whose clock is ahead
+	}
+	t, err := s.db.TicketGet(ctx, s.pool, content.TicketID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		r.Result = scanUnknown
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("read ticket: %w", err)
+	}
+	if at.Before(t.RegisterDate.Add(-s.cfg.ScanSkew)) {
+		r.refuse(refusedBefore, t.RegisterDate)
+		return r, nil
+	}
+	used, err := s.useTicket(ctx, t.ID, func(tx pgx.Tx) (ticket, error) {
+		return s.db.TicketConsumeScanned(ctx, tx, ticketsdb.TicketConsumeScannedParams{
+			ID: t.ID, ScannedAt: &at, Nonce: filled(sc.nonce(now)), ActorID: &actor, Now: now,
+		})
+	})
+	if err == nil {
+		r.Result, r.ConsumedAt = scanConsumed, httpapi.TimePtr(used.ConsumedAt)
+		return r, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return r, fmt.Errorf("consume scanned ticket: %w", err)
+	}
+	return r, s.scanRefused(ctx, &r, sc, at)
+}
+
+// scanRefused says why a scan did not consume its ticket.
+func (s *Service) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.Time) error {
+	t, err := s.db.TicketGet(ctx, s.pool, *r.TicketID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		r.Result = scanUnknown
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read ticket: %w", err)
+	}
+	r.Result, r.ConsumedAt = scanOutcome(t, sc), httpapi.TimePtr(t.ConsumedAt)
+	if Status(t.Status) == Consumed {
+		return nil
+	}
+	block, err := s.db.TicketBlock(ctx, s.pool, t.ID)
+	if err != nil {
+		return fmt.Errorf("read ticket's order: %w", err)
+	}
+	if block.Reason != "" && !at.Before(block.Since) {
+		r.refuse(block.Reason, block.Since)
+		return nil
+	}
+	void, err := s.db.TicketVoid(ctx, s.pool, t.ID)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("read ticket's history: %w", err)
+	}
+	if err == nil && !at.Before(void.At) {
+		r.refuse(void.Reason, void.At)
+	}
+	return nil
+}
+
+func (r *scanResult) refuse(reason string, at time.Time) {
+	r.Result, r.Reason, r.At = scanRefused, reason, new(httpapi.Time(at))
+}
+
+// nonce is kept with the ticket. That of a device whose clock is ahead, and which
+// sends none, is the instant that it told, since another one counts.
+func (sc scan) nonce(now time.Time) string {
+	if sc.Nonce == "" && time.Time(sc.ScannedAt).After(now) {
+		return sc.told()
+	}
+	return sc.Nonce
+}
+
+func (sc scan) told() string {
+	return "scanned_at=" + time.Time(sc.ScannedAt).UTC().Format(time.RFC3339Nano)
+}
+
+// scanOutcome says why a scan did not consume its ticket. A device that repeats
+// an upload without a nonce is known by the instant that it tells.
+func scanOutcome(t ticket, sc scan) string {
+	switch Status(t.Status) {
+	case Pending:
+		return scanPending
+	case Consumed:
+		same := sc.Nonce
+		if same == "" {
+			same = sc.told()
+		}
+		if text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt)) {
+			return scanRepeated
+		}
+		return scanDouble
+	default:
+		return scanExpired
+	}
+}

@@ -1,0 +1,73 @@
+package tickets
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+)
+
+// Why a ticket opens no door although it is neither used nor expired, as the SQL function
+// tickets.blocked says; the first is also the reason in the history when a dispute is lost.
+const (
+	blockedPayment = "payment_disputed"
+)
+
+// disputedTx has a locked order follow what the ledger knows of disputes of its own
+// payment. While one is open its tickets are blocked, and keep status and place. When one
+// is lost the unused tickets expire and their places are free; the consumed ones stay. A
+// dispute of what was paid beside it is about no ticket.
+func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, o *order) error {
+	open, lost, err := s.disputesTx(ctx, tx, *o)
+	if err != nil {
+		return err
+	}
+	if open != (o.DisputedAt != nil) {
+		err := s.saveTx(ctx, tx, o, func(o *order) {
+			o.DisputedAt = nil
+			if open {
+				o.DisputedAt = new(s.clock.Now())
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if _, loses := Next(State(o.State), DisputeLost); !lost || !loses {
+		return nil
+	}
+	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: blockedPayment, Now: s.clock.Now()})
+	if err != nil {
+		return fmt.Errorf("void tickets: %w", err)
+	}
+	return s.moveTx(ctx, tx, o, DisputeLost, func(o *order) { o.PaymentStatus = statusChargebackLost })
+}
+
+func (s *Service) disputesTx(ctx context.Context, tx pgx.Tx, o order) (open, lost bool, err error) {
+	disputes, err := s.payments.DisputesOf(ctx, tx, payments.ForOrder, o.ID)
+	if err != nil || len(disputes) == 0 {
+		return false, false, err
+	}
+	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForOrder, o.ID)
+	if err != nil {
+		return false, false, fmt.Errorf("read payments: %w", err)
+	}
+	for _, p := range paid {
+		if p.Payment.ID != text(o.GatewayPaymentID) {
+			continue
+		}
+		for _, d := range disputes {
+			if isNamed(p.Payment, d.PaymentID) {
+				open = open || d.State == payments.DisputeOpen
+				lost = lost || d.State == payments.DisputeLost
+			}
+		}
+	}
+	return open, lost, nil
+}

@@ -1,0 +1,205 @@
+package tickets_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	gwastage "marquee/platform/sandbox/gwa"
+	"marquee/testutil/apitest"
+)
+
+// disputer opens and decides disputes of payments at a gateway.
+type disputer struct {
+	buy   func(b *bundle, event objectid.ID) object
+	open  func(b *bundle, payment string)
+	close func(b *bundle, payment string, won bool)
+}
+
+var disputers = map[string]disputer{
+	"gwa": {
+		buy: func(b *bundle, event objectid.ID) object {
+			return b.me.Post("/store/purchase/gwa/card", cardA(event, 2, paymentstest.CardApproved)).Expect(200).Map()
+		},
+		open: func(b *bundle, payment string) {
+			_, err := b.gateways.Sandbox.GWA.Chargeback(payment, gwastage.ChargebackRequested, "")
+			require.NoError(b.t, err)
+		},
+		close: func(b *bundle, payment string, won bool) {
+			step := map[bool]gwastage.ChargebackStep{true: gwastage.ChargebackWon, false: gwastage.ChargebackLost}[won]
+			_, err := b.gateways.Sandbox.GWA.Chargeback(payment, step, "")
+			require.NoError(b.t, err)
+		},
+	},
+	"gwb": {
+		buy: func(b *bundle, event objectid.ID) object {
+			return b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
+		},
+		open: func(b *bundle, payment string) {
+			_, err := b.gateways.Sandbox.GWB.OpenDispute(payment, "fraudulent", false)
+			require.NoError(b.t, err)
+		},
+		close: func(b *bundle, payment string, won bool) {
+			var id string
+			require.NoError(b.t, b.db.QueryRow(b.t.Context(), "SELECT gateway_dispute_id FROM payments.disputes WHERE payment_ref = $1", payment).Scan(&id))
+			require.NoError(b.t, b.gateways.Sandbox.GWB.CloseDispute(id, won))
+		},
+	},
+}
+
+// scanned uploads one scan and gives its result.
+func (b *bundle) scanned(code string, at time.Time) object {
+	b.t.Helper()
+	body := object{"scans": []object{{"qr_payload": code, "scanned_at": at.Format(time.RFC3339Nano)}}}
+	return b.admin.Post("/tickets/consume-qr/batch", body).Expect(200).Map()["results"].([]any)[0].(object)
+}
+
+func (b *bundle) revoked(event objectid.ID) []any {
+	b.t.Helper()
+	return b.admin.Get("/events/" + event.String() + "/checkin-bundle").Expect(200).Map()["revoked"].([]any)
+}
+
+// TestDisputedOrdersOpenNoDoor: while a dispute is open the tickets are blocked and keep
+// status and place; a won one gives them back; a lost one voids what is not used, frees
+// the places, and takes the order out of the paid ones.
+func TestDisputedOrdersOpenNoDoor(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range disputers {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.listen()
+			event := b.event(nil)
+			m := d.buy(b, event)
+			id, payment := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
+			used, unused := ticketsOf(m)[0], ticketsOf(m)[1]
+			code := b.code(unused)
+			paidWord := order(m)["payment_status"]
+			b.admin.Put("/tickets/"+used.String()+"/consume", nil).Expect(200)
+			require.Nil(t, docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]["blocked"])
+			b.clock.Advance(time.Minute)
+
+			d.open(b, payment)
+			b.settle()
+			doc := docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]
+			require.Equal(t, "available", doc["status"])
+			require.Equal(t, "payment_disputed", doc["blocked"])
+			require.Nil(t, docs(b.admin.Get("/tickets?_id=" + used.String()).Expect(200))[0]["blocked"], "it was used before")
+			require.Len(t, docs(b.admin.Get("/tickets?query="+url.QueryEscape(`{"blocked":"payment_disputed"}`)).Expect(200)), 1)
+			for _, a := range []*apitest.Answer{
+				b.me.Get("/me/tickets/" + unused.String() + "/qr"), b.me.Put("/tickets/"+unused.String()+"/consume", nil),
+				b.admin.Put("/tickets/"+unused.String()+"/consume", nil), b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}),
+			} {
+				require.Contains(t, a.Expect(409).Detail(), "payment_disputed")
+				require.Equal(t, "blocked", a.Field())
+			}
+			scan := b.scanned(code, b.clock.Now())
+			require.Equal(t, "refused", scan["result"])
+			require.Equal(t, "payment_disputed", scan["reason"])
+			require.Equal(t, true, scan["conflict"])
+			require.Equal(t, b.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), scan["at"])
+			require.Equal(t, []any{unused.String()}, b.revoked(event))
+			require.Equal(t, 2, b.issued(event), "places stay held")
+			state, status := b.orderRow(id)
+			require.Equal(t, "paid", state)
+			require.Equal(t, paidWord, status)
+
+			d.close(b, payment, true)
+			b.settle()
+			require.Nil(t, docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]["blocked"])
+			require.Equal(t, code, b.code(unused))
+			require.Empty(t, b.revoked(event))
+			state, status = b.orderRow(id)
+			require.Equal(t, "paid", state)
+			require.Equal(t, paidWord, status)
+
+			second := d.buy(b, event)
+			id, payment = order(second)["_id"].(string), order(second)["gateway_payment_id"].(string)
+			used, unused = ticketsOf(second)[0], ticketsOf(second)[1]
+			code = b.code(unused)
+			early := b.code(used)
+			b.clock.Advance(time.Minute)
+			before := b.clock.Now().Add(-30 * time.Second)
+			d.open(b, payment)
+			b.settle()
+			require.Equal(t, "consumed", b.scanned(early, before)["result"], "they came in before anybody disputed")
+			d.close(b, payment, false)
+			b.settle()
+			state, status = b.orderRow(id)
+			require.Equal(t, "lost", state)
+			require.Equal(t, "CHARGEBACK_LOST", status)
+			require.Equal(t, "consumed", b.ticketStatus(used))
+			require.Equal(t, "expired", b.ticketStatus(unused))
+			require.Equal(t, 3, b.issued(event), "the place of the unused one is free")
+			require.Equal(t, []any{unused.String()}, b.revoked(event))
+			require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"), "a lost dispute is no refund")
+			require.Equal(t, 1, b.count("SELECT count(*) FROM finance.orders WHERE is_paid"))
+			require.Equal(t, 24100, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event))
+			scan = b.scanned(code, b.clock.Now())
+			require.Equal(t, "refused", scan["result"])
+			require.Equal(t, "payment_disputed", scan["reason"])
+			require.Equal(t, "CHARGEBACK_LOST", b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)["payment_status"])
+		})
+	}
+}
+
+// TestADisputeMayBeToldBeforeItsPayment: in any order of the events the same stands.
+func TestADisputeMayBeToldBeforeItsPayment(t *testing.T) {
+	t.Parallel()
+	for _, inTurn := range paymentstest.Permutations("payment_intent.succeeded", "charge.dispute.created", "charge.dispute.closed") {
+		t.Run(strings.Join(inTurn, " "), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			m := b.me.Post("/store/purchase/gwb/pix", pix(b.event(nil), 2)).Expect(200).Map()
+			id, payment := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
+			require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(payment))
+			dispute, err := b.gateways.Sandbox.GWB.OpenDispute(payment, "fraudulent", false)
+			require.NoError(t, err)
+			require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, false))
+			for _, kind := range inTurn {
+				b.gateways.DeliverGWB(t, b.nobody.URL(), kind, payment)
+			}
+			state, status := b.orderRow(id)
+			require.Equal(t, "lost", state)
+			require.Equal(t, "CHARGEBACK_LOST", status)
+			for _, ticket := range ticketsOf(m) {
+				require.Equal(t, "expired", b.ticketStatus(ticket))
+			}
+		})
+	}
+}
+
+// TestScansAfterATicketWasVoidAreRefused: with the reason and since when, and so are
+// those that no clock can have told.
+func TestScansAfterATicketWasVoidAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event := b.event(nil)
+	edited, waiting, good := b.give(b.customer.ID, event), b.give(b.customer.ID, event), b.give(b.customer.ID, event)
+	editedCode, waitingCode, goodCode := b.code(edited), b.code(waiting), b.code(good)
+	issued := b.clock.Now()
+	b.clock.Advance(time.Hour)
+	voided := b.clock.Now()
+	b.admin.Put("/tickets", []object{{"_id": edited, "status": "expired"}, {"_id": waiting, "status": "pending"}}).Expect(200)
+	b.clock.Advance(time.Hour)
+	stamp := func(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+	for _, code := range []string{editedCode, waitingCode} {
+		scan := b.scanned(code, voided.Add(time.Minute))
+		require.Equal(t, "refused", scan["result"])
+		require.Equal(t, "edited", scan["reason"])
+		require.Equal(t, stamp(voided), scan["at"])
+	}
+	require.Equal(t, "consumed", b.scanned(editedCode, voided.Add(-time.Minute))["result"], "before the edit it was good")
+
+	scan := b.scanned(goodCode, issued.Add(-6*time.Minute))
+	require.Equal(t, []any{"refused", "before_issue", stamp(issued)}, []any{scan["result"], scan["reason"], scan["at"]})
+	scan = b.scanned(goodCode, b.clock.Now().Add(6*time.Minute))
+	require.Equal(t, []any{"refused", "clock_ahead", stamp(b.clock.Now())}, []any{scan["result"], scan["reason"], scan["at"]})
+	require.Equal(t, "available", b.ticketStatus(good))
+	require.Equal(t, "consumed", b.scanned(goodCode, issued.Add(-4*time.Minute))["result"], "clocks differ a little")
+}
