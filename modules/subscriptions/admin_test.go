@@ -243,6 +243,19 @@ func TestAdminReportsAChargeback(t *testing.T) {
 	require.Equal(t, "open", refunds["chargebacks"].([]any)[0].(object)["status"])
 	require.Equal(t, b.intentOf(t), refunds["chargebacks"].([]any)[0].(object)["payment_intent_id"])
 	require.Equal(t, "active>suspended chargeback admin", b.history(t, id)[2])
+
+	// No more than what was paid, without what was given back.
+	b.newcomer(t)
+	unpaid := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan}))
+	require.Equal(t, "amount", admin.Post("/subscriptions/"+unpaid.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(422).Field())
+	require.Equal(t, "pending", b.status(t, unpaid))
+	b.newcomer(t)
+	refunded := b.paidGWB(t)
+	admin.Post("/admin/gwb/subscriptions/"+refunded.String()+"/refund", object{"reason": "as agreed", "amount": 990}).Expect(200)
+	require.Equal(t, "amount", admin.Post("/subscriptions/"+refunded.String()+"/chargeback", object{"reason": "told by the bank", "amount": 4001}).Expect(422).Field())
+	admin.Post("/admin/gwb/subscriptions/"+refunded.String()+"/refund", object{"reason": "the rest", "amount": 4000}).Expect(200)
+	require.Equal(t, "amount", admin.Post("/subscriptions/"+refunded.String()+"/chargeback", object{"reason": "told by the bank", "amount": 1}).Expect(422).Field())
+	require.Equal(t, "active", b.status(t, refunded))
 }
 
 func TestAdminListsAndEdits(t *testing.T) {

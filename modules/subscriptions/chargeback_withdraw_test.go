@@ -129,14 +129,17 @@ func TestAWithdrawnChargebackOpensNothingElse(t *testing.T) {
 	}
 }
 
-// A chargeback of what had not begun leads back there, not into access that nobody paid.
+// A chargeback of what had not begun, which an earlier release took, leads back there, not into access that nobody paid.
 func TestAWithdrawnChargebackOfAPendingSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.listen()
 	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan}))
 	admin := b.admin(t)
-	admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
+	_, err := b.db.Exec(t.Context(), `INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
+		SELECT 'gwa', 'CHARGEBACK-of-before', '', 'subscription', id, customer_id, 4990, 'open', 'reported_by_admin', now(), now(), now(), now() FROM subscriptions.subscriptions`)
+	require.NoError(t, err)
+	b.set(t, id, "status = 'suspended', has_chargeback = true")
 	admin.Delete("/subscriptions/"+id.String()+"/chargebacks/"+b.chargebacks(t, id)[0]["chargeback_id"].(string), object{"reason": "by mistake"}).Expect(200)
 	require.Equal(t, "pending", b.status(t, id))
 	require.False(t, b.access(t))

@@ -163,6 +163,12 @@ func TestCancelNamesTheDaysGivenUp(t *testing.T) {
 	b.newcomer(t)
 	b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.NotContains(t, b.expect(t, 200, http.MethodDelete, ownPath, nil)["message"], "paid day")
+	b.newcomer(t)
+	trial := subscriptionstest.In(t, b.db, b.customer.ID, "active")
+	b.set(t, trial, "trial_days = 7, next_billing_date = $2", b.clock.Now().Add(7*day))
+	message := b.expect(t, 200, http.MethodDelete, ownPath, nil)["message"]
+	require.Contains(t, message, " 7 trial days, until ")
+	require.NotContains(t, message, "paid")
 }
 
 // TestRecurrenceIsStoppedAfterALostAnswer: the gateway is silent, the job goes on,

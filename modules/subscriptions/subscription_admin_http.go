@@ -141,7 +141,7 @@ type chargebackInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body struct {
 		Reason string `json:"reason" minLength:"5" maxLength:"500"`
-		Amount *int64 `json:"amount" required:"false" nullable:"false" minimum:"1" maximum:"100000000000" doc:"Cents, at most the latest payment, which is the default"`
+		Amount *int64 `json:"amount" required:"false" nullable:"false" minimum:"1" maximum:"100000000" doc:"Cents, at most what is left of the latest payment, which is the default"`
 	}
 }
 

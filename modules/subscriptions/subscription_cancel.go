@@ -35,7 +35,7 @@ func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only pa
 	var after row
 	var givenUp string
 	if Status(sub.Status) == Pending && pix && !sub.IntentOpen {
-		after, err = s.cancelPix(ctx, sub)
+		after, err = s.cancelPix(ctx, sub, c)
 	} else {
 		after, givenUp, err = s.cancelNow(ctx, sub, c)
 	}
@@ -62,10 +62,14 @@ func (s *Service) currentAt(ctx context.Context, customerID objectid.ID, only pa
 
 // cancelPix drops an unpaid PIX: its code first, so that nobody pays it after. 409 when
 // it has been paid meanwhile, or a renewal or another subscription has taken its place,
-// which goes on.
-func (s *Service) cancelPix(ctx context.Context, sub row) (row, error) {
+// which goes on. While the gateway does not answer it ends here all the same: the code is
+// made unpayable by job, and money that was quicker is late money.
+func (s *Service) cancelPix(ctx context.Context, sub row, c change) (row, error) {
 	if err := s.dropPix(ctx, sub, CustomerCancels, ByCustomer); err != nil {
-		return row{}, s.payments.Refused(ctx, "cancel PIX", err)
+		s.log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+			slog.String("gateway", sub.Gateway), slog.Any("error", err))
+		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
+		return after, err
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
 	if err == nil && Status(after.Status) == Active {
@@ -92,7 +96,18 @@ const endRetry = time.Minute
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
 func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, string, error) {
+	sub, givenUp, err := s.cancelHere(ctx, sub, c)
+	if err != nil {
+		return row{}, "", err
+	}
+	sub, err = s.endNow(ctx, sub)
+	return sub, givenUp, err
+}
+
+// cancelHere ends a subscription here, and by job at its gateway.
+func (s *Service) cancelHere(ctx context.Context, sub row, c change) (row, string, error) {
 	var paid *time.Time
+	wasPaid := false
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
@@ -103,6 +118,11 @@ func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, string
 		}
 		if paid, err = s.paidUntil(ctx, tx, locked); err != nil {
 			return err
+		}
+		if _, last, err := s.latestOfChainTx(ctx, tx, locked); err != nil {
+			return err
+		} else if last != nil {
+			wasPaid = true
 		}
 		moved, err := s.moveTx(ctx, tx, &locked, c)
 		if err != nil {
@@ -123,8 +143,7 @@ func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, string
 	if err != nil {
 		return row{}, "", err
 	}
-	sub, err = s.endNow(ctx, sub)
-	return sub, s.givenUp(paid), err
+	return sub, s.givenUp(sub, paid, wasPaid), nil
 }
 
 // endNow tries what the job would do, and answers the row as it is after.

@@ -17,46 +17,32 @@ import (
 
 // chargeback does for a dispute that the gateway did not report what
 // charge.dispute.created does: suspended, has_chargeback, a row in the ledger of
-// disputes. It is of the latest payment that gave it time, and no more than that: 422 above it, 409 while
-// that payment is disputed already. It may have been made for what the subscription has
-// renewed. Where nothing was paid the price of a period stands for it.
+// disputes. It is of the latest payment that gave it time, which may have been made for
+// what the subscription has renewed, and no more than what is left of that: 422 above it,
+// and where nothing was paid or is left; 409 while that payment is disputed already.
 func (s *Service) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
 	now := s.clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
 		report := payments.DisputeReport{
-			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
-			Reason: reason, State: payments.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
+			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: payments.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
-		chain, err := s.renewalChain(ctx, tx, *sub)
+		disputed, latest, err := s.latestOfChainTx(ctx, tx, *sub)
 		if err != nil {
 			return err
 		}
-		disputed := *sub
-		var latest payments.Payment
-		for _, r := range chain {
-			last, err := s.latestPaymentTx(ctx, tx, r)
-			if err != nil {
-				return err
-			}
-			if last != nil {
-				disputed, latest = r, last.Payment
-				report.PaymentID, report.Amount = cmp.Or(latest.PaymentIntentID, latest.ID), latest.Amount
-				break
-			}
+		if latest == nil {
+			return fault.InvalidAt("cannot be of a subscription for which nothing was paid", "body", "amount")
 		}
-		all, err := s.disputesOf(ctx, tx, *sub)
-		if err != nil {
+		report.PaymentID = cmp.Or(latest.Payment.PaymentIntentID, latest.Payment.ID)
+		report.Amount, err = s.disputableTx(ctx, tx, *sub, disputed, *latest)
+		switch {
+		case err != nil:
 			return err
-		}
-		for _, d := range all {
-			if d.State == payments.DisputeOpen && (d.PaymentID == report.PaymentID || isOne(latest, []string{d.PaymentID})) {
-				return fault.Conflict("The payment has an open chargeback already.")
-			}
-		}
-		if amount != nil {
-			if money.Cents(*amount) > report.Amount {
-				return fault.InvalidAt(fmt.Sprintf("has to be at most what was paid, %d cents", report.Amount), "body", "amount")
-			}
+		case report.Amount <= 0:
+			return fault.InvalidAt("has nothing left to be of: what was paid was given back, or taken by a chargeback", "body", "amount")
+		case amount != nil && money.Cents(*amount) > report.Amount:
+			return fault.InvalidAt(fmt.Sprintf("has to be at most what is left of what was paid, %d cents", report.Amount), "body", "amount")
+		case amount != nil:
 			report.Amount = money.Cents(*amount)
 		}
 		_, err = s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
@@ -71,6 +57,45 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
 		return err
 	})
+}
+
+// latestOfChainTx is the latest payment that gave time to a subscription, or to what it has
+// renewed, and which of them it was made for; nil without one.
+func (s *Service) latestOfChainTx(ctx context.Context, tx pgx.Tx, sub row) (row, *payments.LedgerPayment, error) {
+	chain, err := s.renewalChain(ctx, tx, sub)
+	if err != nil {
+		return sub, nil, err
+	}
+	for _, r := range chain {
+		if last, err := s.latestPaymentTx(ctx, tx, r); err != nil || last != nil {
+			return r, last, err
+		}
+	}
+	return sub, nil, nil
+}
+
+// disputableTx is what a dispute of a payment may be of: neither given back or asked for,
+// nor taken by another one. 409 while one is open.
+func (s *Service) disputableTx(ctx context.Context, tx pgx.Tx, sub, of row, paid payments.LedgerPayment) (money.Cents, error) {
+	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, of.ID)
+	if err != nil {
+		return 0, err
+	}
+	left := leftOf(paid, given)
+	all, err := s.disputesOf(ctx, tx, sub)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range all {
+		switch {
+		case !isOne(paid.Payment, []string{d.PaymentID}):
+		case d.State == payments.DisputeOpen:
+			return 0, fault.Conflict("The payment has an open chargeback already.")
+		case d.State == payments.DisputeLost:
+			left -= d.Amount
+		}
+	}
+	return left, nil
 }
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.

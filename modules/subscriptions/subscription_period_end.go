@@ -287,18 +287,26 @@ func (s *Service) provedMissing(ctx context.Context, sub row, cause error) error
 // day is the date of an instant where the platform reports.
 func (s *Service) day(t time.Time) string { return t.In(s.cfg.Zone).Format(time.DateOnly) }
 
-// givenUp says what paid time a customer throws away who cancels at once; "" for none.
-// The days are those from today to the date that it names, whatever the time of day.
-func (s *Service) givenUp(end *time.Time) string {
+// givenUp says what time a customer throws away who cancels at once, and whether they had
+// paid for it; "" for none. The days are those from today to the date that it names,
+// whatever the time of day.
+func (s *Service) givenUp(sub row, end *time.Time, wasPaid bool) string {
 	now := s.clock.Now()
 	if end == nil || !end.After(now) {
 		return ""
 	}
+	kind := "paid"
+	if !wasPaid {
+		kind = "free"
+		if sub.TrialDays > 0 || sub.StartsAt != nil { // a trial that was renewed has gone on
+			kind = "trial"
+		}
+	}
 	days := max(1, daysBetween(now.In(s.cfg.Zone), end.In(s.cfg.Zone)))
 	if days == 1 {
-		return fmt.Sprintf(" One paid day, until %s, was given up.", s.day(*end))
+		return fmt.Sprintf(" One %s day, until %s, was given up.", kind, s.day(*end))
 	}
-	return fmt.Sprintf(" %d paid days, until %s, were given up.", days, s.day(*end))
+	return fmt.Sprintf(" %d %s days, until %s, were given up.", days, kind, s.day(*end))
 }
 
 // daysBetween counts the days from one date to another, each as its own zone names it.

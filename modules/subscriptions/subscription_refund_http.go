@@ -171,7 +171,7 @@ func (r *reais) UnmarshalJSON(b []byte) error {
 
 // Schema documents the amount.
 func (reais) Schema(huma.Registry) *huma.Schema {
-	most := float64(money.MaxCharge) / 100
+	most := float64(money.Max) / 100
 	return &huma.Schema{Type: huma.TypeNumber, Maximum: &most, Description: "Reais, above 0, at most two decimals and what was paid; left out: all that is left"}
 }
 
@@ -186,6 +186,6 @@ func (c *cents) UnmarshalJSON(b []byte) error {
 
 // Schema documents the amount.
 func (cents) Schema(huma.Registry) *huma.Schema {
-	most := float64(money.MaxCharge)
+	most := float64(money.Max)
 	return &huma.Schema{Type: huma.TypeInteger, Maximum: &most, Description: "Cents, above 0, at most what was paid; left out: all that is left"}
 }

@@ -24,7 +24,7 @@ import (
 // withdrawal is what became of a withdrawal.
 type withdrawal struct {
 	sub        row
-	amount     money.Cents // given back, or on its way
+	amount     money.Cents // given back by it, or on its way: without what had been given back before
 	refundedAt *time.Time  // nil until all of it is given back
 	underWay   bool        // a refund is not answered, or not done
 }
@@ -226,14 +226,20 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 		for _, p := range paid {
 			w.amount += p.Payment.Amount
 		}
+		before := askedBefore(given)
 		for _, r := range given {
+			if before(r) {
+				w.amount -= r.Amount
+			}
 			if r.Status == payments.RefundRequested || r.Status == payments.RefundPending {
 				w.underWay = true
 			}
 			if r.Status != payments.RefundDone {
 				continue
 			}
-			done += r.Amount
+			if !before(r) {
+				done += r.Amount
+			}
 			if w.refundedAt == nil || r.RefundedAt.After(*w.refundedAt) {
 				w.refundedAt = r.RefundedAt
 			}
@@ -243,6 +249,22 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 		w.refundedAt = nil
 	}
 	return w, nil
+}
+
+// askedBefore tells the refunds, newest first, that were there before the withdrawal asked
+// for the first of its own, and that have come to something.
+func askedBefore(given []payments.Refund) func(payments.Refund) bool {
+	own := func(r payments.Refund) bool { return r.ByAdmin && r.AdminID == nil && r.Reason == withdrawalReason }
+	var first *time.Time
+	for _, r := range slices.Backward(given) {
+		if own(r) {
+			first = &r.RequestedAt
+			break
+		}
+	}
+	return func(r payments.Refund) bool {
+		return r.Status != payments.RefundFailed && !own(r) && (first == nil || !r.RequestedAt.After(*first))
+	}
 }
 
 // paidAndGiven are the payments of a subscription and the refunds of them.

@@ -36,6 +36,20 @@ func (b *bundle) paidPixGWA(t *testing.T) objectid.ID {
 	return id
 }
 
+// TestAWithdrawalTellsWhatItGivesBack: a part had been given back before.
+func TestAWithdrawalTellsWhatItGivesBack(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	id := b.paidGWB(t)
+	b.admin(t).Post("/admin/gwb/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "amount": 990}).Expect(200)
+	for range 2 {
+		answer := b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()
+		require.EqualValues(t, 4000, answer["refund_amount"])
+		require.NotEmpty(t, answer["refunded_at"])
+	}
+	require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
+}
+
 func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]struct {

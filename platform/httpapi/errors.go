@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,7 +91,8 @@ const maxIssues = 50
 // huma has one constructor of errors for the whole process; ours gives the
 // contract's bodies.
 func init() {
-	huma.ValidateStrictCasing = true  // a member in another spelling is an unknown field
+	huma.ValidateStrictCasing = true // a member in another spelling is an unknown field
+	huma.ErrorFormatter = plainly
 	huma.DefaultArrayNullable = false // a null body is no array: 422, and our lists are never null
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return bodyOf(faultOf(status, msg, errs))
@@ -97,6 +100,18 @@ func init() {
 	huma.NewErrorWithContext = func(_ huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		return huma.NewError(status, msg, errs...)
 	}
+}
+
+// plainly is fmt.Sprintf that writes each number in digits alone: a bound of 1000000 is
+// no "1e+06".
+func plainly(format string, args ...any) string {
+	all := slices.Clone(args)
+	for i, arg := range all {
+		if n, ok := arg.(float64); ok {
+			all[i] = strconv.FormatFloat(n, 'f', -1, 64)
+		}
+	}
+	return fmt.Sprintf(format, all...)
 }
 
 // faultOf turns huma's own findings into a fault.

@@ -133,10 +133,10 @@ var trailed = map[string]func(o *office) made{
 		return o.act("/admin/subscriptions/", o.active(), "/extend", obj{"days": 3})
 	},
 	"subscription_chargeback": func(o *office) made {
-		return o.act("/subscriptions/", o.active(), "/chargeback", obj{"reason": "told by the bank"})
+		return o.act("/subscriptions/", o.subscribed("gwb"), "/chargeback", obj{"reason": "told by the bank"})
 	},
 	"subscription_chargeback_withdraw": func(o *office) made {
-		id := o.active()
+		id := o.subscribed("gwb")
 		o.root.Post("/subscriptions/"+id+"/chargeback", obj{"reason": "told by the bank"}).Expect(http.StatusOK)
 		listed := o.root.Get("/subscriptions/" + id + "/refunds").Expect(http.StatusOK).Map()["chargebacks"].([]any)[0].(obj)
 		return made{o.root.Delete("/subscriptions/"+id+"/chargebacks/"+listed["chargeback_id"].(string), obj{"reason": "by mistake"}), "subscriptions", id}

@@ -34,6 +34,18 @@ func Active(t testing.TB, db *pgxpool.Pool, customerID objectid.ID) objectid.ID 
 	return In(t, db, customerID, "active")
 }
 
+// Paid is Active with the payment of its period in the ledger.
+func Paid(t testing.TB, db *pgxpool.Pool, customerID objectid.ID) objectid.ID {
+	t.Helper()
+	id := Active(t, db, customerID)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	_, err := db.Exec(t.Context(), `INSERT INTO payments.payments (gateway, gateway_payment_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method,
+			native_status, settled_at, created_at, updated_at, counted)
+		VALUES ('gwb', 'in_' || $1::text, 'pi_' || $1::text, 'subscription', $1::text, $2, 4990, 'credit_card', 'paid', $3, $3, $3, true)`, id, customerID, now)
+	require.NoError(t, err)
+	return id
+}
+
 // In gives the customer a card subscription of gateway B in the given state. A
 // live one becomes his current one.
 func In(t testing.TB, db *pgxpool.Pool, customerID objectid.ID, status string) objectid.ID {

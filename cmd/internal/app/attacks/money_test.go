@@ -18,7 +18,7 @@ func TestNoChargebackBreaksTheFigures(t *testing.T) {
 	_, admin := p.admin(func(u *accounts.NewUser) { u.Root = true })
 	for range 2 {
 		customer, _ := p.customer()
-		id := subscriptionstest.Active(t, p.db, customer.ID)
+		id := subscriptionstest.Paid(t, p.db, customer.ID)
 		path := "/subscriptions/" + id.String() + "/chargeback"
 		for _, amount := range []any{int64(math.MaxInt64), int64(math.MaxInt64) / 2, 100_000_000_001, 1e300} {
 			require.Equal(t, "amount", admin.Post(path, object{"reason": "told by the bank", "amount": amount}).Expect(422).Field())
