@@ -19,6 +19,7 @@ type commands struct {
 	Serve     serveCommand     `cmd:"" help:"Answer the API. Run as many as wanted on one database."`
 	Work      workCommand      `cmd:"" help:"Work the jobs: mails, recoveries, expiries. Run as many as wanted."`
 	Dev       devCommand       `cmd:"" help:"Run everything on this machine, on a private Postgres and sandbox gateways."`
+	Config    configCommand    `cmd:"" help:"Look at the configuration."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database to the newest version, or back."`
 	User      userCommand      `cmd:"" help:"Create users."`
 	Seed      seedCommand      `cmd:"" help:"Fill a database with the sample plans and catalogue."`
@@ -47,13 +48,7 @@ func main() {
 }
 
 // configured reads the configuration and insists that it is complete.
-func configured() (app.Config, error) {
-	cfg, err := app.ReadConfig()
-	if err != nil {
-		return cfg, err
-	}
-	return cfg, cfg.Validate()
-}
+func configured() (app.Config, error) { return app.CheckedConfig() }
 
 // databaseOnly reads the configuration for commands that need the database alone.
 func databaseOnly() (app.Config, error) {

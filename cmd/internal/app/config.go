@@ -3,15 +3,9 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
-	"reflect"
-	"strings"
 	"time"
-
-	"github.com/caarlos0/env/v11"
 
 	"marquee/platform/collection"
 	"marquee/platform/postgres"
@@ -19,15 +13,16 @@ import (
 )
 
 // Config is the whole configuration; each key is an environment variable.
-// `marquee serve --help` prints them with these comments.
+// `marquee serve --help` prints them with these comments. A variable tagged secret may
+// be read from a file and is never printed, one tagged zero has a meaning for 0.
 type Config struct {
-	DatabaseURL  string        `env:"DATABASE_URL" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
-	ReplicaURL   string        `env:"DATABASE_REPLICA_URL" doc:"A read replica for reads that may lag; empty means the primary."`
+	DatabaseURL  string        `env:"DATABASE_URL" secret:"yes" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
+	ReplicaURL   string        `env:"DATABASE_REPLICA_URL" secret:"yes" doc:"A read replica for reads that may lag; empty means the primary."`
 	PollOnly     bool          `env:"DATABASE_POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
 	MaxConns     int32         `env:"DATABASE_MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists; at least 4. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
-	DatabaseWait time.Duration `env:"DATABASE_WAIT" envDefault:"1s" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
-	LockWait     time.Duration `env:"DATABASE_LOCK_WAIT" envDefault:"2s" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. Jobs wait as long as it takes."`
-	InFlight     int           `env:"REQUESTS_IN_FLIGHT" doc:"Requests that are worked on at once; further ones are 503 SERVICE_BUSY. 0: 64 for each core."`
+	DatabaseWait time.Duration `env:"DATABASE_WAIT" envDefault:"1s" zero:"yes" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
+	LockWait     time.Duration `env:"DATABASE_LOCK_WAIT" envDefault:"2s" zero:"yes" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. 0: as long as it takes, as jobs do."`
+	InFlight     int           `env:"REQUESTS_IN_FLIGHT" zero:"yes" doc:"Requests that are worked on at once; further ones are 503 SERVICE_BUSY. 0: 64 for each core."`
 	Addr         string        `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
 	MetricsAddr  string        `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics; off for none."`
 	PublicURL    string        `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
@@ -36,10 +31,10 @@ type Config struct {
 	LogLevel     string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
 	NoThrottle   bool          `env:"NO_THROTTLE" doc:"Lifts the limits per address, and those on wrong passwords and codes, promo codes, mails and unpaid places. For load tests only."`
 
-	TokenKeys string `env:"TOKEN_KEYS" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
-	FileKey   string `env:"FILE_KEY" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
+	TokenKeys string `env:"TOKEN_KEYS" secret:"yes" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
+	FileKey   string `env:"FILE_KEY" secret:"yes" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
 
-	TrialKey string `env:"TRIAL_KEY" doc:"Key of at least 32 characters of the hashes by which a tax id has one trial in 24 months; empty: one derived from FILE_KEY. With another key all have one again."`
+	TrialKey string `env:"TRIAL_KEY" secret:"yes" doc:"Key of at least 32 characters of the hashes by which a tax id has one trial in 24 months; empty: one derived from FILE_KEY. With another key all have one again."`
 
 	AccessTokenTTL  time.Duration `env:"ACCESS_TOKEN_TTL" envDefault:"12h" doc:"Life of an access token."`
 	RefreshTokenTTL time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h" doc:"Life of a refresh token."`
@@ -65,34 +60,34 @@ type Config struct {
 	LoginSyncWait      time.Duration `env:"LOGIN_SYNC_WAIT" envDefault:"1500ms" doc:"Longest that a login waits for the gateway to tell the subscription's status; then a job asks."`
 	LoginSyncPerMinute int           `env:"LOGIN_SYNC_PER_MINUTE" envDefault:"10" doc:"Logins a minute that ask a gateway, of all customers together; gateway A allows 25,000 calls in 12 hours."`
 
-	StreamURLKey string        `env:"STREAM_URL_KEY" doc:"Key of at least 32 characters that signs stream URLs, shared with whoever serves the videos; empty: one derived from FILE_KEY."`
+	StreamURLKey string        `env:"STREAM_URL_KEY" secret:"yes" doc:"Key of at least 32 characters that signs stream URLs, shared with whoever serves the videos; empty: one derived from FILE_KEY."`
 	StreamURLTTL time.Duration `env:"STREAM_URL_TTL" envDefault:"4h" doc:"Life of a stream URL."`
 
 	MaxImageBytes      int64 `env:"MAX_IMAGE_BYTES" envDefault:"5242880" doc:"Largest avatar, event or promo image, in bytes; exactly as many pass."`
 	MaxAttachmentBytes int64 `env:"MAX_ATTACHMENT_BYTES" envDefault:"10485760" doc:"Largest attachment or other file, in bytes; exactly as many pass."`
 
 	GWAURL          string   `env:"GWA_URL" envDefault:"https://api.asaas.com/v3" doc:"Base URL of gateway A."`
-	GWAAPIKey       string   `env:"GWA_API_KEY" doc:"API key of gateway A; quote its leading dollar sign."`
-	GWAWebhookToken []string `env:"GWA_WEBHOOK_TOKEN" doc:"Token that gateway A sends with its webhooks; comma-separated while rotating."`
+	GWAAPIKey       string   `env:"GWA_API_KEY" secret:"yes" doc:"API key of gateway A; quote its leading dollar sign."`
+	GWAWebhookToken []string `env:"GWA_WEBHOOK_TOKEN" secret:"yes" doc:"Token that gateway A sends with its webhooks; comma-separated while rotating."`
 	GWBURL          string   `env:"GWB_URL" envDefault:"https://api.stripe.com" doc:"Base URL of gateway B."`
-	GWBSecretKey    string   `env:"GWB_SECRET_KEY" doc:"Secret key of gateway B."`
+	GWBSecretKey    string   `env:"GWB_SECRET_KEY" secret:"yes" doc:"Secret key of gateway B."`
 	GWBPublishable  string   `env:"GWB_PUBLISHABLE_KEY" doc:"Publishable key of gateway B, given to clients."`
-	GWBWebhook      []string `env:"GWB_WEBHOOK_SECRET" doc:"Signing secret of gateway B's webhooks; comma-separated while rotating."`
+	GWBWebhook      []string `env:"GWB_WEBHOOK_SECRET" secret:"yes" doc:"Signing secret of gateway B's webhooks; comma-separated while rotating."`
 
 	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription makes room for a new one."`
-	WithdrawalDays     int           `env:"WITHDRAWAL_DAYS" envDefault:"7" doc:"Days after that of its first payment on which a subscription may be withdrawn from with all money back (CDC, art. 49), counted in REPORT_TZ: until the end of the last one. 0: not offered."`
+	WithdrawalDays     int           `env:"WITHDRAWAL_DAYS" envDefault:"7" zero:"yes" doc:"Days after that of its first payment on which a subscription may be withdrawn from with all money back (CDC, art. 49), counted in REPORT_TZ: until the end of the last one. 0: not offered."`
 	RenewPixDays       int           `env:"RENEW_PIX_DAYS" envDefault:"7" doc:"Days before its end from which a subscription paid by PIX can be renewed by another."`
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
 	PastDueSuspends    bool          `env:"PAST_DUE_SUSPENDS" envDefault:"true" doc:"Whether gateway B's past_due suspends at once."`
 	DunningDays        []int         `env:"DUNNING_DAYS" envDefault:"0,3,7" doc:"Days after a failed payment on which the customer is mailed about it, rising, comma-separated."`
 	PixRetryDays       []int         `env:"PIX_RETRY_DAYS" envDefault:"1,3,6" doc:"Days after its due date on which a debit of automatic PIX that the bank refused is ordered again: at most three, rising, from 1 to 7, comma-separated."`
 
-	ReconcilePause time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours."`
+	ReconcilePause time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" zero:"yes" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours. 0: none."`
 
-	AutoRefundsPerHour   int   `env:"AUTO_REFUNDS_PER_HOUR" envDefault:"20" doc:"Payments that could not be applied and are refunded without a person's decision, in any hour; further ones wait on the list of unapplied payments. 0: none."`
-	AutoRefundDailyLimit int64 `env:"AUTO_REFUND_DAILY_LIMIT" envDefault:"500000" doc:"Sum, in cents, of what is refunded without a person's decision in any 24 hours. 0: nothing."`
+	AutoRefundsPerHour   int   `env:"AUTO_REFUNDS_PER_HOUR" envDefault:"20" zero:"yes" doc:"Payments that could not be applied and are refunded without a person's decision, in any hour; further ones wait on the list of unapplied payments. 0: none."`
+	AutoRefundDailyLimit int64 `env:"AUTO_REFUND_DAILY_LIMIT" envDefault:"500000" zero:"yes" doc:"Sum, in cents, of what is refunded without a person's decision in any 24 hours. 0: nothing."`
 
-	WebhookLogMonths int `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" doc:"Months, before the present one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
+	WebhookLogMonths int `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" zero:"yes" doc:"Months, before the present one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
 
 	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
 	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order; at most 10 minutes while more than 30 % of the event's places are held unpaid."`
@@ -103,7 +98,7 @@ type Config struct {
 	GatewayCallTime   time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
 	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" doc:"Accepts the CNPJ with letters, in force since July 2026."`
 
-	SMTPURL  string `env:"SMTP_URL" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
+	SMTPURL  string `env:"SMTP_URL" secret:"yes" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`
 
 	OperatorsMail []string `env:"OPERATORS_MAIL" doc:"Addresses that hear of what only an operator can mend, such as a gateway that does not find our subscriptions; comma-separated, empty for none."`
@@ -113,94 +108,6 @@ type Config struct {
 	ExportLinkTTL  time.Duration `env:"EXPORT_LINK_TTL" envDefault:"15m" doc:"Life of the download link of such a file."`
 
 	ReportTZ string `env:"REPORT_TZ" envDefault:"America/Sao_Paulo" doc:"Time zone of billing periods and reports."`
-}
-
-// ReadConfig reads the environment; Validate tells whether it is enough.
-func ReadConfig() (Config, error) {
-	cfg, err := env.ParseAs[Config]()
-	if err != nil {
-		return Config{}, fmt.Errorf("configuration: %w", err)
-	}
-	return cfg, nil
-}
-
-// minSecret is the shortest key or token that is accepted.
-const minSecret = 32
-
-// Validate says in a sentence what is missing or too weak to serve with.
-func (c Config) Validate() error {
-	var problems []error
-	need := func(ok bool, sentence string) {
-		if !ok {
-			problems = append(problems, errors.New(sentence))
-		}
-	}
-	need(c.DatabaseURL != "", "DATABASE_URL is missing: the Postgres connection string.")
-	err := c.checkTokenKeys()
-	need(err == nil, fmt.Sprint(err))
-	need(len(c.FileKey) >= minSecret, "FILE_KEY is missing or shorter than 32 characters.")
-	need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY is shorter than 32 characters.")
-	need(c.PasswordList == "on" || c.PasswordList == "off" || c.PasswordList == "", "PASSWORD_LIST is neither on nor off.")
-	need(c.TrialKey == "" || len(c.TrialKey) >= minSecret, "TRIAL_KEY is shorter than 32 characters.")
-	need(c.StreamURLTTL >= time.Second, "STREAM_URL_TTL is shorter than a second.")
-	need(c.MaxConns == 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS is below 4: 2 connections are kept for webhooks, health and tokens.")
-	need(c.DatabaseWait == 0 || c.DatabaseWait >= time.Millisecond, "DATABASE_WAIT is shorter than a millisecond.")
-	need(c.LockWait == 0 || c.LockWait >= time.Millisecond, "DATABASE_LOCK_WAIT is shorter than a millisecond.")
-	need(c.ExportTTL >= time.Minute && c.ExportLinkTTL >= time.Second, "EXPORT_TTL is shorter than a minute, or EXPORT_LINK_TTL than a second.")
-	need(c.GWAAPIKey != "", "GWA_API_KEY is missing.")
-	need(strong(c.GWAWebhookToken), "GWA_WEBHOOK_TOKEN is missing or shorter than 32 characters.")
-	need(c.GWBSecretKey != "", "GWB_SECRET_KEY is missing.")
-	need(strong(c.GWBWebhook), "GWB_WEBHOOK_SECRET is missing or shorter than 32 characters.")
-	need(c.SMTPURL != "", "SMTP_URL is missing: without it no code reaches anybody.")
-	u, err := url.Parse(c.PublicURL)
-	need(err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http"), "PUBLIC_URL is missing or no address such as https://api.example.com.")
-	_, err = c.location()
-	need(err == nil && c.ReportTZ != "Local", "REPORT_TZ is no time zone such as America/Sao_Paulo.")
-	for _, key := range c.negatives() {
-		need(false, key+" is below 0.")
-	}
-	need(c.AutoRefundsPerHour >= 0 && c.AutoRefundDailyLimit >= 0, "AUTO_REFUNDS_PER_HOUR or AUTO_REFUND_DAILY_LIMIT is below 0; 0 refunds nothing by itself.")
-	need(rising(c.DunningDays), "DUNNING_DAYS has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
-	need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")
-	_, err = c.trustedProxies()
-	need(err == nil, fmt.Sprint(err))
-	return errors.Join(problems...)
-}
-
-// negatives are the keys of numbers and spans of time below 0: none has a meaning.
-func (c Config) negatives() (keys []string) {
-	v := reflect.ValueOf(c)
-	for i := range v.NumField() {
-		if f := v.Field(i); f.CanInt() && f.Int() < 0 {
-			keys = append(keys, v.Type().Field(i).Tag.Get("env"))
-		}
-	}
-	return keys
-}
-
-func rising(days []int) bool {
-	last := -1
-	for _, day := range days {
-		if day <= last || day > 60 {
-			return false
-		}
-		last = day
-	}
-	return true
-}
-
-// retryDays are what gateway A takes.
-func retryDays(days []int) bool {
-	return rising(days) && len(days) >= 1 && len(days) <= 3 && days[0] >= 1 && days[len(days)-1] <= 7
-}
-
-func strong(secrets []string) bool {
-	for _, s := range secrets {
-		if len(s) < minSecret {
-			return false
-		}
-	}
-	return len(secrets) > 0
 }
 
 // streamURLKey signs stream URLs (docs/streaming.md).
@@ -221,16 +128,6 @@ func (c Config) trialKey() []byte {
 
 func (c Config) location() (*time.Location, error) { return time.LoadLocation(c.ReportTZ) }
 
-func (c Config) checkTokenKeys() error {
-	for _, pair := range strings.Split(c.TokenKeys, ",") {
-		id, key, ok := strings.Cut(strings.TrimSpace(pair), ":")
-		if !ok || id == "" || len(key) < minSecret {
-			return errors.New("TOKEN_KEYS is missing or has a key that is not of the form kid:secret with at least 32 characters")
-		}
-	}
-	return nil
-}
-
 func (c Config) trustedProxies() ([]netip.Prefix, error) {
 	var all []netip.Prefix
 	for _, text := range c.Proxies {
@@ -239,46 +136,11 @@ func (c Config) trustedProxies() ([]netip.Prefix, error) {
 			p, err = addr.Prefix(addr.BitLen())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("TRUSTED_PROXIES: %q is no address or network", text)
+			return nil, fmt.Errorf("TRUSTED_PROXIES has %q, which is no address or network.", text) //nolint:revive,staticcheck // a sentence for operators
 		}
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-// eachKey calls f with every key, its meaning and its default.
-func eachKey(f func(key, doc, def string)) {
-	t := reflect.TypeFor[Config]()
-	for i := range t.NumField() {
-		tag := t.Field(i).Tag
-		f(tag.Get("env"), tag.Get("doc"), tag.Get("envDefault"))
-	}
-}
-
-// DescribeConfig lists every key with its meaning and default, for --help.
-func DescribeConfig() string {
-	var out strings.Builder
-	eachKey(func(key, doc, def string) {
-		fmt.Fprintf(&out, "  %-22s %s", key, doc)
-		if def != "" {
-			fmt.Fprintf(&out, " Default: %s.", def)
-		}
-		out.WriteString("\n")
-	})
-	return out.String()
-}
-
-// describeConfigTable is DescribeConfig as a Markdown table, for the docs.
-func describeConfigTable() string {
-	var out strings.Builder
-	out.WriteString("| key | meaning | default |\n|---|---|---|\n")
-	eachKey(func(key, doc, def string) {
-		if def != "" {
-			def = "`" + def + "`"
-		}
-		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", key, doc, def)
-	})
-	return out.String()
 }
 
 // gate bounds what requests wait for the database; nil for no bounds.

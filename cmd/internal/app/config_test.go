@@ -1,6 +1,10 @@
 package app
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,11 +16,15 @@ import (
 
 func TestConfigurationPage(t *testing.T) {
 	t.Parallel()
-	golden.Equal(t, "../../../docs/configuration.md", "# Configuration\n\nThe configuration is the environment, read once at the start. `marquee serve --help` prints this list.\n\n"+describeConfigTable())
+	golden.Equal(t, "../../../docs/configuration.md", "# Configuration\n\nThe configuration is the environment, read once at the start. `marquee serve --help` prints this list.\n\n"+
+		"`marquee config check` prints every variable with its source, value, default and error, without secrets, and names that look like a misspelled one; it ends with status 1 when `serve` and `work`\n"+
+		"would not start. They say everything that is wrong at once. A secret may stand in a file: `NAME_FILE` names it, and line ends behind the secret are cut off; `NAME` and `NAME_FILE` together are refused.\n\n"+describeConfigTable())
 }
 
+const long = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+
+// complete is what tests build an App with; what it leaves open is as in the modules.
 func complete() Config {
-	long := strings.Repeat("k", 32)
 	return Config{
 		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key", GWBSecretKey: "sk_test_1",
 		GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long}, SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
@@ -25,35 +33,125 @@ func complete() Config {
 	}
 }
 
-func TestValidateNamesWhatIsWrong(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, complete().Validate())
-	for key, spoil := range map[string]func(*Config){
-		"DATABASE_URL":       func(c *Config) { c.DatabaseURL = "" },
-		"TOKEN_KEYS":         func(c *Config) { c.TokenKeys = "a:short" },
-		"FILE_KEY":           func(c *Config) { c.FileKey = "short" },
-		"STREAM_URL_KEY":     func(c *Config) { c.StreamURLKey = "short" },
-		"STREAM_URL_TTL":     func(c *Config) { c.StreamURLTTL = 0 },
-		"EXPORT_TTL":         func(c *Config) { c.ExportTTL = 0 },
-		"EXPORT_LINK_TTL":    func(c *Config) { c.ExportLinkTTL = 0 },
-		"GWA_API_KEY":        func(c *Config) { c.GWAAPIKey = "" },
-		"GWA_WEBHOOK_TOKEN":  func(c *Config) { c.GWAWebhookToken = []string{"short"} },
-		"GWB_SECRET_KEY":     func(c *Config) { c.GWBSecretKey = "" },
-		"GWB_WEBHOOK_SECRET": func(c *Config) { c.GWBWebhook = nil },
-		"SMTP_URL":           func(c *Config) { c.SMTPURL = "" },
-		"PUBLIC_URL":         func(c *Config) { c.PublicURL = "api.example.com" },
-		"REPORT_TZ":          func(c *Config) { c.ReportTZ = "Brazil/Nowhere" },
-		"REPORT_TZ is no":    func(c *Config) { c.ReportTZ = "Local" }, // Postgres knows none of that name
-		"WEBHOOK_LOG_MONTHS": func(c *Config) { c.WebhookLogMonths = -1 },
-		"RECOVERY_DELAY":     func(c *Config) { c.RecoveryDelay = -time.Minute },
-		"WITHDRAWAL_DAYS":    func(c *Config) { c.WithdrawalDays = -1 },
-		"MAX_PAYMENT_FAIL":   func(c *Config) { c.MaxPaymentFailures = -1 },
-		"TRUSTED_PROXIES":    func(c *Config) { c.Proxies = []string{"proxy.local"} },
-	} {
-		cfg := complete()
-		spoil(&cfg)
-		err := cfg.Validate()
-		require.ErrorContains(t, err, key)
-		require.Len(t, strings.Split(err.Error(), "\n"), 1, "one problem, one sentence: %v", err)
+// enough is an environment that serve starts with.
+func enough() []string {
+	return []string{
+		"DATABASE_URL=postgres://marquee:hunter2@db/marquee", "TOKEN_KEYS=a:" + long, "FILE_KEY=" + long, "GWA_API_KEY=$aact_1", "GWB_SECRET_KEY=sk_test_1",
+		"GWA_WEBHOOK_TOKEN=" + long, "GWB_WEBHOOK_SECRET=" + long + "," + long, "SMTP_URL=smtp://marquee:hunter2@mail:587", "PUBLIC_URL=https://api.example.com",
 	}
+}
+
+func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, ReadEnvironment(enough()).Err())
+	for key, values := range map[string][]string{
+		"DATABASE_URL":          {"", "http://db/marquee", "nonsense"},
+		"DATABASE_REPLICA_URL":  {"mysql://db/marquee"},
+		"DATABASE_MAX_CONNS":    {"abc", "3", "0", "-1"},
+		"DATABASE_WAIT":         {"5", "1 s", "1us", "-1s"},
+		"NO_THROTTLE":           {"maybe"},
+		"ADDR":                  {"8080", "http://localhost:8080", ":http", ":70000"},
+		"METRICS_ADDR":          {"none"},
+		"TOKEN_KEYS":            {"", "a:short", long, "a:" + long + ",b:short"},
+		"FILE_KEY":              {"", "short"},
+		"TRIAL_KEY":             {"short"},
+		"STREAM_URL_KEY":        {"short"},
+		"STREAM_URL_TTL":        {"0", "1ms"},
+		"EXPORT_TTL":            {"0", "1s"},
+		"EXPORT_LINK_TTL":       {"0"},
+		"CODE_TTL":              {"0"},
+		"CODE_ATTEMPTS":         {"0"},
+		"MAX_IMAGE_BYTES":       {"0", "5MB"},
+		"MAX_TICKETS_PER_ORDER": {"0"},
+		"RENEW_PIX_DAYS":        {"0"},
+		"GWA_URL":               {"api.asaas.com", "ftp://api.asaas.com", "https://", "https://user:hunter2@api.asaas.com/v3", "https://api.asaas.com:99999", "https://api.asaas.com/v3?x=1", "https://a b"},
+		"GWB_URL":               {"https:///v1"},
+		"GWA_API_KEY":           {""},
+		"GWA_WEBHOOK_TOKEN":     {"", "short", long + ",short"},
+		"GWB_SECRET_KEY":        {""},
+		"GWB_WEBHOOK_SECRET":    {""},
+		"SMTP_URL":              {"", "mail:587", "http://mail", "smtp://mail:port"},
+		"MAIL_FROM":             {"Marquee"},
+		"OPERATORS_MAIL":        {"ops@example.com, ops"},
+		"PUBLIC_URL":            {"", "api.example.com", "https://api.example.com/", "https://api.example.com/api", "ws://api.example.com"},
+		"CORS_ORIGINS":          {"app.example.com", "https://app.example.com/", "https://App.example.com", "https://app.example.com,https://*.*.example.com", "null"},
+		"REPORT_TZ":             {"Brazil/Nowhere", "Local"}, // Postgres knows none of that name
+		"LOG_LEVEL":             {"loud"},
+		"PASSWORD_LIST":         {"yes"},
+		"WEBHOOK_LOG_MONTHS":    {"-1"},
+		"RECOVERY_DELAY":        {"-1m", "0"},
+		"WITHDRAWAL_DAYS":       {"-1"},
+		"MAX_PAYMENT_FAILURES":  {"-1", "0"},
+		"DUNNING_DAYS":          {"3,0", "one", "61"},
+		"PIX_RETRY_DAYS":        {"1,3,6,7", "0,1", "8"},
+		"TRUSTED_PROXIES":       {"proxy.local"},
+	} {
+		for _, value := range values {
+			err := ReadEnvironment(append(enough(), key+"="+value)).Err()
+			require.ErrorContains(t, err, "\n"+key+" ", "%s=%s", key, value)
+			require.Len(t, strings.Split(err.Error(), "\n"), 2, "a headline, and one problem in one sentence: %v", err)
+			require.NotContains(t, err.Error(), "hunter2")
+		}
+	}
+	for _, fine := range []string{
+		"DATABASE_WAIT=0", "REQUESTS_IN_FLIGHT=0", "WITHDRAWAL_DAYS=0", "RECONCILE_PAUSE=0", "AUTO_REFUNDS_PER_HOUR=0", "WEBHOOK_LOG_MONTHS=0",
+		"CORS_ORIGINS=https://app.example.com, https://*.example.com, http://localhost:3000, capacitor://localhost", "METRICS_ADDR=off", "METRICS_ADDR=[::1]:9090",
+		"TRUSTED_PROXIES=10.0.0.0/8, ::1", "OPERATORS_MAIL=ops@example.com, more@example.com", "PUBLIC_URL=http://127.0.0.1:8080", "CODE_TTL=",
+		"DATABASE_URL=host=db dbname=marquee", "GWA_URL=http://127.0.0.1:4000/v3",
+	} {
+		require.NoError(t, ReadEnvironment(append(enough(), fine)).Err(), fine)
+	}
+}
+
+// What 0 means stands in the sentence of each variable that may be 0, and nowhere else.
+func TestZeroIsTakenWhereItHasAMeaning(t *testing.T) {
+	t.Parallel()
+	for _, v := range variables(Config{}) {
+		if !v.field.CanInt() {
+			continue
+		}
+		said := strings.Contains(v.doc, " 0: ") || strings.Contains(v.doc, "; 0 ")
+		require.Equal(t, said, v.zero, "%s: what its sentence says of 0, and its tag `zero`", v.key)
+	}
+}
+
+func TestEverythingWrongIsSaidAtOnceAndSecretsNever(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	e := ReadEnvironment(append(
+		enough(), "FILE_KEY=", "FILE_KEY_FILE="+file("key", "secret-from-a-file-secret-from-a-file\n"), "GWA_API_KEY_FILE="+file("both", "x"),
+		"TRIAL_KEY_FILE="+filepath.Join(dir, "missing"), "STREAM_URL_KEY_FILE="+file("empty", "\n"), "PUBLIC_URL_FILE=x", "DATABSE_URL=y", "smtp_url=z",
+		"DATABASE_MAX_CONNS=abc", "CODE_TTL=0", "PATH=/bin", "HOME=/root", "GOFLAGS=x",
+	))
+	require.Equal(t, "secret-from-a-file-secret-from-a-file", e.Config.FileKey)
+	var out bytes.Buffer
+	require.NoError(t, e.Print(&out))
+	table := regexp.MustCompile(` +`).ReplaceAllString(strings.ReplaceAll(out.String(), dir, "/dir"), " ")
+	for _, line := range []string{
+		"DATABASE_URL environment (secret) - ",
+		"DATABASE_MAX_CONNS environment - 20 DATABASE_MAX_CONNS has to be a whole number.",
+		"PUBLIC_URL environment https://api.example.com - ",
+		"FILE_KEY file /dir/key (secret) - ",
+		"TRIAL_KEY file /dir/missing - - TRIAL_KEY_FILE names a file that cannot be read: open /dir/missing: no such file or directory.",
+		"CODE_TTL environment 0s 15m CODE_TTL is 0, which has no meaning.",
+		"STREAM_URL_KEY file /dir/empty - - STREAM_URL_KEY_FILE names /dir/empty, which is empty.",
+		"GWA_API_KEY file /dir/both - - GWA_API_KEY and GWA_API_KEY_FILE are both set: leave one away.",
+		"REPORT_TZ default America/Sao_Paulo America/Sao_Paulo ",
+		"DATABSE_URL is set and not read: is DATABASE_URL meant?",
+		"PUBLIC_URL_FILE is not read: PUBLIC_URL is no secret, set it itself.",
+		"smtp_url is set and not read: is SMTP_URL meant?",
+	} {
+		require.Contains(t, table, "\n"+line+"\n")
+	}
+	require.Equal(t, 5, e.Wrong())
+	require.Len(t, strings.Split(e.Err().Error(), "\n"), 1+5+len(e.Hints), "all in one error: %v", e.Err())
+	for _, secret := range []string{"hunter2", long, "$aact_1", "sk_test_1", "secret-from-a-file"} {
+		require.NotContains(t, out.String()+e.Err().Error(), secret)
+	}
+	require.Equal(t, len(variables(Config{}))+1+len(e.Hints), strings.Count(out.String(), "\n"), "a line a variable, below a headline")
 }

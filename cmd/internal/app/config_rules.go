@@ -1,0 +1,201 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	platformmail "marquee/platform/mail"
+	"marquee/platform/telemetry"
+)
+
+// minSecret is the shortest key or token that is accepted.
+const minSecret = 32
+
+// Problem is what is wrong with one variable.
+type Problem struct{ Key, Sentence string }
+
+// problems are collected while the rules are gone through.
+type problems []Problem
+
+// need adds a sentence about the variable unless ok. No sentence shows a secret.
+func (p *problems) need(ok bool, key, sentence string, args ...any) {
+	if !ok {
+		*p = append(*p, Problem{key, key + " " + fmt.Sprintf(sentence, args...)})
+	}
+}
+
+func (p problems) err() error {
+	all := make([]error, len(p))
+	for i, found := range p {
+		all[i] = errors.New(found.Sentence)
+	}
+	return errors.Join(all...)
+}
+
+// Validate says in a sentence each what is missing, wrong or too weak to serve with.
+func (c Config) Validate() error { return c.problems().err() }
+
+func (c Config) problems() problems {
+	var p problems
+	c.checkNumbers(&p)
+	c.checkDatabase(&p)
+	c.checkAddresses(&p)
+	c.checkSecrets(&p)
+	c.checkMail(&p)
+	c.checkGateways(&p)
+	_, err := telemetry.NewLog(io.Discard, c.LogLevel)
+	p.need(err == nil, "LOG_LEVEL", "has to be debug, info, warn or error.")
+	p.need(c.PasswordList == "on" || c.PasswordList == "off", "PASSWORD_LIST", "is neither on nor off.")
+	_, err = c.location()
+	p.need(err == nil && c.ReportTZ != "Local" && c.ReportTZ != "", "REPORT_TZ", "is no time zone such as America/Sao_Paulo.")
+	p.need(rising(c.DunningDays), "DUNNING_DAYS", "has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
+	p.need(retryDays(c.PixRetryDays), "PIX_RETRY_DAYS", "has to be one to three days from 1 to 7, each later than the one before, such as 1,3,6.")
+	return p
+}
+
+// checkNumbers refuses what is below 0, and 0 where it has no meaning.
+func (c Config) checkNumbers(p *problems) {
+	for _, v := range variables(c) {
+		if !v.field.CanInt() {
+			continue
+		}
+		n := v.field.Int()
+		p.need(n >= 0, v.key, "is below 0.")
+		p.need(n != 0 || v.zero, v.key, "is 0, which has no meaning.")
+	}
+	short := func(key string, d, least time.Duration, text string) {
+		p.need(d <= 0 || d >= least, key, "is shorter than %s.", text)
+	}
+	p.need(c.MaxConns <= 0 || c.MaxConns >= 4, "DATABASE_MAX_CONNS", "is below 4: 2 connections are kept for webhooks, health and tokens.")
+	short("DATABASE_WAIT", c.DatabaseWait, time.Millisecond, "a millisecond")
+	short("DATABASE_LOCK_WAIT", c.LockWait, time.Millisecond, "a millisecond")
+	short("STREAM_URL_TTL", c.StreamURLTTL, time.Second, "a second")
+	short("EXPORT_TTL", c.ExportTTL, time.Minute, "a minute")
+	short("EXPORT_LINK_TTL", c.ExportLinkTTL, time.Second, "a second")
+}
+
+func (c Config) checkDatabase(p *problems) {
+	connection := func(key, text string) {
+		_, err := pgxpool.ParseConfig(text)
+		p.need(err == nil, key, "is no Postgres connection string such as postgres://marquee:…@db/marquee.") // the cause may hold the password
+	}
+	p.need(c.DatabaseURL != "", "DATABASE_URL", "is missing: the Postgres connection string.")
+	connection("DATABASE_URL", c.DatabaseURL)
+	connection("DATABASE_REPLICA_URL", c.ReplicaURL)
+}
+
+// origin is what browsers send as Origin, in which one star may stand for anything.
+var origin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:]+\]|[a-z0-9*][a-z0-9*._-]*)(:[0-9]{1,5})?$`)
+
+func (c Config) checkAddresses(p *problems) {
+	p.need(listens(c.Addr), "ADDR", "has to be an address to listen on, such as :8080 or 127.0.0.1:8080.")
+	p.need(c.MetricsAddr == "off" || listens(c.MetricsAddr), "METRICS_ADDR", "has to be an address to listen on, such as 127.0.0.1:9090, or off.")
+	u := webAddress(c.PublicURL)
+	p.need(c.PublicURL != "", "PUBLIC_URL", "is missing: an address such as https://api.example.com.")
+	p.need(c.PublicURL == "" || u != nil && u.Path == "", "PUBLIC_URL", "has to be scheme and host alone, such as https://api.example.com.")
+	for _, text := range c.CORSOrigins {
+		one := strings.Count(text, "*") <= 1
+		p.need(text == "*" || one && origin.MatchString(text), "CORS_ORIGINS",
+			"has %q, which is no origin: scheme and host in lower case, without a path, such as https://app.example.com; or * for all.", shown(text))
+	}
+	if _, err := c.trustedProxies(); err != nil {
+		*p = append(*p, Problem{"TRUSTED_PROXIES", err.Error()})
+	}
+}
+
+func (c Config) checkSecrets(p *problems) {
+	for _, pair := range strings.Split(c.TokenKeys, ",") {
+		id, key, ok := strings.Cut(strings.TrimSpace(pair), ":")
+		if !ok || id == "" || len(key) < minSecret {
+			p.need(false, "TOKEN_KEYS", "is missing or has a key that is not of the form kid:secret with at least 32 characters.")
+			break
+		}
+	}
+	p.need(len(c.FileKey) >= minSecret, "FILE_KEY", "is missing or shorter than 32 characters.")
+	p.need(c.StreamURLKey == "" || len(c.StreamURLKey) >= minSecret, "STREAM_URL_KEY", "is shorter than 32 characters.")
+	p.need(c.TrialKey == "" || len(c.TrialKey) >= minSecret, "TRIAL_KEY", "is shorter than 32 characters.")
+}
+
+func (c Config) checkMail(p *problems) {
+	if c.SMTPURL == "" {
+		p.need(false, "SMTP_URL", "is missing: without it no code reaches anybody.")
+	} else if _, err := platformmail.NewSMTP(c.SMTPURL, "no-reply@localhost"); err != nil {
+		p.need(false, "SMTP_URL", "has to look like smtp://user:password@host:587 or smtps://….") // the cause may hold the password
+	}
+	_, err := mail.ParseAddress(c.MailFrom)
+	p.need(err == nil, "MAIL_FROM", `has to be a mail address, such as "Marquee <no-reply@example.com>".`)
+	for _, text := range c.OperatorsMail {
+		a, err := mail.ParseAddress(text)
+		p.need(err == nil && a.Address == text, "OPERATORS_MAIL", "has %q, which is no mail address.", text)
+	}
+}
+
+func (c Config) checkGateways(p *problems) {
+	p.need(webAddress(c.GWAURL) != nil, "GWA_URL", "has to be an address such as https://api.asaas.com/v3.")
+	p.need(webAddress(c.GWBURL) != nil, "GWB_URL", "has to be an address such as https://api.stripe.com.")
+	p.need(c.GWAAPIKey != "", "GWA_API_KEY", "is missing.")
+	p.need(c.GWBSecretKey != "", "GWB_SECRET_KEY", "is missing.")
+	p.need(strong(c.GWAWebhookToken), "GWA_WEBHOOK_TOKEN", "is missing or shorter than 32 characters.")
+	p.need(strong(c.GWBWebhook), "GWB_WEBHOOK_SECRET", "is missing or shorter than 32 characters.")
+}
+
+// webAddress reads the address of a web service: http or https, a host, perhaps a path,
+// and nothing else. nil is none.
+func webAddress(text string) *url.URL {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery ||
+		strings.ContainsAny(text, "# \t") || u.Port() == "" && strings.HasSuffix(u.Host, ":") {
+		return nil
+	}
+	if port := u.Port(); port != "" && !isPort(port, 1) {
+		return nil
+	}
+	return u
+}
+
+// listens reports whether the text is a host, which may be empty, and a port, which
+// may be 0 for a free one.
+func listens(text string) bool {
+	host, port, err := net.SplitHostPort(text)
+	return err == nil && isPort(port, 0) && !strings.ContainsAny(host, "/ ")
+}
+
+func isPort(text string, least uint64) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n >= least
+}
+
+func rising(days []int) bool {
+	last := -1
+	for _, day := range days {
+		if day <= last || day > 60 {
+			return false
+		}
+		last = day
+	}
+	return true
+}
+
+// retryDays are what gateway A takes.
+func retryDays(days []int) bool {
+	return rising(days) && len(days) >= 1 && len(days) <= 3 && days[0] >= 1 && days[len(days)-1] <= 7
+}
+
+func strong(secrets []string) bool {
+	for _, s := range secrets {
+		if len(s) < minSecret {
+			return false
+		}
+	}
+	return len(secrets) > 0
+}
