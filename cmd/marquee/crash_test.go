@@ -43,12 +43,14 @@ type outside struct {
 	gwbKey   string
 }
 
+// loopback is an address that the processes which come one after the other share, and
+// nobody else on this machine takes meanwhile: all of 127/8 is loopback.
+func loopback() string { return fmt.Sprintf("127.77.%d.%d:8080", os.Getpid()%250, 1+addresses.Add(1)) }
+
 func newOutside(t *testing.T) *outside {
 	t.Helper()
 	o := &outside{t: t, database: pgtest.URL(t), password: secret.Random(12), gwaKey: "$aact_hmlg_" + secret.Random(12), gwbKey: "sk_test_" + secret.RandomHex(8)}
-	// The processes that come one after the other share an address, and nobody
-	// else on this machine takes it meanwhile: all of 127/8 is loopback.
-	o.addr = fmt.Sprintf("127.77.%d.%d:8080", os.Getpid()%250, 1+addresses.Add(1))
+	o.addr = loopback()
 	token, signing := secret.Random(32), "whsec_"+secret.RandomHex(16)
 	var err error
 	o.sandbox, err = sandbox.Start(sandbox.Options{

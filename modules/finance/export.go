@@ -27,7 +27,7 @@ type ExportConfig struct {
 	LinkKey  []byte        // signs download links
 	// PublicURL is the scheme and host under which clients reach the service.
 	PublicURL string
-	// Lease is how long a worker may be silent before another begins anew; default 1 min.
+	// Lease is how long a worker may be silent before another begins anew; default 20 s.
 	Lease time.Duration
 }
 
@@ -55,7 +55,7 @@ func newExports(d Deps) exports {
 	setDefault(&e.cfg.SyncRows, 100_000)
 	setDefault(&e.cfg.TTL, 24*time.Hour)
 	setDefault(&e.cfg.LinkTTL, 15*time.Minute)
-	setDefault(&e.cfg.Lease, time.Minute)
+	setDefault(&e.cfg.Lease, 20*time.Second)
 	return e
 }
 

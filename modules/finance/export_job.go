@@ -58,14 +58,15 @@ func (w *writeExportWorker) Work(ctx context.Context, job *river.Job[WriteExport
 	return w.s.runExport(ctx, job.Args.ExportID)
 }
 
-// runExport begins an export and writes it. One that is done, deleted, or in
-// another worker's hands is left alone. What it wrote of an export that it could
-// not finish is removed.
+// runExport begins an export and writes it. One that is done or deleted is left
+// alone; one in another worker's hands is looked at again when that one, should it
+// have died, has been silent for long enough. What it wrote of an export that it
+// could not finish is removed.
 func (s *Service) runExport(ctx context.Context, id objectid.ID) error {
 	now := s.clock.Now()
 	e, err := s.db.ExportBegin(ctx, s.pool, financedb.ExportBeginParams{ID: id, Now: now, LeaseUntil: now.Add(s.exports.cfg.Lease)})
 	if postgres.IsNoRows(err) {
-		return nil
+		return s.waitForExport(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("begin export: %w", err)
@@ -76,8 +77,29 @@ func (s *Service) runExport(ctx context.Context, id objectid.ID) error {
 	return nil
 }
 
+// exportPause is the longest time between two looks at an export that another worker
+// writes. River works longer pauses by its leader alone, who may be the one that died.
+const exportPause = 5 * time.Second
+
+// waitForExport has the job come back while another worker writes the export.
+func (s *Service) waitForExport(ctx context.Context, id objectid.ID) error {
+	e, err := s.db.ExportGet(ctx, s.pool, id)
+	if postgres.IsNoRows(err) || err == nil && (e.Status != "running" || e.LeaseUntil == nil) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read export: %w", err)
+	}
+	return river.JobSnooze(min(max(e.LeaseUntil.Sub(s.clock.Now()), 0)+100*time.Millisecond, exportPause))
+}
+
 // writeStored writes the file of an export into its chunks and closes it.
 func (s *Service) writeStored(ctx context.Context, e financedb.Export) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var rows atomic.Int64
+	go s.keepLease(ctx, e, &rows, stop)
+
 	if _, err := s.db.ExportChunkDelete(ctx, s.pool, e.ID); err != nil {
 		return fmt.Errorf("remove earlier attempt: %w", err)
 	}
@@ -85,11 +107,6 @@ func (s *Service) writeStored(ctx context.Context, e financedb.Export) error {
 	if err := json.Unmarshal(e.Parameters, &r); err != nil {
 		return fmt.Errorf("read export request: %w", err)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var rows atomic.Int64
-	go s.keepLease(ctx, e, &rows, stop)
-
 	out := s.newChunkWriter(ctx, e)
 	counted := func(total int64) error {
 		_, err := s.db.ExportCountRows(ctx, s.pool, financedb.ExportCountRowsParams{ID: e.ID, Attempt: e.Attempt, RowsTotal: total})
@@ -122,7 +139,7 @@ func (s *Service) finishExport(ctx context.Context, e financedb.Export, size, ro
 // keepLease says again and again that the worker lives and how far it is, until
 // ctx ends. When the export is no longer the worker's, it stops the worker.
 func (s *Service) keepLease(ctx context.Context, e financedb.Export, rows *atomic.Int64, stop context.CancelCauseFunc) {
-	beat := time.NewTicker(max(s.exports.cfg.Lease/60, 10*time.Millisecond))
+	beat := time.NewTicker(max(s.exports.cfg.Lease/20, 10*time.Millisecond))
 	defer beat.Stop()
 	for {
 		select {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts/accountstest"
@@ -192,7 +193,9 @@ func TestAnExportSurvivesItsWorker(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.svc.SweepExports(t.Context()))
 	b.inStatus(id, "running") // it may speak yet
-	require.NoError(t, b.svc.RunExport(t.Context(), id), "another worker leaves it alone")
+	var later *river.JobSnoozeError
+	require.ErrorAs(t, b.svc.RunExport(t.Context(), id), &later, "another worker leaves it alone, and comes back")
+	require.LessOrEqual(t, later.Duration, 5*time.Second)
 	require.Equal(t, 1, b.chunks())
 	b.clock.Advance(2 * time.Minute)
 	require.NoError(t, b.svc.SweepExports(t.Context()))

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/modules/finance"
 	"marquee/modules/finance/financetest"
 	"marquee/platform/clock"
@@ -214,12 +214,12 @@ func TestRollupsOfAFilledDatabase(t *testing.T) {
 	before, err := s.Overview(t.Context())
 	require.NoError(t, err)
 	for undone := ""; undone != "00306_finance_deltas.sql"; {
-		undone, err = migrations.Down(t.Context(), url)
+		undone, err = schema.Down(t.Context(), url)
 		require.NoError(t, err)
 	}
 	_, err = db.Exec(t.Context(), payment, "pay_of_an_older_version", 4321, financetest.Now.Add(-time.Hour))
 	require.NoError(t, err)
-	_, err = migrations.Up(t.Context(), url)
+	_, err = schema.Up(t.Context(), url)
 	require.NoError(t, err)
 
 	db.Reset() // statements of the schema as it was

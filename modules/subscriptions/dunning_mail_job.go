@@ -21,6 +21,9 @@ const (
 	// dunningClaim is how long a job may have a mail in hand before another takes
 	// it: longer than any mail server is waited for.
 	dunningClaim = 5 * time.Minute
+	// rescuedClaim is the same for a job that is started again, which River does not do
+	// with it: its worker died, at least 15 s after its claim was made.
+	rescuedClaim = 10 * time.Second
 	// dunningRetry is how long a mail waits that the mail server did not take.
 	dunningRetry = 15 * time.Minute
 )
@@ -40,8 +43,14 @@ type dunningMail struct {
 // payment is still open; else it is dropped. It is sent once: a job claims it
 // first. Only a crash between the mail server's answer and ours sends it again.
 func (s *Service) MailDunning(ctx context.Context, id objectid.ID, paymentID string, day int) error {
+	return s.mailDunning(ctx, id, paymentID, day, dunningClaim)
+}
+
+// mailDunning is MailDunning, and takes the mail from whoever has had it in hand for
+// longer than claim.
+func (s *Service) mailDunning(ctx context.Context, id objectid.ID, paymentID string, day int, claim time.Duration) error {
 	now := s.clock.Now()
-	lost := now.Add(-dunningClaim)
+	lost := now.Add(-claim)
 	m, err := s.db.ClaimDunningMail(ctx, s.pool, subscriptionsdb.ClaimDunningMailParams{
 		SubscriptionID: id, PaymentID: paymentID, Day: int32(day), Now: &now, LostSince: &lost, //nolint:gosec // a configured number of days
 	})

@@ -49,7 +49,11 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.GiveBack(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dunningArgs]) error {
-		return s.MailDunning(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day))
+		claim := dunningClaim
+		if job.Attempt > 1 {
+			claim = rescuedClaim
+		}
+		return s.mailDunning(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[planMoveArgs]) error {
 		return s.recoverMove(ctx, job.Args.MoveID)

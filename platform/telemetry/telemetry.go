@@ -50,7 +50,9 @@ func NewRegistry(pool *pgxpool.Pool) *prometheus.Registry {
 	}
 	gauge("marquee_db_connections", "Open connections of the pool.", func(s *pgxpool.Stat) float64 { return float64(s.TotalConns()) })
 	gauge("marquee_db_connections_used", "Connections that work at this moment.", func(s *pgxpool.Stat) float64 { return float64(s.AcquiredConns()) })
-	gauge("marquee_db_waits_total", "How often a request had to wait for a connection.", func(s *pgxpool.Stat) float64 { return float64(s.EmptyAcquireCount()) })
+	reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "marquee_db_waits_total", Help: "How often a connection had to be waited for.",
+	}, func() float64 { return float64(pool.Stat().EmptyAcquireCount()) }))
 	return reg
 }
 

@@ -116,8 +116,8 @@ func TestImports(t *testing.T) {
 		"another command: a module":                {"cmd/bench/a.go", "modules/catalog", forbidden},
 		"another command: platform":                {"cmd/bench/a.go", "platform/clock", allowed},
 		"another internal package: a module":       {"cmd/internal/apparatus/a.go", "modules/catalog", forbidden},
-		"migrations: platform":                     {"migrations/a.go", "platform/postgres", forbidden},
-		"migrations: testutil, in a test":          {"migrations/a_test.go", "testutil/pgtest", allowed},
+		"migrations: platform":                     {"migrations/schema/a.go", "platform/postgres", forbidden},
+		"migrations: testutil, in a test":          {"migrations/schema/a_test.go", "testutil/pgtest", allowed},
 		"web: a module":                            {"web/a.go", "modules/accounts", forbidden},
 		"no place named":                           {"modules/accounts/a.go", "internal/things", forbidden},
 	} {

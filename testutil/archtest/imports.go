@@ -44,9 +44,12 @@ func (c *checker) checkGo(file string) error {
 		return err
 	}
 	from := packageOf(path.Dir(file))
-	if !from.known() {
+	if !from.known() && file != "migrations.go" { // in the root: what embeds migrations/*.sql
 		c.report(file, 0, "place", "%s has no place in the architecture: give it one in testutil/archtest/tables.go", path.Dir(file))
 		return nil
+	}
+	if path.Dir(file) == "migrations" {
+		c.report(file, 0, "place", "migrations/ holds SQL alone: goose takes every .go file there for a migration")
 	}
 	c.checkGenerated(file, content)
 	test := strings.HasSuffix(file, "_test.go") || from.fixtures()
@@ -54,6 +57,9 @@ func (c *checker) checkGo(file string) error {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			return err
+		}
+		if imported == c.name && from.top != "migrations" {
+			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import the root: migrations/schema runs the migrations", path.Dir(file))
 		}
 		dir, ours := strings.CutPrefix(imported, c.name+"/")
 		if !ours {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // process makes it while the others wait; a half-made one, whose maker was killed, is
 // known by not being marked as a template yet.
 func (s *server) ensureTemplate(ctx context.Context) (string, error) {
-	hash, err := migrationsHash(migrations.FS)
+	hash, err := migrationsHash(schema.FS)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +56,7 @@ func (s *server) makeTemplate(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := migrations.Up(ctx, address); err != nil {
+	if _, err := schema.Up(ctx, address); err != nil {
 		return err
 	}
 	if err := vacuum(ctx, address); err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/riverqueue/river"
 	"golang.org/x/sync/errgroup"
 
+	"marquee/migrations/schema"
 	"marquee/platform/clock"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
@@ -213,7 +215,12 @@ func roomBesideHashes() (undo func()) {
 
 // work works jobs until ctx ends, then lets those under way finish within grace.
 func (a *App) work(ctx context.Context, grace time.Duration) error {
-	if err := a.jobs.Start(context.WithoutCancel(ctx)); err != nil {
+	living, die := context.WithCancel(context.WithoutCancel(ctx))
+	defer die() // once no job is under way
+	if err := jobs.Watch(living, a.pool, a.jobs.ID(), a.log, jobs.Pace{}); err != nil {
+		return err
+	}
+	if err := a.jobs.Start(living); err != nil {
 		return fmt.Errorf("start workers: %w", err)
 	}
 	<-ctx.Done()
@@ -260,6 +267,16 @@ func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, err
 	log, err := telemetry.NewLog(logs, cfg.LogLevel)
 	if err != nil {
 		return nil, err
+	}
+	standing, err := schema.Compare(ctx, cfg.DatabaseURL)
+	if err == nil {
+		err = standing.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n := len(standing.Unknown); n > 0 {
+		log.Warn("the database is newer than this program, and is taken to run with it", slog.Int("unknown_migrations", n), slog.Int64("newest", slices.Max(standing.Unknown)))
 	}
 	return New(ctx, cfg, log, work)
 }

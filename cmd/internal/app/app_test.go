@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts"
@@ -89,4 +91,10 @@ func TestMetrics(t *testing.T) {
 	require.Contains(t, names, "marquee_db_connections")
 	require.Contains(t, names, "marquee_unapplied_payments")
 	require.Contains(t, names, "marquee_query_unknown_fields_total")
+	for _, f := range families {
+		require.Equal(t, strings.HasSuffix(f.GetName(), "_total"), f.GetType() == dto.MetricType_COUNTER, "%s: counters, and they alone, end in _total", f.GetName())
+	}
+	problems, err := promlint.NewWithMetricFamilies(families).Lint() // as promtool does
+	require.NoError(t, err)
+	require.Empty(t, problems)
 }

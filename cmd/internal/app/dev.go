@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/platform/localpg"
 	"marquee/platform/mail"
 	"marquee/platform/sandbox"
@@ -125,7 +125,7 @@ func (m *machine) openDatabase(ctx context.Context, o DevOptions) error {
 	if m.cfg.DatabaseURL, err = pg.EnsureDatabase(ctx, "marquee"); err != nil {
 		return err
 	}
-	_, err = migrations.Up(ctx, m.cfg.DatabaseURL)
+	_, err = schema.Up(ctx, m.cfg.DatabaseURL)
 	return err
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
@@ -87,7 +87,7 @@ func newMortalPostgres(t *testing.T) *mortalPostgres {
 	p.port = p.server.Port()
 	p.addr, err = p.server.EnsureDatabase(t.Context(), "marquee")
 	require.NoError(t, err)
-	_, err = migrations.Up(t.Context(), p.addr)
+	_, err = schema.Up(t.Context(), p.addr)
 	require.NoError(t, err)
 	return p
 }

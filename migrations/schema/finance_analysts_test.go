@@ -1,7 +1,8 @@
-package migrations_test
+package schema_test
 
 import (
 	"context"
+	"io/fs"
 	"strings"
 	"sync"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/platform/objectid"
 	"marquee/testutil/pgtest"
 )
@@ -20,7 +21,7 @@ import (
 // names of this test's own: those of the migration are the whole cluster's.
 func rolesOf(t *testing.T, name string) string {
 	t.Helper()
-	file, err := migrations.FS.ReadFile("00305_finance_analysts.sql")
+	file, err := fs.ReadFile(schema.FS, "00305_finance_analysts.sql")
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(file), "-- +goose StatementBegin\n")
 	statement, _, found := strings.Cut(rest, "-- +goose StatementEnd")

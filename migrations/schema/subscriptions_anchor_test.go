@@ -1,4 +1,4 @@
-package migrations_test
+package schema_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/testutil/pgtest"
 )
 
@@ -17,7 +17,7 @@ func TestAnchorDaysOfRowsThatAreThere(t *testing.T) {
 	ctx, url := t.Context(), pgtest.URL(t)
 	for undone := ""; undone != "00211_subscriptions_anchor_day.sql"; {
 		var err error
-		undone, err = migrations.Down(ctx, url)
+		undone, err = schema.Down(ctx, url)
 		require.NoError(t, err)
 	}
 	db, err := pgx.Connect(ctx, url)
@@ -53,7 +53,7 @@ func TestAnchorDaysOfRowsThatAreThere(t *testing.T) {
 	for i, r := range rows {
 		require.NoError(t, db.QueryRow(ctx, insert, r.method, r.status, r.trial, r.first, r.began, r.next, r.expires, r.ended).Scan(&ids[i]), i)
 	}
-	_, err = migrations.Up(ctx, url)
+	_, err = schema.Up(ctx, url)
 	require.NoError(t, err)
 	for i, r := range rows {
 		var day *int32

@@ -1,4 +1,4 @@
-package migrations_test
+package schema_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/testutil/pgtest"
 )
 
@@ -18,15 +18,15 @@ func TestUpDownUp(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	url := pgtest.URL(t)
-	all, err := migrations.List(ctx, url)
+	all, err := schema.List(ctx, url)
 	require.NoError(t, err)
 	for i := len(all) - 1; i >= 0; i-- {
 		require.True(t, all[i].Applied, all[i].File)
-		file, err := migrations.Down(ctx, url)
+		file, err := schema.Down(ctx, url)
 		require.NoError(t, err, all[i].File)
 		require.Equal(t, all[i].File, file)
 	}
-	n, err := migrations.Up(ctx, url)
+	n, err := schema.Up(ctx, url)
 	require.NoError(t, err)
 	require.Equal(t, len(all), n)
 }
@@ -35,14 +35,14 @@ func TestConcurrentStartsApplyOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	url := pgtest.URL(t)
-	_, err := migrations.Down(ctx, url)
+	_, err := schema.Down(ctx, url)
 	require.NoError(t, err)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	applied := 0
 	for range 4 {
 		wg.Go(func() {
-			n, err := migrations.Up(ctx, url)
+			n, err := schema.Up(ctx, url)
 			mu.Lock()
 			defer mu.Unlock()
 			applied += n
@@ -58,7 +58,7 @@ func TestConcurrentStartsApplyOnce(t *testing.T) {
 func TestFileNamesSayModuleAndPurpose(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^\d{5}_(platform|jobs|settings|files|accounts|payments|tickets|promos|subscriptions|catalog|board|finance)_[a-z0-9_]+\.sql$`)
-	entries, err := fs.ReadDir(migrations.FS, ".")
+	entries, err := fs.ReadDir(schema.FS, ".")
 	require.NoError(t, err)
 	seen := map[string]string{}
 	for _, e := range entries {

@@ -1,4 +1,4 @@
-package migrations_test
+package schema_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/testutil/pgtest"
 )
 
@@ -30,7 +30,7 @@ func TestChargebacksThatNoSumHeldAreCut(t *testing.T) {
 	const figure = "SELECT coalesce(sum(chargebacks_cents), 0)::bigint FROM finance.daily"
 	require.Error(t, db.QueryRow(ctx, figure).Scan(&taken), "as it was")
 
-	_, err = migrations.Up(ctx, url)
+	_, err = schema.Up(ctx, url)
 	require.NoError(t, err)
 	require.NoError(t, db.QueryRow(ctx, figure).Scan(&taken))
 	require.EqualValues(t, 200_000_000, taken)

@@ -1,4 +1,4 @@
-package migrations_test
+package schema_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"marquee/migrations"
+	"marquee/migrations/schema"
 	"marquee/testutil/pgtest"
 )
 
@@ -18,7 +18,7 @@ func downTo(t *testing.T, url, file string) {
 	t.Helper()
 	for undone := ""; undone != file; {
 		var err error
-		undone, err = migrations.Down(t.Context(), url)
+		undone, err = schema.Down(t.Context(), url)
 		require.NoError(t, err)
 	}
 }
@@ -53,7 +53,7 @@ func TestWebhookLogInMonths(t *testing.T) {
 	const events = `SELECT count(*) || md5(string_agg(e::text, ',' ORDER BY event_id)) FROM payments.processed_events e`
 	logs, known := text(all), text(events)
 
-	_, err = migrations.Up(ctx, url)
+	_, err = schema.Up(ctx, url)
 	require.NoError(t, err)
 	require.Equal(t, logs, text(all))
 	require.Equal(t, known, text(events))
@@ -71,7 +71,7 @@ func TestWebhookLogInMonths(t *testing.T) {
 	require.Equal(t, known, text(events), "events whose logs are gone stay known")
 	_, err = db.Exec(ctx, `INSERT INTO payments.processed_events SELECT gateway, 'another', '0123456789abcdef01234567', 'done', subjects, result, event_at, updated_at FROM payments.processed_events LIMIT 1`)
 	require.ErrorContains(t, err, "processed_events_log_id_fkey")
-	_, err = migrations.Up(ctx, url)
+	_, err = schema.Up(ctx, url)
 	require.NoError(t, err)
 	require.Equal(t, logs, text(all))
 	require.Equal(t, known, text(events))

@@ -1,24 +1,30 @@
-// Package migrations holds the schema as goose files, one purpose each, and
-// runs them. River's own tables are among them, so that a plain `goose up` makes
-// everything.
-package migrations
+// Package schema runs the goose files of migrations/, one purpose each, and compares
+// them with what a database has. River's own tables are among them, so that a plain
+// `goose up` makes everything.
+package schema
 
 import (
 	"context"
-	"embed"
 	"fmt"
+	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"marquee"
 )
 
 // FS holds the goose files, NNNNN_<module>_<what>.sql.
-//
-//go:embed *.sql
-var FS embed.FS
+var FS = func() fs.FS {
+	files, err := fs.Sub(marquee.Migrations, "migrations")
+	if err != nil {
+		panic(err)
+	}
+	return files
+}()
 
 // Status is one migration and whether the database has it.
 type Status struct {
