@@ -163,6 +163,27 @@ func (s *Service) RefundedTotal(ctx context.Context, db postgres.DB, purpose Pur
 	return money.Cents(total), err
 }
 
+// RefundedPayment is what has been given back of a payment.
+type RefundedPayment struct {
+	LocalID   objectid.ID
+	PaymentID string // as Refund.PaymentID
+	Amount    money.Cents
+}
+
+// RefundedPayments is what has been given back of the payments of many subscriptions or
+// orders; those of which nothing was are left out.
+func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose Purpose, localIDs []objectid.ID) ([]RefundedPayment, error) {
+	rows, err := s.db.RefundTotalsOf(ctx, db, paymentsdb.RefundTotalsOfParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs)})
+	if err != nil {
+		return nil, fmt.Errorf("read refunds: %w", err)
+	}
+	all := make([]RefundedPayment, len(rows))
+	for i, row := range rows {
+		all[i] = RefundedPayment{LocalID: row.LocalID, PaymentID: row.PaymentRef, Amount: money.Cents(row.Cents)}
+	}
+	return all, nil
+}
+
 // RefundsOf returns the refunds of a subscription or order, newest first, also
 // those that are under way or failed.
 func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) ([]Refund, error) {

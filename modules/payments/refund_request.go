@@ -120,6 +120,10 @@ type RefundRequest struct {
 	Reason  string
 	Admin   string       // name shown in the history; "" for the platform itself
 	AdminID *objectid.ID // nil for the platform itself
+	// Requested, when not nil, runs in the transaction that commits the request, before
+	// the gateway is asked: its error keeps the refund from being made, and is returned.
+	// The payment's refunds are locked.
+	Requested func(ctx context.Context, tx pgx.Tx, r Refund) error
 }
 
 // RefundOutcome is a refund that the gateway took on.
@@ -238,6 +242,11 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 		}
 		if err := s.insertRefundTx(ctx, tx, refund); err != nil {
 			return err
+		}
+		if q.Requested != nil {
+			if err := q.Requested(ctx, tx, refund); err != nil {
+				return err
+			}
 		}
 		if err := auditRefundTx(ctx, tx, refund); err != nil {
 			return err
@@ -404,7 +413,8 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 	})
 }
 
-// failRefund marks a refund that certainly was not made. By says who found out.
+// failRefund marks a refund that certainly was not made, and has it followed. By says who
+// found out.
 func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string) error {
 	failure := why.Error()
 	if errors.Is(why, ErrDisputed) {
@@ -425,6 +435,9 @@ func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string
 			ID: r.ID, AmountCents: now.AmountCents, Status: string(RefundFailed), Failure: filled(failure), At: s.deps.Clock.Now(),
 		})
 		if err != nil {
+			return err
+		}
+		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
 			return err
 		}
 		return s.followUnappliedTx(ctx, tx, r.Gateway, r.PaymentID, errors.Is(why, ErrUnavailable))

@@ -197,30 +197,10 @@ func tooMuch(o refundOrder, left money.Cents) error {
 }
 
 func (s *Service) refundFault(ctx context.Context, err error, o refundOrder) error {
-	var rejected *payments.Rejected
-	var declined *payments.Declined
-	var open *payments.RefundOpenError
-	var disputed *payments.RefundDisputedError
-	switch {
-	case errors.As(err, &open):
-		return open.Fault()
-	case errors.As(err, &disputed):
-		return disputed.Fault()
-	case errors.Is(err, payments.ErrRefundTooMuch) && o.amount > 0:
+	if errors.Is(err, payments.ErrRefundTooMuch) && o.amount > 0 {
 		return fault.InvalidAt("is more than what is left to refund", "body", o.amountAt)
-	case errors.Is(err, payments.ErrRefundTooMuch):
-		return &fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}
-	case errors.Is(err, payments.ErrOutcomeUnknown):
-		return (&fault.Error{
-			Kind: fault.Unavailable, RetryAfter: time.Minute,
-			Message: "It is not known yet whether the payment gateway made the refund. It is asked until that is known: see the list of refunds before you ask again.",
-		}).WithCause(err)
-	case errors.As(err, &rejected), errors.As(err, &declined):
-		return (&fault.Error{
-			Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
-		}).WithCause(err)
 	}
-	return s.payments.Refused(ctx, "refund", err)
+	return s.payments.RefundFault(ctx, err)
 }
 
 // listRemote is the payments as the gateway has them.

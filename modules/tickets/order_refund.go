@@ -69,10 +69,14 @@ func (m orderMoney) left(p payments.Payment) (left money.Cents, bounced *payment
 	return left, bounced
 }
 
-// returnedTx looks whether all money of the order is back, and stays there.
+// returnedTx has tickets follow the refunds of their shares, and looks whether all money of
+// the order is back, and stays there.
 func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	m, err := s.moneyTx(ctx, tx, o.ID)
 	if err != nil {
+		return err
+	}
+	if err := s.followTicketsTx(ctx, tx, *o, m.refunds); err != nil {
 		return err
 	}
 	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {

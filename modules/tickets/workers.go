@@ -18,6 +18,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
 		return s.Refund(ctx, job.Args.OrderID, job.Args.PaymentID)
 	}))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[sharesArgs]) error { return s.refundShares(ctx, job.Args) }))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LiveMoneyArgs]) error {
 		return s.ConfirmLiveMoney(ctx, job.Args)
 	}))

@@ -1,3 +1,9 @@
+-- name: TicketAskRefund :many
+-- The compare-and-set by which a refund takes tickets: one refund gives back a share.
+UPDATE tickets.tickets SET refund_id = @refund_id::text, refund_asked_at = @now::timestamptz, register_update_date = @now::timestamptz
+WHERE id = ANY(@ids::text[]) AND order_id = @order_id AND refund_id IS NULL AND (status <> 'consumed' OR @with_consumed::bool)
+RETURNING id;
+
 -- name: TicketBlock :one
 -- Why a ticket opens no door although it is neither used nor expired, "" when nothing
 -- blocks it, and since when.
@@ -114,7 +120,7 @@ WITH ended AS (
     FROM tickets.tickets t
     LEFT JOIN tickets.orders o ON o.id = t.order_id
     CROSS JOIN LATERAL (SELECT x.from_status, x.reason FROM tickets.transitions x WHERE x.ticket_id = t.id ORDER BY x.id DESC LIMIT 1) h
-    WHERE t.event_id = @event_id AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid')
+    WHERE t.event_id = @event_id AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid') AND t.refund_id IS NULL
 )
 UPDATE tickets.tickets t SET status = n.from_status, reason = 'event_moved', actor_id = @actor_id, register_update_date = @now
 FROM ended n, tickets.events e
@@ -133,6 +139,18 @@ WHERE order_id = @order_id AND status IN ('pending', 'expired');
 SELECT h.at, h.reason FROM (SELECT x.* FROM tickets.transitions x WHERE x.ticket_id = @ticket_id ORDER BY x.id DESC LIMIT 1) h
 WHERE h.to_status IN ('pending', 'expired') AND h.reason <> 'event_ended'
     AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.to_status = 'available');
+
+-- name: TicketReturn :execrows
+-- The refund is done: tickets that are not used are void, and their places free.
+UPDATE tickets.tickets SET refunded_at = @now::timestamptz, register_update_date = @now::timestamptz, actor_id = NULL,
+    status = CASE WHEN status = 'consumed' THEN status ELSE 'expired' END, holds_place = status = 'consumed',
+    reason = CASE WHEN status = 'consumed' THEN reason ELSE 'refunded' END
+WHERE order_id = @order_id AND refund_id = ANY(@refund_ids::text[]) AND refunded_at IS NULL;
+
+-- name: TicketReturnFailed :exec
+-- The refund failed: the share is not given back. What was void by it stays void.
+UPDATE tickets.tickets SET refund_id = NULL, refund_asked_at = NULL, refunded_at = NULL, register_update_date = @now
+WHERE order_id = @order_id AND refund_id = ANY(@refund_ids::text[]);
 
 -- name: TicketSeatMore :exec
 -- Tickets of an order that were taken away before its money came.

@@ -217,6 +217,14 @@ var plants = map[string][]string{
 		disputeOfOrder("won") + `; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'; UPDATE tickets.tickets SET status = 'expired'`,
 		disputeOfOrder("lost") + `; UPDATE tickets.orders SET state = 'lost'; UPDATE tickets.tickets SET status = 'expired'`,
 	},
+	"refunded_tickets_void": {
+		refundOfTickets("done", "NULL"),
+		refundOfTickets("failed", "NULL"),
+		refundOfTickets("done", "now()"),
+		refundOfTickets("done", "now()") + `; UPDATE tickets.tickets SET status = 'expired'`,
+		`UPDATE tickets.tickets SET refund_id = 'OTHER', refund_asked_at = now()`,
+		`UPDATE tickets.orders SET state = 'refunded'`,
+	},
 	"orders_match_tickets": {
 		`UPDATE tickets.orders SET quantity = 1, total_cents = 1000`,
 		`UPDATE tickets.tickets SET status = 'pending'`,
@@ -369,6 +377,11 @@ func unapplied(payment, state, decided string) string {
 func dispute(local, customer string) string {
 	return fmt.Sprintf(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, reported_at, created_at, updated_at)
 		VALUES ('gwa', 'dp_1', 'pay_1', 'subscription', '%s', '%s', 4990, 'open', 'x', now(), now(), now(), now())`, local, customer)
+}
+
+func refundOfTickets(status, refundedAt string) string {
+	return refund("gwb", "pi_2", "order", "ORDER", 2000, status) + `; UPDATE payments.refunds SET updated_at = '2026-11-20 11:44';
+		UPDATE tickets.tickets SET refund_asked_at = now(), refunded_at = ` + refundedAt + `, refund_id = (SELECT id FROM payments.refunds)`
 }
 
 func disputeOfOrder(state string) string {

@@ -437,6 +437,43 @@ func (q *Queries) RefundTotalOfPayment(ctx context.Context, db DBTX, arg RefundT
 	return column_1, err
 }
 
+const refundTotalsOf = `-- name: RefundTotalsOf :many
+SELECT local_id, payment_ref, sum(amount_cents)::bigint AS cents FROM payments.refunds
+WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' GROUP BY local_id, payment_ref
+`
+
+type RefundTotalsOfParams struct {
+	Purpose  string
+	LocalIds []string
+}
+
+type RefundTotalsOfRow struct {
+	LocalID    objectid.ID
+	PaymentRef string
+	Cents      int64
+}
+
+// RefundTotalsOf is what has been given back of the payments of many subscriptions or orders.
+func (q *Queries) RefundTotalsOf(ctx context.Context, db DBTX, arg RefundTotalsOfParams) ([]RefundTotalsOfRow, error) {
+	rows, err := db.Query(ctx, refundTotalsOf, arg.Purpose, arg.LocalIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RefundTotalsOfRow{}
+	for rows.Next() {
+		var i RefundTotalsOfRow
+		if err := rows.Scan(&i.LocalID, &i.PaymentRef, &i.Cents); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const refundUpdate = `-- name: RefundUpdate :exec
 UPDATE payments.refunds SET
     gateway_refund_id = coalesce($1, gateway_refund_id), amount_cents = $2, status = $3,

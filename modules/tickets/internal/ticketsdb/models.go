@@ -87,6 +87,8 @@ type Ticket struct {
 	RefundID *objectid.ID
 	// When refund_id was set: the ticket is good no more.
 	RefundAskedAt *time.Time
+	// When refund_id was known to be done: its share is back. A consumed ticket keeps status and place.
+	RefundedAt *time.Time
 }
 
 // Unpaid orders that were deleted with their event, as far as a gateway knows them: money that arrives for one of them all the same is given back.

@@ -12,6 +12,47 @@ import (
 	"marquee/platform/objectid"
 )
 
+const ticketAskRefund = `-- name: TicketAskRefund :many
+UPDATE tickets.tickets SET refund_id = $1::text, refund_asked_at = $2::timestamptz, register_update_date = $2::timestamptz
+WHERE id = ANY($3::text[]) AND order_id = $4 AND refund_id IS NULL AND (status <> 'consumed' OR $5::bool)
+RETURNING id
+`
+
+type TicketAskRefundParams struct {
+	RefundID     string
+	Now          time.Time
+	Ids          []string
+	OrderID      *objectid.ID
+	WithConsumed bool
+}
+
+// The compare-and-set by which a refund takes tickets: one refund gives back a share.
+func (q *Queries) TicketAskRefund(ctx context.Context, db DBTX, arg TicketAskRefundParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, ticketAskRefund,
+		arg.RefundID,
+		arg.Now,
+		arg.Ids,
+		arg.OrderID,
+		arg.WithConsumed,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ticketBlock = `-- name: TicketBlock :one
 SELECT coalesce(tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at), '')::text AS reason,
     coalesce(t.refund_asked_at, e.cancelled_at, o.disputed_at, t.register_update_date)::timestamptz AS since
@@ -38,7 +79,7 @@ UPDATE tickets.tickets t SET status = 'consumed', consumed_at = $1, consume_nonc
 FROM tickets.events e
 WHERE t.id = $5 AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > $1
     AND tickets.blocked(t.status, t.refund_id, (SELECT o.disputed_at FROM tickets.orders o WHERE o.id = t.order_id), e.cancelled_at) IS NULL
-RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at
+RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at, t.refunded_at
 `
 
 type TicketConsumeParams struct {
@@ -83,6 +124,7 @@ func (q *Queries) TicketConsume(ctx context.Context, db DBTX, arg TicketConsumeP
 		&i.Unproved,
 		&i.RefundID,
 		&i.RefundAskedAt,
+		&i.RefundedAt,
 	)
 	return i, err
 }
@@ -95,7 +137,7 @@ WHERE t.id = $5 AND e.id = t.event_id AND e.ends_at > $1
     AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= $1)
     AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place AND (t.reason = 'event_ended'
         OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= $1)))
-RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at
+RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at, t.refunded_at
 `
 
 type TicketConsumeScannedParams struct {
@@ -142,6 +184,7 @@ func (q *Queries) TicketConsumeScanned(ctx context.Context, db DBTX, arg TicketC
 		&i.Unproved,
 		&i.RefundID,
 		&i.RefundAskedAt,
+		&i.RefundedAt,
 	)
 	return i, err
 }
@@ -239,7 +282,7 @@ func (q *Queries) TicketFreeRefunded(ctx context.Context, db DBTX, arg TicketFre
 }
 
 const ticketGet = `-- name: TicketGet :one
-SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved, refund_id, refund_asked_at FROM tickets.tickets WHERE id = $1
+SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved, refund_id, refund_asked_at, refunded_at FROM tickets.tickets WHERE id = $1
 `
 
 func (q *Queries) TicketGet(ctx context.Context, db DBTX, id objectid.ID) (Ticket, error) {
@@ -269,6 +312,7 @@ func (q *Queries) TicketGet(ctx context.Context, db DBTX, id objectid.ID) (Ticke
 		&i.Unproved,
 		&i.RefundID,
 		&i.RefundAskedAt,
+		&i.RefundedAt,
 	)
 	return i, err
 }
@@ -410,7 +454,7 @@ func (q *Queries) TicketListIDsOfOrders(ctx context.Context, db DBTX, orderIds [
 }
 
 const ticketListOfOrder = `-- name: TicketListOfOrder :many
-SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved, refund_id, refund_asked_at FROM tickets.tickets WHERE order_id = $1 ORDER BY id
+SELECT id, event_id, customer_id, order_id, title, description, status, holds_place, reason, actor_id, without_login, promo_code_id, promo_code, consumed_at, consume_nonce, image_id, document_created_by_id, register_date, register_update_date, search, unproved, refund_id, refund_asked_at, refunded_at FROM tickets.tickets WHERE order_id = $1 ORDER BY id
 `
 
 func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objectid.ID) ([]Ticket, error) {
@@ -446,6 +490,7 @@ func (q *Queries) TicketListOfOrder(ctx context.Context, db DBTX, orderID *objec
 			&i.Unproved,
 			&i.RefundID,
 			&i.RefundAskedAt,
+			&i.RefundedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -542,13 +587,52 @@ func (q *Queries) TicketLockEventsOf(ctx context.Context, db DBTX, customerID ob
 	return items, nil
 }
 
+const ticketReturn = `-- name: TicketReturn :execrows
+UPDATE tickets.tickets SET refunded_at = $1::timestamptz, register_update_date = $1::timestamptz, actor_id = NULL,
+    status = CASE WHEN status = 'consumed' THEN status ELSE 'expired' END, holds_place = status = 'consumed',
+    reason = CASE WHEN status = 'consumed' THEN reason ELSE 'refunded' END
+WHERE order_id = $2 AND refund_id = ANY($3::text[]) AND refunded_at IS NULL
+`
+
+type TicketReturnParams struct {
+	Now       time.Time
+	OrderID   *objectid.ID
+	RefundIds []string
+}
+
+// The refund is done: tickets that are not used are void, and their places free.
+func (q *Queries) TicketReturn(ctx context.Context, db DBTX, arg TicketReturnParams) (int64, error) {
+	result, err := db.Exec(ctx, ticketReturn, arg.Now, arg.OrderID, arg.RefundIds)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const ticketReturnFailed = `-- name: TicketReturnFailed :exec
+UPDATE tickets.tickets SET refund_id = NULL, refund_asked_at = NULL, refunded_at = NULL, register_update_date = $1
+WHERE order_id = $2 AND refund_id = ANY($3::text[])
+`
+
+type TicketReturnFailedParams struct {
+	Now       time.Time
+	OrderID   *objectid.ID
+	RefundIds []string
+}
+
+// The refund failed: the share is not given back. What was void by it stays void.
+func (q *Queries) TicketReturnFailed(ctx context.Context, db DBTX, arg TicketReturnFailedParams) error {
+	_, err := db.Exec(ctx, ticketReturnFailed, arg.Now, arg.OrderID, arg.RefundIds)
+	return err
+}
+
 const ticketReviveOfEvent = `-- name: TicketReviveOfEvent :execrows
 WITH ended AS (
     SELECT t.id, h.from_status, CASE WHEN NOT t.holds_place THEN row_number() OVER (PARTITION BY t.holds_place ORDER BY t.register_date, t.id) ELSE 0 END AS places
     FROM tickets.tickets t
     LEFT JOIN tickets.orders o ON o.id = t.order_id
     CROSS JOIN LATERAL (SELECT x.from_status, x.reason FROM tickets.transitions x WHERE x.ticket_id = t.id ORDER BY x.id DESC LIMIT 1) h
-    WHERE t.event_id = $3 AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid')
+    WHERE t.event_id = $3 AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid') AND t.refund_id IS NULL
 )
 UPDATE tickets.tickets t SET status = n.from_status, reason = 'event_moved', actor_id = $1, register_update_date = $2
 FROM ended n, tickets.events e

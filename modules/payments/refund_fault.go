@@ -1,0 +1,41 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"marquee/platform/fault"
+)
+
+// RefundFault words why a refund that an admin or customer asked for was not made, or
+// may not have been (RefundPayment): 409 while another one of the payment is not
+// answered; 422 REFUND_NOT_ALLOWED under a dispute, and when nothing is left; 500
+// REFUND_FAILED when the gateway refuses; 503 while it does not answer.
+func (s *Service) RefundFault(ctx context.Context, err error) error {
+	var rejected *Rejected
+	var declined *Declined
+	var open *RefundOpenError
+	var disputed *RefundDisputedError
+	var worded *fault.Error
+	switch {
+	case errors.As(err, &open):
+		return open.Fault()
+	case errors.As(err, &disputed):
+		return disputed.Fault()
+	case errors.Is(err, ErrRefundTooMuch):
+		return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}).WithCause(err)
+	case errors.Is(err, ErrOutcomeUnknown):
+		return (&fault.Error{
+			Kind: fault.Unavailable, RetryAfter: time.Minute,
+			Message: "It is not known yet whether the payment gateway made the refund. It is asked until that is known: see the list of refunds before you ask again.",
+		}).WithCause(err)
+	case errors.As(err, &rejected), errors.As(err, &declined):
+		return (&fault.Error{
+			Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
+		}).WithCause(err)
+	case errors.As(err, &worded):
+		return err
+	}
+	return s.Refused(ctx, "refund", err)
+}

@@ -1,0 +1,297 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// TicketRefund is what somebody wants to be given back of a paid order: the unit price of
+// each of the tickets.
+type TicketRefund struct {
+	OrderID   objectid.ID
+	TicketIDs []objectid.ID // nil stands for all whose share is not given back yet
+	Consumed  bool          // used ones, too
+	Reason    string
+	Admin     string       // name shown in the history; "" for the customer or the platform
+	AdminID   *objectid.ID // nil for them
+}
+
+// RefundTickets gives the shares of tickets back, and no more than what is left of the
+// order's payment. From the request on the tickets are blocked; they expire, and their
+// places are free, when the refund is known to be done, and are good again when it failed,
+// whoever learns of it: the answer, a webhook, the recovery. Used ones stay used. Errors: 404
+// for an unknown order, and for a ticket of another one; 422 REFUND_NOT_ALLOWED when the
+// order or a ticket has nothing to give back, and under a dispute; 409 when a ticket changed
+// meanwhile, and while another refund of the payment is not answered; those of
+// payments.RefundFault, whose causes stay in them.
+func (s *Service) RefundTickets(ctx context.Context, q TicketRefund) (payments.RefundOutcome, error) {
+	out, err := s.refundTickets(ctx, q)
+	if errors.Is(err, payments.ErrRefundTooMuch) { // the gateway had given back what was not known here; it is now
+		out, err = s.refundTickets(ctx, q)
+	}
+	if err == nil {
+		return out, nil
+	}
+	if !errors.Is(err, payments.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
+		err = errors.Join(err, s.followOrder(context.WithoutCancel(ctx), q.OrderID))
+	}
+	return out, s.payments.RefundFault(ctx, err)
+}
+
+func (s *Service) refundTickets(ctx context.Context, q TicketRefund) (payments.RefundOutcome, error) {
+	o, err := s.db.OrderGet(ctx, s.pool, q.OrderID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return payments.RefundOutcome{}, fault.NotFound("Order")
+	}
+	if err != nil {
+		return payments.RefundOutcome{}, fmt.Errorf("read order: %w", err)
+	}
+	if err := refundable(o); err != nil {
+		return payments.RefundOutcome{}, err
+	}
+	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	if err != nil {
+		return payments.RefundOutcome{}, fmt.Errorf("read tickets: %w", err)
+	}
+	chosen, err := q.choose(tickets)
+	if err != nil {
+		return payments.RefundOutcome{}, err
+	}
+	paid, left, err := s.ownPayment(ctx, s.pool, o)
+	if err != nil {
+		return payments.RefundOutcome{}, err
+	}
+	amount := min(money.Cents(o.UnitPriceCents)*money.Cents(len(chosen)), left)
+	if amount <= 0 {
+		return payments.RefundOutcome{}, errNothingLeft("Nothing of the order's payment is left to refund.")
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	defer cancel()
+	return s.payments.RefundPayment(call, payments.RefundRequest{
+		Payment: paid, Amount: amount, Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID,
+		Requested: func(ctx context.Context, tx pgx.Tx, r payments.Refund) error {
+			return s.askRefundTx(ctx, tx, o.ID, chosen, q.Consumed, r)
+		},
+	}, func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
+		o, err := s.db.OrderLock(ctx, tx, o.ID)
+		if err != nil {
+			return err
+		}
+		return s.returnedTx(ctx, tx, &o)
+	})
+}
+
+// refundable is 422 when no share of the order can be given back.
+func refundable(o order) error {
+	switch {
+	case State(o.State) == Paid && o.TotalCents > 0 && o.GatewayPaymentID != nil:
+		return nil
+	case State(o.State) == Paid:
+		return errNothingLeft("The order was free: there is nothing to refund.")
+	case State(o.State) == RefundDue:
+		return errNothingLeft("The order had no place, and is refunded already.")
+	case State(o.State) == Lost:
+		return errNothingLeft("The bank has given the order's money back: nothing is left to refund.")
+	}
+	return errNothingLeft("The order is " + o.State + ": nothing of it can be refunded.")
+}
+
+func errNothingLeft(message string) error {
+	return &fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: message}
+}
+
+// choose gives the tickets that are meant.
+func (q TicketRefund) choose(tickets []ticket) ([]objectid.ID, error) {
+	if q.TicketIDs != nil {
+		return q.chooseNamed(tickets)
+	}
+	var chosen []objectid.ID
+	used := 0
+	for _, t := range tickets {
+		switch {
+		case t.RefundID != nil:
+		case Status(t.Status) == Consumed && !q.Consumed:
+			used++
+		default:
+			chosen = append(chosen, t.ID)
+		}
+	}
+	switch {
+	case len(chosen) > 0:
+		return chosen, nil
+	case used > 0:
+		return nil, errNothingLeft("What is left of the order was used: include_consumed refunds it all the same.")
+	}
+	return nil, errNothingLeft("No ticket of the order is left to refund.")
+}
+
+func (q TicketRefund) chooseNamed(tickets []ticket) ([]objectid.ID, error) {
+	var chosen []objectid.ID
+	for _, id := range q.TicketIDs {
+		i := slices.IndexFunc(tickets, func(t ticket) bool { return t.ID == id })
+		switch {
+		case i < 0:
+			return nil, fault.NotFound("Ticket").WithField("ticket_ids")
+		case slices.Contains(chosen, id):
+			continue
+		case tickets[i].RefundID != nil:
+			return nil, errNothingLeft("Ticket " + id.String() + " is refunded already.")
+		case Status(tickets[i].Status) == Consumed && !q.Consumed:
+			return nil, errNothingLeft("Ticket " + id.String() + " was used: include_consumed refunds it all the same.")
+		}
+		chosen = append(chosen, id)
+	}
+	if len(chosen) == 0 {
+		return nil, errNothingLeft("No ticket is named.")
+	}
+	return chosen, nil
+}
+
+// ownPayment is the order's own payment and what of it is neither back nor on its way.
+func (s *Service) ownPayment(ctx context.Context, db postgres.DB, o order) (payments.LedgerPayment, money.Cents, error) {
+	paid, err := s.payments.FindPayment(ctx, db, payments.GatewayName(text(o.Gateway)), text(o.GatewayPaymentID))
+	if err != nil {
+		return payments.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
+	}
+	if paid == nil {
+		return payments.LedgerPayment{}, 0, errNothingLeft("The order's payment is not settled.")
+	}
+	refunds, err := s.payments.RefundsOf(ctx, db, payments.ForOrder, o.ID)
+	if err != nil {
+		return payments.LedgerPayment{}, 0, fmt.Errorf("read refunds: %w", err)
+	}
+	left, _ := orderMoney{refunds: refunds}.left(paid.Payment)
+	return *paid, left, nil
+}
+
+// askRefundTx gives tickets to the refund that is being committed. The refunds of the
+// payment are locked.
+func (s *Service) askRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, chosen []objectid.ID, consumed bool, r payments.Refund) error {
+	o, err := s.db.OrderLock(ctx, tx, id)
+	if err != nil {
+		return fmt.Errorf("lock order: %w", err)
+	}
+	if err := refundable(o); err != nil {
+		return err
+	}
+	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	taken, err := s.db.TicketAskRefund(ctx, tx, ticketsdb.TicketAskRefundParams{
+		RefundID: r.ID.String(), Now: r.RequestedAt, Ids: objectid.Strings(chosen), OrderID: &o.ID, WithConsumed: consumed,
+	})
+	if err != nil {
+		return fmt.Errorf("take tickets: %w", err)
+	}
+	if len(taken) != len(chosen) {
+		return fault.Conflict("A ticket was used or refunded meanwhile. Look at the order and ask again.")
+	}
+	return nil
+}
+
+// followTicketsTx has the tickets of a locked order follow what became of the refunds of
+// their shares. Shares whose refund failed after it was believed done are given back again,
+// since their tickets are void.
+func (s *Service) followTicketsTx(ctx context.Context, tx pgx.Tx, o order, refunds []payments.Refund) error {
+	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
+	if err != nil {
+		return fmt.Errorf("read tickets: %w", err)
+	}
+	var done, failed []string
+	var owed []objectid.ID
+	for _, t := range tickets {
+		if t.RefundID == nil {
+			continue
+		}
+		i := slices.IndexFunc(refunds, func(r payments.Refund) bool { return r.ID == *t.RefundID })
+		switch {
+		case i < 0:
+		case refunds[i].Status == payments.RefundDone && t.RefundedAt == nil:
+			done = append(done, t.RefundID.String())
+		case refunds[i].Status == payments.RefundFailed:
+			failed = append(failed, t.RefundID.String())
+			if t.RefundedAt != nil {
+				owed = append(owed, t.ID)
+			}
+		}
+	}
+	if len(done)+len(failed) == 0 {
+		return nil
+	}
+	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	now := s.clock.Now()
+	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{Now: now, OrderID: &o.ID, RefundIds: done}); err != nil {
+		return fmt.Errorf("void tickets: %w", err)
+	}
+	if err := s.db.TicketReturnFailed(ctx, tx, ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
+		return fmt.Errorf("take refund from tickets: %w", err)
+	}
+	if len(owed) == 0 || State(o.State) != Paid {
+		return nil
+	}
+	_, err = s.jobs.InsertTx(ctx, tx, sharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	if err != nil {
+		return fmt.Errorf("queue refund: %w", err)
+	}
+	return nil
+}
+
+// sharesArgs gives back again the shares of tickets whose refund failed after it was
+// believed done.
+type sharesArgs struct {
+	OrderID   objectid.ID   `json:"order_id"`
+	TicketIDs []objectid.ID `json:"ticket_ids"`
+}
+
+// Kind names the job.
+func (sharesArgs) Kind() string { return "tickets_refund_shares" }
+
+// refundShares does so. What people or a dispute have decided meanwhile stays.
+func (s *Service) refundShares(ctx context.Context, a sharesArgs) error {
+	if held, err := s.payments.RefundsHeld(ctx); err != nil || held {
+		return errors.Join(err, errHeld)
+	}
+	_, err := s.RefundTickets(ctx, TicketRefund{OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway."})
+	if fault.Is(err, fault.Invalid) || errors.Is(err, payments.ErrOutcomeUnknown) {
+		return nil // nothing is left, or the ledger's own recovery asks what became of it
+	}
+	return err
+}
+
+// FollowRefund has order and tickets follow a refund that the recovery has settled, of
+// which no event may ever tell (payments.RefundFollower).
+func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
+	if r.Purpose != payments.ForOrder {
+		return nil
+	}
+	return s.followOrder(ctx, r.LocalID)
+}
+
+// followOrder has an order follow the ledger of refunds.
+func (s *Service) followOrder(ctx context.Context, id objectid.ID) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // deleted with its event
+		}
+		if err != nil {
+			return fmt.Errorf("lock order: %w", err)
+		}
+		return s.returnedTx(ctx, tx, &o)
+	})
+}
