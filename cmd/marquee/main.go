@@ -22,6 +22,7 @@ type commands struct {
 	Config    configCommand    `cmd:"" help:"Look at the configuration."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database to the newest version, or back."`
 	User      userCommand      `cmd:"" help:"Create users."`
+	Analyst   analystCommand   `cmd:"" help:"Let people read the figures in SQL."`
 	Seed      seedCommand      `cmd:"" help:"Fill a database with the sample plans and catalogue."`
 	Reconcile reconcileCommand `cmd:"" help:"Compare payments, refunds and disputes with the gateways and repair what no webhook told."`
 	Gateway   gatewayCommand   `cmd:"" help:"See to a gateway that is suspect."`
