@@ -12,6 +12,7 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -86,9 +87,13 @@ func (s *Service) ordersOf(ctx context.Context, db postgres.DB, customerID objec
 	if err != nil {
 		return nil, err
 	}
+	refunded, err := s.refundedOf(ctx, db, rows...)
+	if err != nil {
+		return nil, err
+	}
 	bodies := make([]orderBody, len(rows))
 	for i, o := range rows {
-		bodies[i] = orderBodyOf(o, tickets[o.ID])
+		bodies[i] = orderBodyOf(o, tickets[o.ID], refunded[o.ID])
 	}
 	return bodies, nil
 }
@@ -106,6 +111,22 @@ func (s *Service) ticketIDsOf(ctx context.Context, db postgres.DB, orders ...obj
 	return all, nil
 }
 
+// refundedOf is what was given back of the orders' own payments, by order.
+func (s *Service) refundedOf(ctx context.Context, db postgres.DB, orders ...order) (map[objectid.ID]money.Cents, error) {
+	ids, own := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
+	for i, o := range orders {
+		ids[i], own[o.ID] = o.ID, text(o.GatewayPaymentID)
+	}
+	all, err := s.payments.RefundedPayments(ctx, db, payments.ForOrder, ids)
+	refunded := map[objectid.ID]money.Cents{}
+	for _, r := range all {
+		if r.PaymentID == own[r.LocalID] {
+			refunded[r.LocalID] = r.Amount
+		}
+	}
+	return refunded, err
+}
+
 func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer, error) {
 	tickets, err := s.ticketIDsOf(ctx, s.pool, o.ID)
 	if err != nil {
@@ -115,7 +136,11 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 	if err != nil {
 		return nil, err
 	}
-	body := orderDetail{Order: orderBodyOf(o, tickets[o.ID])}
+	refunded, err := s.refundedOf(ctx, s.pool, o)
+	if err != nil {
+		return nil, err
+	}
+	body := orderDetail{Order: orderBodyOf(o, tickets[o.ID], refunded[o.ID])}
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &body.Tickets); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/platform/httpapi"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -19,6 +20,7 @@ type orderBody struct {
 	Quantity         int32         `json:"quantity"`
 	UnitPrice        reais         `json:"unit_price"`
 	Total            reais         `json:"total"`
+	Refunded         reais         `json:"refunded" doc:"What of it was given back"`
 	Gateway          *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
 	PaymentMethod    *string       `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
 	GatewayPaymentID *string       `json:"gateway_payment_id" nullable:"true"`
@@ -30,9 +32,9 @@ type orderBody struct {
 	WithoutLogin     bool          `json:"without_login,omitempty"`
 }
 
-func orderBodyOf(o order, tickets []objectid.ID) orderBody {
+func orderBodyOf(o order, tickets []objectid.ID, refunded money.Cents) orderBody {
 	return orderBody{
-		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: reais(o.UnitPriceCents), Total: reais(o.TotalCents),
+		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: reais(o.UnitPriceCents), Total: reais(o.TotalCents), Refunded: reais(refunded),
 		Gateway: o.Gateway, PaymentMethod: o.PaymentMethod, GatewayPaymentID: o.GatewayPaymentID, PaymentStatus: o.PaymentStatus, Status: "pending",
 		TicketIDs: append([]objectid.ID{}, tickets...), CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), WithoutLogin: o.WithoutLogin,
 	}
@@ -81,7 +83,7 @@ type checkoutBody struct {
 }
 
 func purchaseBodyOf(r receipt) purchaseBody {
-	body := purchaseBody{Order: orderBodyOf(r.order, r.tickets)}
+	body := purchaseBody{Order: orderBodyOf(r.order, r.tickets, 0)}
 	if r.order.Gateway == nil {
 		return body
 	}

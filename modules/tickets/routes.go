@@ -30,6 +30,11 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer, s.getOrder,
 		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orderDetailSchema()))
 
+	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/refund", "admin_ticket_order_refund", httpapi.Admin, s.refundOrder,
+		httpapi.Summary("Give tickets of an order back"), httpapi.Idempotent(s.recallOrderRefund, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/cancel", "admin_ticket_order_cancel", httpapi.Admin, s.cancelOrder,
+		httpapi.Summary("Call an order off: what is pending is void, what is paid is given back"), httpapi.Idempotent(s.recallOrderRefund, nil))
+
 	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.listStore, httpapi.Summary("Events on sale"))
 	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public, s.getStoreEvent, httpapi.Summary("An event on sale"))
 	limit := httpapi.PerMinute(s.cfg.PerMinute)

@@ -54,7 +54,7 @@ var Tickets = collection.New(collection.Definition{
 	Constraints: map[string]collection.Violation{
 		constraintCapacity: {Message: "The event is sold out: the ticket cannot take a place again."},
 	},
-	Hooks: collection.Hooks{BeforeUpdate: noteEdits, BeforeDelete: lockEventsOfTickets},
+	Hooks: collection.Hooks{BeforeUpdate: noteEdits, BeforeDelete: guardDeletes},
 })
 
 // ownTickets is what a customer sees of his tickets: all, or, while his address
@@ -63,7 +63,10 @@ var Tickets = collection.New(collection.Definition{
 var ownTickets = map[bool]*collection.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
 
 // noteEdits gives the history its reason and actor.
-func noteEdits(ctx context.Context, _ pgx.Tx, records []*collection.Record) error {
+func noteEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	if err := guardEdits(ctx, tx, records); err != nil {
+		return err
+	}
 	for _, rec := range records {
 		if _, ok := rec.Value("status"); ok {
 			rec.Set("reason", "edited")
@@ -71,11 +74,6 @@ func noteEdits(ctx context.Context, _ pgx.Tx, records []*collection.Record) erro
 		}
 	}
 	return nil
-}
-
-func lockEventsOfTickets(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	_, err := ticketsdb.New().TicketLockEvents(ctx, tx, objectid.Strings(ids))
-	return err
 }
 
 // Issue is tickets to be issued without an order: by an admin, or by a promo

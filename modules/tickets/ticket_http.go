@@ -46,13 +46,13 @@ func (s *Service) createTicket(ctx context.Context, in *createTicketInput) (*col
 	return s.ticketAnswer(ctx, ids[0])
 }
 
-// updateTickets answers PUT /tickets. The events are locked before the tickets,
-// as everywhere.
+// updateTickets answers PUT /tickets. Orders and events are locked before the tickets, as
+// everywhere.
 func (s *Service) updateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := lockEventsOfTickets(ctx, tx, collection.IDs(in.Body)); err != nil {
+		if err := lockOrdersAndEvents(ctx, tx, collection.IDs(in.Body)); err != nil {
 			return err
 		}
 		ids, err := Tickets.UpdateTx(ctx, tx, by, in.Body)

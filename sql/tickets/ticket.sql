@@ -33,6 +33,20 @@ WHERE t.id = @id AND e.id = t.event_id AND e.ends_at > @scanned_at
         OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= @scanned_at)))
 RETURNING t.*;
 
+-- name: TicketLockOrders :many
+-- Locks the orders of tickets, in the order of ids: before their events.
+SELECT o.id FROM tickets.orders o
+WHERE o.id IN (SELECT t.order_id FROM tickets.tickets t WHERE t.id = ANY(@ids::text[])) ORDER BY o.id FOR NO KEY UPDATE;
+
+-- name: TicketListStanding :many
+-- How tickets stand to the money of their orders: what was paid and is not given back, and
+-- what keeps them from being good.
+SELECT t.id, t.status, t.order_id, coalesce(o.state, '')::text AS order_state, coalesce(o.total_cents, 0)::bigint AS total_cents,
+    (t.refund_id IS NOT NULL)::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
+    (o.disputed_at IS NOT NULL)::bool AS disputed, (e.cancelled_at IS NOT NULL)::bool AS cancelled
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.id = ANY(@ids::text[]) ORDER BY t.id;
+
 -- name: TicketLockEvents :many
 -- Locks the events of tickets, in the order of ids: before the tickets themselves.
 SELECT e.id FROM tickets.events e
@@ -64,7 +78,7 @@ WHERE order_id = @order_id AND status = 'pending';
 -- name: TicketExpireUnused :exec
 -- The money went back, or a dispute took it: what is not used is void, and its place free.
 UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = @reason, actor_id = NULL, register_update_date = @now
-WHERE order_id = @order_id AND status = 'available';
+WHERE order_id = @order_id AND status IN ('available', 'pending');
 
 -- name: TicketFreeRefunded :exec
 -- Tickets that had expired with their event when their order was refunded keep a

@@ -3,9 +3,11 @@ package app
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -163,9 +165,11 @@ var trailed = map[string]func(o *office) made{
 	"unapplied_payment_refund": func(o *office) made { return o.decide(o.unapplied("gwb"), "/refund", nil) },
 	"unapplied_payment_extend": func(o *office) made { return o.decide(o.unapplied("gwb"), "/extend", nil) },
 
-	"event_create": func(o *office) made { return o.post("/events", "events", anEvent) },
-	"event_update": func(o *office) made { return o.put("/events", "events", o.event(), "title", "Other") },
-	"event_delete": func(o *office) made { return o.remove("/events", "events", o.event()) },
+	"event_create":              func(o *office) made { return o.post("/events", "events", anEvent) },
+	"event_update":              func(o *office) made { return o.put("/events", "events", o.event(), "title", "Other") },
+	"event_delete":              func(o *office) made { return o.remove("/events", "events", o.event()) },
+	"admin_ticket_order_refund": func(o *office) made { return o.actOnOrder("/refund") },
+	"admin_ticket_order_cancel": func(o *office) made { return o.actOnOrder("/cancel") },
 	"ticket_create": func(o *office) made {
 		u, _ := o.customer()
 		a := o.root.Post("/tickets", obj{"customer_id": u.ID, "event_id": o.event()})
@@ -189,7 +193,7 @@ var trailed = map[string]func(o *office) made{
 	},
 	"ticket_consume_qr_batch": func(o *office) made {
 		id, payload := o.scanned()
-		scan := obj{"qr_payload": payload, "scanned_at": "2026-01-01T00:00:00Z"}
+		scan := obj{"qr_payload": payload, "scanned_at": time.Now().UTC().Format(time.RFC3339)}
 		return made{o.root.Post("/tickets/consume-qr/batch", obj{"scans": []obj{scan, scan}}), "tickets", id}
 	},
 
@@ -255,6 +259,16 @@ func (o *office) act(before, id, after string, body any) made {
 		return made{o.root.Do(http.MethodPost, before+id+after, nil), "subscriptions", id}
 	}
 	return made{o.root.Post(before+id+after, body), "subscriptions", id}
+}
+
+// actOnOrder buys a ticket and has an admin do something with the order.
+func (o *office) actOnOrder(what string) made {
+	o.t.Helper()
+	event := idIn(o.root.Post("/events", []obj{{"title": "Premiere", "event_date": "2030-01-01T20:00:00Z", "ticket_value": 30, "is_sale_box_office": true}}).Expect(http.StatusOK))
+	_, client := o.customer()
+	bought := client.Post("/store/purchase/gwb/card", obj{"event_id": event, "quantity": 1, "payment_method_id": paymentstest.TokenApproved}).Expect(http.StatusOK)
+	id := bought.Map()["order"].(obj)["_id"].(string)
+	return made{o.root.Post("/admin/ticket-orders/"+id+what, obj{"reason": "as agreed"}), "ticket-orders", id}
 }
 
 func (o *office) exec(sql string, args ...any) {

@@ -116,7 +116,7 @@ var brokenByVictim = []string{"unapplied_match_ledger"}
 
 // answers500 are the routes at which the specification answers 500 to what a gateway
 // rejects, with the code REFUND_FAILED.
-var answers500 = []string{"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund", "unapplied_payment_refund"}
+var answers500 = []string{"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund", "unapplied_payment_refund", "admin_ticket_order_refund", "admin_ticket_order_cancel"}
 
 // play attacks for some time, with callers who have just signed in. The first of each
 // kind is who loses their session by what they send.

@@ -3,10 +3,17 @@ package histories_test
 import (
 	"context"
 	"net/http"
+	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // ticketDeeds are purchases.
 var ticketDeeds = []deed{
+	{name: "admin_ticket_order_refund", what: "gwa", key: true, good: []int{200}, again: []int{422}, given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/refund"), done: givenBack(6000)},
+	{name: "admin_ticket_order_refund", what: "gwb", key: true, good: []int{200}, again: []int{422}, rests: 26 * time.Hour, given: a(onSaleNow, before(cardTicketsB)), do: ofOrder("/refund"), done: givenBack(6000)},
+	{name: "admin_ticket_order_cancel", what: "paid", key: true, good: []int{200}, given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/cancel"), done: givenBack(6000)},
+	{name: "admin_ticket_order_cancel", what: "pending", key: true, good: []int{200}, given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)))), do: ofOrder("/cancel"), done: noTickets},
 	{name: "store_purchase_gwa_card", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()})), done: seated("paid")},
 	{name: "store_purchase_gwa_card", what: "declined", key: true, good: []int{400}, also: []int{200}, again: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(3), "credit_card_holder_info": holder()})), done: noTickets},
 	{name: "store_purchase_gwa_pix", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))},
@@ -54,4 +61,18 @@ func (h *history) issued() (n int) {
 		h.fail("the database refuses", "%v", err)
 	}
 	return n
+}
+
+var (
+	cardTicketsA = own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()}))
+	cardTicketsB = own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa}))
+)
+
+// ofOrder has an admin do something with the one order.
+func ofOrder(what string) func(h *history) answer {
+	return func(h *history) answer {
+		var id string
+		require.NoError(h.t, h.db.QueryRow(context.Background(), "SELECT id FROM tickets.orders").Scan(&id))
+		return h.request(http.MethodPost, "/admin/ticket-orders/"+id+what, h.admin, why)
+	}
 }

@@ -248,7 +248,7 @@ func (q *Queries) TicketExpireOfOrder(ctx context.Context, db DBTX, arg TicketEx
 
 const ticketExpireUnused = `-- name: TicketExpireUnused :exec
 UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = $1, actor_id = NULL, register_update_date = $2
-WHERE order_id = $3 AND status = 'available'
+WHERE order_id = $3 AND status IN ('available', 'pending')
 `
 
 type TicketExpireUnusedParams struct {
@@ -536,6 +536,58 @@ func (q *Queries) TicketListRevoked(ctx context.Context, db DBTX, eventID object
 	return items, nil
 }
 
+const ticketListStanding = `-- name: TicketListStanding :many
+SELECT t.id, t.status, t.order_id, coalesce(o.state, '')::text AS order_state, coalesce(o.total_cents, 0)::bigint AS total_cents,
+    (t.refund_id IS NOT NULL)::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
+    (o.disputed_at IS NOT NULL)::bool AS disputed, (e.cancelled_at IS NOT NULL)::bool AS cancelled
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.id = ANY($1::text[]) ORDER BY t.id
+`
+
+type TicketListStandingRow struct {
+	ID          objectid.ID
+	Status      string
+	OrderID     *objectid.ID
+	OrderState  string
+	TotalCents  int64
+	RefundAsked bool
+	Refunded    bool
+	Disputed    bool
+	Cancelled   bool
+}
+
+// How tickets stand to the money of their orders: what was paid and is not given back, and
+// what keeps them from being good.
+func (q *Queries) TicketListStanding(ctx context.Context, db DBTX, ids []string) ([]TicketListStandingRow, error) {
+	rows, err := db.Query(ctx, ticketListStanding, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TicketListStandingRow{}
+	for rows.Next() {
+		var i TicketListStandingRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Status,
+			&i.OrderID,
+			&i.OrderState,
+			&i.TotalCents,
+			&i.RefundAsked,
+			&i.Refunded,
+			&i.Disputed,
+			&i.Cancelled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ticketLockEvents = `-- name: TicketLockEvents :many
 SELECT e.id FROM tickets.events e
 WHERE e.id IN (SELECT t.event_id FROM tickets.tickets t WHERE t.id = ANY($1::text[])) ORDER BY e.id FOR NO KEY UPDATE
@@ -569,6 +621,32 @@ WHERE e.id IN (SELECT t.event_id FROM tickets.tickets t WHERE t.customer_id = $1
 
 func (q *Queries) TicketLockEventsOf(ctx context.Context, db DBTX, customerID objectid.ID) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, ticketLockEventsOf, customerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ticketLockOrders = `-- name: TicketLockOrders :many
+SELECT o.id FROM tickets.orders o
+WHERE o.id IN (SELECT t.order_id FROM tickets.tickets t WHERE t.id = ANY($1::text[])) ORDER BY o.id FOR NO KEY UPDATE
+`
+
+// Locks the orders of tickets, in the order of ids: before their events.
+func (q *Queries) TicketLockOrders(ctx context.Context, db DBTX, ids []string) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, ticketLockOrders, ids)
 	if err != nil {
 		return nil, err
 	}
