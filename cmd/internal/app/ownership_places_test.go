@@ -23,7 +23,7 @@ var kindOfName = map[string]string{
 	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "plan_id": "plan", "promo_code_id": "promo code",
 	"season_id": "season", "subscription_id": "subscription", "status_id": "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
 	"thumbnail_horizontal_name_less": "file", "thumbnail_vertical": "file", "thumbnail_vertical_name_less": "file", "ticket_id": "ticket",
-	"ticket_order_id": "order", "type_user": "profile", "user": "user", "user_id": "user", "video_gridfs_id": "file", "video_id": "video",
+	"ticket_order_id": "order", "ticket_ids": "ticket", "type_user": "profile", "user": "user", "user_id": "user", "video_gridfs_id": "file", "video_id": "video",
 	// What gateways call their payments.
 	"charge_id": "payment", "payment_id": "payment", "payment_intent_id": "payment", "payment_method_id": "payment",
 	"archive_token": "file", "legacy_id": "video", // the places of other secrets and names, in which an id is tried too
@@ -33,7 +33,7 @@ var kindOfName = map[string]string{
 // beginning of the route's path.
 var kindOfPath = map[string]string{
 	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export", "/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
-	"/admin/promo-codes": "promo code", "/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
+	"/admin/promo-codes": "promo code", "/admin/ticket-orders": "order", "/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
 	"/audit-log": "audit entry", "/categories": "category", "/customers": "user", "/events": "event", "/me/tickets": "ticket", "/my-user": "user",
 	"/plans": "plan", "/search": "user", "/seasons": "season", "/subscriptions": "subscription", "/tags": "tag", "/tickets": "ticket",
 	"/upload-file/archive-records": "user", "/users": "user", "/users-type": "profile", "/videos": "video", "/webhook-logs": "webhook log",
