@@ -26,7 +26,7 @@ type userCreateCommand struct {
 	Email         string `required:"" help:"E-mail address."`
 	Name          string `help:"Display name; default: the username."`
 	Phone         string `help:"International number with country code."`
-	TaxID         string `name:"tax-id" help:"CPF or CNPJ, digits."`
+	TaxID         string `name:"tax-id" help:"CPF or CNPJ without punctuation."`
 	PasswordStdin bool   `help:"Read the password, at least 8 characters, from the first line of standard input. Required, except with --migrated."`
 }
 

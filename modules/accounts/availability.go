@@ -56,7 +56,8 @@ func (s *Service) emailAvailable(ctx context.Context, email string) (*bool, erro
 // taxIDAvailable reports whether no customer has this CPF or CNPJ; 422 when it
 // has not the form of one.
 func (s *Service) taxIDAvailable(ctx context.Context, taxID string) (*bool, error) {
-	if err := s.checkTaxID(taxID, "query", "tax_id"); err != nil {
+	taxID, err := s.normalTaxID(taxID, "query", "tax_id")
+	if err != nil {
 		return nil, err
 	}
 	taken, err := s.q.UserTaxIDExists(ctx, s.pool, &taxID)

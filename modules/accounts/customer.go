@@ -144,7 +144,8 @@ func (s *Service) SetGatewayCustomer(ctx context.Context, db postgres.DB, custom
 // SetTaxID records the customer's CPF or CNPJ; 409 CONFLICT when another
 // customer has it, 422 when it has not the form of one.
 func (s *Service) SetTaxID(ctx context.Context, db postgres.DB, customerID objectid.ID, taxID string) error {
-	if err := s.checkTaxID(taxID, "body", "tax_id"); err != nil {
+	taxID, err := s.normalTaxID(taxID, "body", "tax_id")
+	if err != nil {
 		return err
 	}
 	n, err := s.q.UserSetTaxID(ctx, db, accountsdb.UserSetTaxIDParams{ID: customerID, TaxID: &taxID, Now: s.clock.Now()})

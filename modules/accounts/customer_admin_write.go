@@ -36,6 +36,7 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		if err := storeAddress(rec); err != nil {
 			return err
 		}
+		storeTaxID(rec)
 		if err := checkNewNames(rec, u); err != nil {
 			return err
 		}

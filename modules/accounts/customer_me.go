@@ -24,7 +24,7 @@ type meEdit struct {
 	ID       objectid.ID              `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
 	Username httpapi.Opt[string]      `json:"username,omitempty" required:"false" minLength:"3" maxLength:"254"`
 	FullName httpapi.Opt[string]      `json:"full_name,omitempty" required:"false" minLength:"3" maxLength:"200"`
-	TaxID    httpapi.Opt[string]      `json:"tax_id,omitempty" required:"false" maxLength:"14"`
+	TaxID    httpapi.Opt[string]      `json:"tax_id,omitempty" required:"false" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)"`
 	Phone    httpapi.Opt[string]      `json:"phone,omitempty" required:"false" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
 	Address  httpapi.Opt[Address]     `json:"address,omitempty" required:"false"`
 	AvatarID httpapi.Opt[objectid.ID] `json:"avatar_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
@@ -118,6 +118,13 @@ func (s *Service) applyEdit(u *accountsdb.User, edit meEdit) error {
 	}
 	u.Username = edit.Username.Or(u.Username)
 	u.FullName = edited(edit.FullName, u.FullName)
+	if edit.TaxID.Set && !edit.TaxID.Null {
+		taxID, err := s.normalTaxID(edit.TaxID.Value, "body", 0, "tax_id")
+		if err != nil {
+			return err
+		}
+		edit.TaxID.Value = taxID
+	}
 	u.TaxID = edited(edit.TaxID, u.TaxID)
 	u.Phone = edited(edit.Phone, u.Phone)
 	u.AvatarID = edited(edit.AvatarID, u.AvatarID)
@@ -173,11 +180,6 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 	}
 	if edit.FullName.Set && edit.FullName.Value != orZero(u.FullName) {
 		if err := checkPersonName(edit.FullName.Value, "body", 0, "full_name"); err != nil {
-			return err
-		}
-	}
-	if edit.TaxID.Set && !edit.TaxID.Null {
-		if err := s.checkTaxID(edit.TaxID.Value, "body", 0, "tax_id"); err != nil {
 			return err
 		}
 	}

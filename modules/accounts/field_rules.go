@@ -9,6 +9,7 @@ import (
 
 	"marquee/platform/fault"
 	"marquee/platform/postgres"
+	"marquee/platform/taxid"
 )
 
 // emailForm takes the addresses that mail servers take everywhere: ASCII, a
@@ -54,18 +55,25 @@ func asciiLower(s string) string {
 }
 
 var (
-	taxIDDigits  = regexp.MustCompile(`^([0-9]{11}|[0-9]{14})$`)
-	taxIDLetters = regexp.MustCompile(`^[0-9A-Z]{12}[0-9]{2}$`)
-	phoneForm    = regexp.MustCompile(phonePattern)
+	taxIDForm   = regexp.MustCompile(taxid.Form)
+	taxIDDigits = regexp.MustCompile(taxid.Digits)
+	phoneForm   = regexp.MustCompile(phonePattern)
 )
 
-// checkTaxID refuses what has not the form of a CPF or CNPJ. Check digits are
-// for the payment routes.
-func (s *Service) checkTaxID(taxID string, loc ...any) error {
-	if taxIDDigits.MatchString(taxID) || s.cfg.TaxIDAlphanumeric && taxIDLetters.MatchString(taxID) {
-		return nil
+// taxIDMeans says what both forms of a tax id ask for.
+const taxIDMeans = "11 digits (CPF) or 14 characters (CNPJ)"
+
+// normalTaxID returns the stored form of a CPF or CNPJ; 422 at loc when it has the form
+// of neither. Check digits are for the payment routes.
+func (s *Service) normalTaxID(taxID string, loc ...any) (string, error) {
+	form := taxIDDigits
+	if s.cfg.TaxIDAlphanumeric {
+		form = taxIDForm
 	}
-	return fault.InvalidAt("has to be 11 digits (CPF) or 14 digits (CNPJ)", loc...)
+	if !form.MatchString(taxID) {
+		return "", fault.InvalidAt("has to be "+taxIDMeans, loc...)
+	}
+	return taxid.Normal(taxID), nil
 }
 
 // Names of constraints that a person can run into.

@@ -23,7 +23,7 @@ type signupBody struct {
 	Password         secret.Text          `json:"password" minLength:"8" maxLength:"1024"`
 	FullName         string               `json:"full_name" minLength:"3" maxLength:"200"`
 	Phone            string               `json:"phone" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
-	TaxID            *string              `json:"tax_id,omitempty" required:"false" maxLength:"14" doc:"11 digits (CPF) or 14 digits (CNPJ)"`
+	TaxID            *string              `json:"tax_id,omitempty" required:"false" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})?$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)" doc:"Letters are stored in capitals"`
 	Nationality      *string              `json:"nationality,omitempty" required:"false" pattern:"^([A-Za-z]{2,3})?$" patternDescription:"2 or 3 letters of ISO 3166-1"`
 	Address          httpapi.Opt[Address] `json:"address,omitempty" required:"false"`
 	PromoCode        *string              `json:"promo_code,omitempty" required:"false" maxLength:"50"`

@@ -195,11 +195,13 @@ func TestSignupTakesNullsAndOwnAddressAsUsername(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.logins`), "name and address are one login")
 }
 
-func TestSignupAlphanumericCNPJ(t *testing.T) {
+// TAX_ID_ALPHANUMERIC=false; with it, app's TestACNPJWithLettersGoesEverywhere.
+func TestSignupRefusesLettersInACNPJWhereTheyAreOff(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *accounts.Deps) { d.Config.TaxIDAlphanumeric = true })
+	b := setup(t)
 	a := b.post(t, "/customers/signup", "", signupOf("gil", map[string]any{"tax_id": "12ABC34501DE35"}))
-	require.Equal(t, 200, a.status, a.raw)
+	require.Equal(t, 422, a.status, a.raw)
+	require.Equal(t, "tax_id", a.field())
 }
 
 func TestSignupPromoCode(t *testing.T) {

@@ -87,7 +87,7 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	now := s.clock.Now()
 	row := accountsdb.UserInsertParams{
 		ID: objectid.At(now), UserType: n.Type, Username: n.Username, IsRoot: n.Root, TypeUser: []string{},
-		Name: orNil(n.Name), FullName: orNil(n.FullName), TaxID: orNil(n.TaxID), Phone: orNil(n.Phone),
+		Name: orNil(n.Name), FullName: orNil(n.FullName), Phone: orNil(n.Phone),
 		Nationality: strings.ToUpper(n.Nationality), Language: languageOf(n.Language), EmailVerified: n.EmailVerified, CreatedAt: now,
 	}
 	switch {
@@ -119,6 +119,13 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	if err := s.checkPerson(n); err != nil {
 		return row, err
 	}
+	if n.TaxID != "" {
+		taxID, err := s.normalTaxID(n.TaxID, "body", "tax_id")
+		if err != nil {
+			return row, err
+		}
+		row.TaxID = &taxID
+	}
 	row.Address, err = addressJSON(n.Address)
 	return row, err
 }
@@ -139,9 +146,6 @@ func (s *Service) checkPerson(n NewUser) error {
 	}
 	if n.Phone != "" && !phoneForm.MatchString(n.Phone) {
 		return fault.InvalidAt("has to be 10 to 15 digits, with or without a plus sign", "body", "phone")
-	}
-	if n.TaxID != "" {
-		return s.checkTaxID(n.TaxID, "body", "tax_id")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/query"
+	"marquee/platform/taxid"
 )
 
 // collections are the module's resources of the collection contract.
@@ -92,12 +93,10 @@ func (s *Service) adminHooks() collection.Hooks {
 	}
 }
 
+// taxIDRule takes letters of either case; storeTaxID makes them capitals.
 func (s *Service) taxIDRule() collection.Rule {
-	return collection.Rule{MaxLength: 14, Check: func(value any) string {
-		text, _ := value.(string)
-		if s.checkTaxID(text) != nil {
-			return "has to be 11 digits (CPF) or 14 digits (CNPJ)"
-		}
-		return ""
-	}}
+	if !s.cfg.TaxIDAlphanumeric {
+		return collection.Rule{Pattern: taxid.Digits, Means: taxIDMeans}
+	}
+	return collection.Rule{Pattern: taxid.Form, Means: taxIDMeans}
 }

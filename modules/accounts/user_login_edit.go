@@ -11,6 +11,7 @@ import (
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
+	"marquee/platform/taxid"
 )
 
 // sentText returns a text that the body has set.
@@ -18,6 +19,13 @@ func sentText(rec *collection.Record, column string) (text string, sent bool) {
 	v, _ := rec.Value(column)
 	text, sent = v.(string)
 	return text, sent
+}
+
+// storeTaxID brings the tax id of a record into its stored form.
+func storeTaxID(rec *collection.Record) {
+	if text, sent := sentText(rec, "tax_id"); sent {
+		rec.Set("tax_id", taxid.Normal(text))
+	}
 }
 
 // editLogin brings the e-mail and username of a record into their stored form. A

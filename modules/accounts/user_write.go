@@ -25,6 +25,7 @@ func (s *Service) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*c
 		if v, _ := rec.Value("avatar_id"); v != nil {
 			return rec.Invalid("avatar_id", notOwnPicture)
 		}
+		storeTaxID(rec)
 		if _, err := editLogin(rec, accountsdb.User{}); err != nil {
 			return err
 		}
@@ -94,6 +95,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		if err := checkNewNames(rec, u); err != nil {
 			return err
 		}
+		storeTaxID(rec)
 		gone, err := editLogin(rec, u)
 		if err != nil {
 			return err

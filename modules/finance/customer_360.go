@@ -14,6 +14,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/taxid"
 )
 
 type customer360Input struct {
@@ -171,7 +172,7 @@ type customerMoment struct {
 
 var (
 	taxIDMarks = strings.NewReplacer(".", "", "-", "", "/", "", " ", "")
-	taxIDForm  = regexp.MustCompile(`^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$`)
+	taxIDForm  = regexp.MustCompile(taxid.Form)
 )
 
 // getCustomer360 answers GET /admin/customers/360. At least one of the three
@@ -204,9 +205,9 @@ func (in *customer360Input) customer() (who financedb.Customer360Params, err err
 		who.Email = optional(strings.ToLower(in.Email))
 	}
 	if in.TaxID != "" {
-		bare := strings.ToUpper(taxIDMarks.Replace(in.TaxID))
+		bare := taxid.Normal(taxIDMarks.Replace(in.TaxID))
 		if !taxIDForm.MatchString(bare) {
-			return who, fault.InvalidAt("has to be a CPF of 11 digits or a CNPJ of 14", "query", "tax_id")
+			return who, fault.InvalidAt("has to be a CPF of 11 digits or a CNPJ of 14 characters", "query", "tax_id")
 		}
 		who.TaxID = optional(bare)
 	}

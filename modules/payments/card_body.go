@@ -11,6 +11,7 @@ import (
 
 	"marquee/platform/fault"
 	"marquee/platform/secret"
+	"marquee/platform/taxid"
 )
 
 // What is missing or malformed in card data is 400 VALIDATION_ERROR with the
@@ -146,7 +147,7 @@ type CardHolderBody struct{ texts }
 var holderParts = []part{
 	{"name", regexp.MustCompile(`^\S.{0,199}$`), "the holder's name"},
 	{"email", regexp.MustCompile(`^[^\s@]+@[^\s@]+\.[^\s@]+$`), "an e-mail address"},
-	{"cpfCnpj", regexp.MustCompile(`^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$`), "11 or 14 digits"},
+	{"cpfCnpj", regexp.MustCompile(taxid.Form), "11 digits (CPF) or 14 characters (CNPJ)"},
 	{"postalCode", regexp.MustCompile(`^[0-9]{8}$`), "8 digits"},
 	{"addressNumber", regexp.MustCompile(`^\S.{0,19}$`), "the number of the house"},
 	{"phone", regexp.MustCompile(`^\+?[0-9]{8,15}$`), "8 to 15 digits"},
@@ -166,7 +167,7 @@ func (c CardHolderBody) Read() (*CardHolder, error) {
 		return nil, err
 	}
 	return &CardHolder{
-		Name: c.plain("name"), Email: c.plain("email"), TaxID: c.plain("cpfCnpj"),
+		Name: c.plain("name"), Email: c.plain("email"), TaxID: taxid.Normal(c.plain("cpfCnpj")),
 		PostalCode: c.plain("postalCode"), AddressNumber: c.plain("addressNumber"), Phone: c.plain("phone"),
 	}, nil
 }

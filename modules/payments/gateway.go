@@ -86,7 +86,7 @@ type Payer struct {
 	Name       string
 	Email      string
 	Phone      string
-	TaxID      string // CPF or CNPJ, digits; gateway A refuses without
+	TaxID      string // CPF or CNPJ without punctuation; gateway A refuses without
 }
 
 // Card is a card in the clear on its way to gateway A. It cannot be printed,

@@ -10,6 +10,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/taxid"
 )
 
 // orderBody is the specification's Ticket order; money in reais.
@@ -204,7 +205,7 @@ func (s *Service) buyAs(ctx context.Context, p purchase) (*httpapi.Output[purcha
 type Buyer struct {
 	FullName string `json:"full_name" minLength:"3" maxLength:"200"`
 	Email    string `json:"email" minLength:"3" maxLength:"254"`
-	TaxID    string `json:"tax_id" pattern:"^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$" patternDescription:"11 digits (CPF) or 14 (CNPJ)"`
+	TaxID    string `json:"tax_id" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)"`
 	Phone    string `json:"phone" required:"false" pattern:"^(\\+?[0-9]{10,15})?$" patternDescription:"10 to 15 digits, with or without a plus sign"`
 }
 
@@ -247,6 +248,7 @@ func (s *Service) checkoutPixB(ctx context.Context, in *guestPixInput) (*httpapi
 
 // buyFor buys for a guest.
 func (s *Service) buyFor(ctx context.Context, b Buyer, p purchase) (*httpapi.Output[checkoutBody], error) {
+	b.TaxID = taxid.Normal(b.TaxID)
 	p.buyer = &b
 	r, err := s.buy(ctx, p)
 	if err != nil {

@@ -2,6 +2,27 @@
 // companies (14 characters), without punctuation, by their check digits.
 package taxid
 
+import "strings"
+
+// Form is what a client may write: 11 digits, or 14 characters of which the first 12
+// may be letters of either case. Digits is the form of before July 2026, which
+// TAX_ID_ALPHANUMERIC=false keeps to. Neither tells of check digits.
+const (
+	Form   = `^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})$`
+	Digits = `^([0-9]{11}|[0-9]{14})$`
+)
+
+// Normal is the form in which a tax id is stored, compared and sent on: its letters
+// (ASCII alone) in capitals.
+func Normal(id string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		return r
+	}, id)
+}
+
 // Valid reports whether id is a CPF or CNPJ with right check digits. With
 // alphanumeric, the CNPJ in force since July 2026 is taken too, whose first 12
 // characters may be capital letters.

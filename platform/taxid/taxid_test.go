@@ -1,6 +1,7 @@
 package taxid_test
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,5 +36,26 @@ func TestValid(t *testing.T) {
 		{"", false, false},
 	} {
 		require.Equal(t, tc.want, taxid.Valid(tc.id, tc.alphanumeric), "%q alphanumeric %t", tc.id, tc.alphanumeric)
+	}
+}
+
+func TestNormal(t *testing.T) {
+	t.Parallel()
+	for written, stored := range map[string]string{
+		"12abc34501de35": "12ABC34501DE35", "12ABC34501DE35": "12ABC34501DE35", "52998224725": "52998224725", "": "",
+		"12ıſc34501de35": "12ıſC34501DE35", // whose capitals would be I and S
+	} {
+		require.Equal(t, stored, taxid.Normal(written))
+	}
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	form, digits := regexp.MustCompile(taxid.Form), regexp.MustCompile(taxid.Digits)
+	for id, of := range map[string][2]bool{
+		"52998224725": {true, true}, "11222333000181": {true, true}, "12ABC34501DE35": {true, false}, "12abc34501de35": {true, false},
+		"12ABC34501DEA5": {}, "5299822472a": {}, "12ıſc34501de35": {}, "12.ABC.345/01DE-35": {}, "": {}, "5299822472": {}, "112223330001811": {},
+	} {
+		require.Equal(t, of, [2]bool{form.MatchString(id), digits.MatchString(id)}, id)
 	}
 }

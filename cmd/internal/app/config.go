@@ -96,7 +96,7 @@ type Config struct {
 	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Promo codes tried a minute from one client address, by all accounts."`
 	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
 	GatewayCallTime   time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
-	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" doc:"Accepts the CNPJ with letters, in force since July 2026."`
+	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" envDefault:"true" doc:"Whether the CNPJ with letters, in force since July 2026, is taken."`
 
 	SMTPURL  string `env:"SMTP_URL" secret:"yes" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`

@@ -29,7 +29,7 @@ func complete() Config {
 		DatabaseURL: "postgres://db/marquee", TokenKeys: "a:" + long, FileKey: long, GWAAPIKey: "key", GWBSecretKey: "sk_test_1",
 		GWAWebhookToken: []string{long}, GWBWebhook: []string{long, long}, SMTPURL: "smtp://mail", PublicURL: "https://api.example.com", ReportTZ: "America/Sao_Paulo",
 		StreamURLTTL: time.Hour, ExportTTL: time.Hour, ExportLinkTTL: time.Minute,
-		PixRetryDays: []int{1, 3, 6},
+		PixRetryDays: []int{1, 3, 6}, TaxIDAlphanumeric: true,
 	}
 }
 

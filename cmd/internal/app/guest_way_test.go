@@ -24,7 +24,7 @@ import (
 // as a phone's camera does, and the door takes them.
 func TestAGuestsWayToTheDoor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *Config) { c.TaxIDAlphanumeric = true })
+	w := newWorld(t)
 	event := w.made("/events", object{
 		"title": "Premiere", "event_date": time.Now().Add(30 * 24 * time.Hour).Format(time.RFC3339), "ticket_value": 60, "is_sale_box_office": true, "location": "Cine Ipiranga",
 	})["_id"].(string)

@@ -1,24 +1,27 @@
 package gwa
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// taxID returns the digits of a CPF (11) or CNPJ (14) and the gateway's personType, or false when the check digits
-// are wrong. Dots, dashes and slashes are dropped, as the gateway does.
-func taxID(s string) (digits, personType string, ok bool) {
-	digits = strings.NewReplacer(".", "", "-", "", "/", "", " ", "").Replace(s)
-	if !allDigits(digits) || repeated(digits) {
-		return "", "", false
-	}
-	switch len(digits) {
-	case 11:
-		ok = checkDigit(digits[:9], 10) == digits[9] && checkDigit(digits[:10], 11) == digits[10]
-		return digits, "FISICA", ok
-	case 14:
-		ok = checkDigitCNPJ(digits[:12]) == digits[12] && checkDigitCNPJ(digits[:13]) == digits[13]
-		return digits, "JURIDICA", ok
+// taxID returns the characters of a CPF (11) or CNPJ (14) and the gateway's personType, or false when the check digits
+// are wrong. Dots, dashes and slashes are dropped, as the gateway does. The first 12 of a CNPJ may be capitals, which
+// count as their ASCII code less 48.
+func taxID(s string) (bare, personType string, ok bool) {
+	bare = strings.NewReplacer(".", "", "-", "", "/", "", " ", "").Replace(s)
+	switch {
+	case len(bare) == 11 && allDigits(bare) && !repeated(bare):
+		ok = checkDigit(bare[:9], 10) == bare[9] && checkDigit(bare[:10], 11) == bare[10]
+		return bare, "FISICA", ok
+	case len(bare) == 14 && cnpj.MatchString(bare) && !repeated(bare):
+		ok = checkDigitCNPJ(bare[:12]) == bare[12] && checkDigitCNPJ(bare[:13]) == bare[13]
+		return bare, "JURIDICA", ok
 	}
 	return "", "", false
 }
+
+var cnpj = regexp.MustCompile(`^[0-9A-Z]{12}[0-9]{2}$`)
 
 // checkDigit is the modulo-11 digit with weights falling from first to 2.
 func checkDigit(digits string, first int) byte {
