@@ -16,32 +16,32 @@ import (
 )
 
 // changePassword replaces the caller's own password, clears
-// password_reset_required and ends their other tokens, mailed codes and devices; the
-// access token of the caller stays good, and the token of the device on which it is
-// done is returned anew. Errors: 400 VALIDATION_ERROR for a wrong
-// current_password or a short or guessable new_password, 404, 429 after too many wrong ones,
-// counted together with failed logins.
-func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, current, next secret.Text) (device string, err error) {
+// password_reset_required and ends their other tokens, mailed codes and devices. The
+// access token of the caller stays good; their refresh and archive tokens do not, so
+// that a new session is returned, and the token of the device on which it is done anew.
+// Errors: 400 VALIDATION_ERROR for a wrong current_password or a short or guessable
+// new_password, 404, 429 after too many wrong ones, counted together with failed logins.
+func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, current, chosen secret.Text) (session tokenSet, device string, err error) {
 	u, err := s.q.UserGet(ctx, s.pool, caller.ID)
 	if postgres.IsNoRows(err) {
-		return "", fault.NotFound("User")
+		return session, "", fault.NotFound("User")
 	}
 	if err != nil {
-		return "", fmt.Errorf("read user: %w", err)
+		return session, "", fmt.Errorf("read user: %w", err)
 	}
-	if err := s.checkNewPassword(next, ownTexts(u)...); err != nil {
-		return "", err
+	if err := s.checkNewPassword(chosen, ownTexts(u)...); err != nil {
+		return session, "", err
 	}
 	ok, _, err := s.provePassword(ctx, u, u.Username, current)
 	if err != nil {
-		return "", err
+		return session, "", err
 	}
 	if !ok {
-		return "", errWrongCurrent()
+		return session, "", errWrongCurrent()
 	}
-	hash, err := s.hasher.hash(ctx, next)
+	hash, err := s.hasher.hash(ctx, chosen)
 	if err != nil {
-		return "", err
+		return session, "", err
 	}
 	var ended time.Time
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -61,17 +61,20 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 		if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 			return err
 		}
+		if session, err = s.newSession(ctx, tx, u, ended); err != nil {
+			return err
+		}
 		return audit.RecordTx(ctx, tx, audit.Change{
 			Resource: usersName, RecordID: u.ID, Before: map[string]any{}, After: map[string]any{"password": mask},
 		})
 	})
 	if postgres.IsNoRows(err) {
-		return "", fault.NotFound("User")
+		return tokenSet{}, "", fault.NotFound("User")
 	}
 	if err != nil {
-		return "", fmt.Errorf("change password: %w", err)
+		return tokenSet{}, "", fmt.Errorf("change password: %w", err)
 	}
-	return s.provedDevice(ctx, u, ended), nil
+	return session, s.provedDevice(ctx, u, ended), nil
 }
 
 func errWrongCurrent() error {
@@ -89,6 +92,11 @@ type changePasswordInput struct {
 type passwordChanged struct {
 	Message               string `json:"message"`
 	PasswordResetRequired bool   `json:"password_reset_required" doc:"Always false"`
+
+	AccessToken  string       `json:"access_token" doc:"Of a new session; the one that asked stays good until it expires"`
+	RefreshToken string       `json:"refresh_token" doc:"In place of all earlier ones"`
+	ArchiveToken string       `json:"archive_token" doc:"Opens stored files without an Authorization header; in place of all earlier ones"`
+	Expiration   httpapi.Time `json:"expiration" doc:"When the access token ends"`
 }
 
 type passwordOutput struct {
@@ -97,11 +105,12 @@ type passwordOutput struct {
 }
 
 func (h handlers) changePassword(ctx context.Context, in *changePasswordInput) (*passwordOutput, error) {
-	device, err := h.s.changePassword(in.DeviceInput.in(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword)
+	session, device, err := h.s.changePassword(in.DeviceInput.in(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword)
 	if err != nil {
 		return nil, err
 	}
-	return &passwordOutput{
-		DeviceOutput: h.s.deviceOutput(ctx, device), Body: passwordChanged{Message: "Password changed. Your other sessions are ended."},
-	}, nil
+	return &passwordOutput{DeviceOutput: h.s.deviceOutput(ctx, device), Body: passwordChanged{
+		Message:     "Password changed. Your other sessions are ended.",
+		AccessToken: session.AccessToken, RefreshToken: session.RefreshToken, ArchiveToken: session.ArchiveToken, Expiration: session.Expiration,
+	}}, nil
 }

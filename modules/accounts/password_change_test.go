@@ -33,11 +33,19 @@ func TestChangePasswordKeepsItsOwnTokenAlone(t *testing.T) {
 		_, err := b.files.CallerByArchiveToken(t.Context(), session.text("archive_token"))
 		require.Error(t, err)
 	}
+	require.Equal(t, 200, b.get(t, "/customers/me", a.text("access_token")).status)
+	require.NotEmpty(t, a.text("expiration"))
+	renewed := b.post(t, "/auth/refresh-token", "", map[string]any{"refresh_token": a.text("refresh_token")})
+	require.Equal(t, 200, renewed.status, renewed.raw)
+	owner, err := b.files.CallerByArchiveToken(t.Context(), a.text("archive_token"))
+	require.NoError(t, err)
+	require.Equal(t, c.ID, owner.ID)
 	fresh := b.login(t, c.Username, newPassword)
 	require.Equal(t, 200, fresh.status)
 
 	b.clock.Advance(time.Minute)
 	require.Equal(t, 200, changePassword(t, b, this.text("access_token"), newPassword, newPassword+"!").status, "the kept token may do it again")
+	require.Equal(t, 403, b.get(t, "/customers/me", a.text("access_token")).status, "the session of the first change is one of the others now")
 	require.Equal(t, 200, b.get(t, "/customers/me", this.text("access_token")).status)
 	require.Equal(t, 403, b.get(t, "/customers/me", fresh.text("access_token")).status)
 

@@ -45,24 +45,32 @@ func (s *Service) logIn(ctx context.Context, login string, password secret.Text)
 		return tokenSet{}, "", err
 	}
 	issued := issuedAt(u, began)
-	archive, _, err := s.files.IssueArchiveTokenAt(ctx, s.pool, u.ID, issued)
+	set, err := s.newSession(ctx, s.pool, u, issued)
 	if err != nil {
 		return tokenSet{}, "", err
 	}
 	s.syncAtLogin(ctx, u)
-	pair, err := s.issuePair(callerOf(u), issued)
-	if err != nil {
-		return tokenSet{}, "", err
-	}
-	set := tokenSet{
-		AccessToken: pair.AccessToken, RefreshToken: pair.RefreshToken, ArchiveToken: archive,
-		TokenType: tokenType, IDToken: u.ID, Expiration: pair.Expiration,
-	}
 	if u.PasswordResetRequired {
 		set.PasswordResetRequired = true
 		set.Message = "Please choose a new password."
 	}
 	return set, s.provedDevice(ctx, u, issued), nil
+}
+
+// newSession makes the tokens of a session that counts from issued.
+func (s *Service) newSession(ctx context.Context, db postgres.DB, u accountsdb.User, issued time.Time) (tokenSet, error) {
+	archive, _, err := s.files.IssueArchiveTokenAt(ctx, db, u.ID, issued)
+	if err != nil {
+		return tokenSet{}, err
+	}
+	pair, err := s.issuePair(callerOf(u), issued)
+	if err != nil {
+		return tokenSet{}, err
+	}
+	return tokenSet{
+		AccessToken: pair.AccessToken, RefreshToken: pair.RefreshToken, ArchiveToken: archive,
+		TokenType: tokenType, IDToken: u.ID, Expiration: pair.Expiration,
+	}, nil
 }
 
 // authenticate returns the user with this login and password. One look-up
