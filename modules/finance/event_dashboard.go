@@ -21,7 +21,7 @@ type eventsOverview struct {
 	TotalTicketsIssued int64            `json:"total_tickets_issued" doc:"Live: pending, available, consumed"`
 	TotalTicketsSold   int64            `json:"total_tickets_sold" doc:"With an order, not counting expired-unpaid"`
 	TotalTicketsPromo  int64            `json:"total_tickets_promo" doc:"With a promo code and no order"`
-	TotalRevenue       reais            `json:"total_revenue" doc:"Of paid orders"`
+	TotalRevenue       reais            `json:"total_revenue" doc:"Of paid orders, minus what was refunded of them"`
 	TotalOrders        int64            `json:"total_orders"`
 	EventsByType       map[string]int64 `json:"events_by_type"`
 }
@@ -105,6 +105,7 @@ type eventOrder struct {
 	Quantity      int64         `json:"quantity"`
 	UnitPrice     reais         `json:"unit_price"`
 	Total         reais         `json:"total"`
+	Refunded      reais         `json:"refunded" doc:"What of it was given back"`
 	Gateway       *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
 	PaymentMethod *string       `json:"payment_method" nullable:"true"`
 	PaymentStatus string        `json:"payment_status" doc:"The gateway's own word"`

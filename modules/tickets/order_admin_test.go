@@ -38,6 +38,8 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 			b.settle()
 			mine := b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)
 			require.Equal(t, []any{order(m)["payment_status"], 120.5, 241.0}, []any{mine["payment_status"], mine["refunded"], mine["total"]})
+			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event), "paid minus refunded")
+			require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.orders WHERE order_id = $1 AND is_paid AND refunded_cents = 12050", id))
 			require.Equal(t, 120.5, b.me.Get("/me/ticket-orders").Expect(200).Map()["orders"].([]any)[0].(object)["refunded"])
 			require.Equal(t, "REFUND_NOT_ALLOWED", b.admin.Post(path+"/refund", body).Expect(422).Code())
 			for _, status := range []string{"available", "consumed", "pending"} {
@@ -54,6 +56,7 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 			require.Nil(t, b.admin.Post(path+"/cancel", why).Expect(200).Map()["refund_id"], "nothing is left to do")
 			state, _ := b.orderRow(id)
 			require.Equal(t, "refunded", state)
+			require.Zero(t, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event))
 			b.admin.Delete("/tickets?_id="+all[0].String(), nil).Expect(200)
 
 			lost := d.buy(b, event)

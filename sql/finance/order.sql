@@ -2,7 +2,7 @@
 -- Each of the three maps is over all orders, which are read once.
 WITH kinds AS MATERIALIZED (
     SELECT o.payment_status, coalesce(o.gateway, 'free') AS gateway, coalesce(o.payment_method, 'unknown') AS payment_method, o.is_paid,
-        count(*) AS orders, sum(o.total_cents)::bigint AS cents, sum(o.quantity)::bigint AS tickets
+        count(*) AS orders, sum(o.total_cents)::bigint AS cents, sum(o.revenue_cents)::bigint AS revenue, sum(o.quantity)::bigint AS tickets
     FROM finance.orders o GROUP BY 1, 2, 3, 4
 )
 SELECT json_build_object(
@@ -19,6 +19,6 @@ SELECT json_build_object(
 )::json AS report
 FROM (
     SELECT coalesce(sum(orders), 0)::bigint AS all_orders, coalesce(sum(orders) FILTER (WHERE is_paid), 0)::bigint AS orders,
-        coalesce(sum(cents) FILTER (WHERE is_paid), 0)::bigint AS revenue, coalesce(sum(tickets) FILTER (WHERE is_paid), 0)::bigint AS tickets
+        coalesce(sum(revenue), 0)::bigint AS revenue, coalesce(sum(tickets) FILTER (WHERE is_paid), 0)::bigint AS tickets
     FROM kinds
 ) p;

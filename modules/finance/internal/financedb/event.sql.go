@@ -21,10 +21,10 @@ SELECT json_build_object(
         SELECT coalesce(json_agg(json_build_object(
             '_id', o.order_id, 'customer_id', o.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
             'quantity', o.quantity, 'unit_price', (o.unit_price_cents / 100.0)::numeric(20, 2), 'total', (o.total_cents / 100.0)::numeric(20, 2),
-            'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status, 'without_login', o.without_login,
+            'refunded', (o.refunded_cents / 100.0)::numeric(20, 2), 'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status, 'without_login', o.without_login,
             'paid_at', platform.json_time(o.paid_at), 'created_at', platform.json_time(o.created_at)
         ) ORDER BY o.created_at DESC, o.order_id), '[]')
-        FROM (SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on FROM finance.orders WHERE event_id = e.event_id ORDER BY created_at DESC, order_id LIMIT 500) o
+        FROM (SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on, disputed_at, refunded_cents, revenue_cents FROM finance.orders WHERE event_id = e.event_id ORDER BY created_at DESC, order_id LIMIT 500) o
         LEFT JOIN finance.customers_personal c ON c.customer_id = o.customer_id),
     'tickets', (
         SELECT coalesce(json_agg(json_build_object(
@@ -105,7 +105,7 @@ SELECT json_build_object(
 )::json AS report
 FROM (SELECT count(*) AS events, count(*) FILTER (WHERE x.is_active) AS active, count(*) FILTER (WHERE x.is_upcoming) AS upcoming FROM finance.events x) e
 CROSS JOIN (SELECT count(*) FILTER (WHERE y.is_live) AS live, count(*) FILTER (WHERE y.is_sold) AS sold, count(*) FILTER (WHERE y.is_promo) AS promo FROM finance.tickets y) t
-CROSS JOIN (SELECT count(*) AS orders, coalesce(sum(z.total_cents) FILTER (WHERE z.is_paid), 0) AS cents FROM finance.orders z) o
+CROSS JOIN (SELECT count(*) AS orders, coalesce(sum(z.revenue_cents), 0) AS cents FROM finance.orders z) o
 `
 
 func (q *Queries) EventOverview(ctx context.Context, db DBTX) ([]byte, error) {
