@@ -147,6 +147,16 @@ func (s *Service) IsKept(ctx context.Context, db postgres.DB, gateway GatewayNam
 	return state == UnappliedKept, err
 }
 
+// IsRefundedByList reports whether the list of unapplied payments gives a payment back by
+// itself, or is at it.
+func (s *Service) IsRefundedByList(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (bool, error) {
+	by, err := s.db.UnappliedRefundsItself(ctx, db, paymentsdb.UnappliedRefundsItselfParams{Gateway: string(gateway), Subject: paymentID})
+	if err != nil {
+		return false, fmt.Errorf("read who refunds %s: %w", paymentID, err)
+	}
+	return by, nil
+}
+
 // BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
 // stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
 // subscription.

@@ -160,6 +160,9 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if kept, err := s.payments.IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
 		return err // an admin has decided so
 	}
+	if listed, err := s.payments.IsRefundedByList(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
+		return err // within the limits
+	}
 	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
 		return err // it stands on the list, for people
 	}

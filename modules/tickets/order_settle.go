@@ -216,6 +216,13 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 	if _, ok := Next(State(o.State), PaymentSeated); !ok {
 		return nil
 	}
+	gone, err := s.isGoneTx(ctx, tx, o.CustomerID)
+	if err != nil {
+		return err
+	}
+	if gone {
+		return s.refundDeletedTx(ctx, tx, o, p)
+	}
 	seated, err := s.seatTx(ctx, tx, *o)
 	if err != nil {
 		return err

@@ -97,6 +97,11 @@ SELECT kind, count(*) FROM payments.unapplied_payments WHERE state = 'open' GROU
 -- UnappliedPostpone leaves a case of which the gateway says nothing until later.
 UPDATE payments.unapplied_payments SET tries = tries + 1, next_try_at = @next_try_at WHERE id = @id AND state = 'open';
 
+-- name: UnappliedRefundsItself :one
+-- UnappliedRefundsItself reports whether the list gives a payment back without a person's decision, or is at it.
+SELECT EXISTS (SELECT FROM payments.unapplied_payments
+    WHERE gateway = @gateway AND subject = @subject AND automatic AND state IN ('open', 'refunding'));
+
 -- name: UnappliedSpent :one
 -- UnappliedSpent counts what was refunded by itself: how many since hour_ago, how
 -- much since day_ago.

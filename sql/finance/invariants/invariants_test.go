@@ -270,6 +270,11 @@ var plants = map[string][]string{
 		`UPDATE tickets.orders SET state = 'released'`,
 		`UPDATE tickets.orders SET state = 'refunded'`,
 	},
+	"paid_orders_have_tickets": {
+		deletedAna + `; UPDATE tickets.orders SET paid_at = '2026-11-20 11:01'; DELETE FROM tickets.tickets`,
+		`ALTER TABLE tickets.tickets DISABLE TRIGGER tickets_account_removed; DELETE FROM tickets.tickets; UPDATE tickets.events SET tickets_issued = 0`,
+		deletedAna + `; UPDATE tickets.orders SET paid_at = '2026-11-20 11:01'; DELETE FROM tickets.tickets; ` + refund("gwb", "pi_2", "order", "ORDER", 1999, "done"),
+	},
 	"places_given_back": {
 		`UPDATE tickets.orders SET state = 'reserved', hold_until = '2026-11-20 11:44'`,
 		`UPDATE tickets.orders SET state = 'refund_due', paid_at = '2026-11-19 11:59'`,

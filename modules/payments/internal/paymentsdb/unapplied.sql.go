@@ -536,6 +536,24 @@ func (q *Queries) UnappliedPostpone(ctx context.Context, db DBTX, arg UnappliedP
 	return err
 }
 
+const unappliedRefundsItself = `-- name: UnappliedRefundsItself :one
+SELECT EXISTS (SELECT FROM payments.unapplied_payments
+    WHERE gateway = $1 AND subject = $2 AND automatic AND state IN ('open', 'refunding'))
+`
+
+type UnappliedRefundsItselfParams struct {
+	Gateway string
+	Subject string
+}
+
+// UnappliedRefundsItself reports whether the list gives a payment back without a person's decision, or is at it.
+func (q *Queries) UnappliedRefundsItself(ctx context.Context, db DBTX, arg UnappliedRefundsItselfParams) (bool, error) {
+	row := db.QueryRow(ctx, unappliedRefundsItself, arg.Gateway, arg.Subject)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const unappliedSpent = `-- name: UnappliedSpent :one
 WITH claimed AS (
     SELECT d.unapplied_id AS claimed_id, max(d.at)::timestamptz AS claimed_at FROM payments.unapplied_decisions d

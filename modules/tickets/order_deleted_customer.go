@@ -1,0 +1,62 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// isGoneTx reports whether the customer has deleted the account. It holds their row, so
+// that who deletes it meanwhile loses the tickets that were paid before, and no others.
+func (s *Service) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
+	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
+	if !fault.Is(err, fault.Missing) {
+		return false, err
+	}
+	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, customerID)
+	return deleted != nil, err
+}
+
+// refundDeletedTx lists money of an order whose customer was deleted before it was known
+// to be paid: the gateway could not drop its code in time. It gives no tickets, which
+// would go with the rest of what the customer had, and is given back by itself.
+func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *order, p payments.Payment) error {
+	now := s.clock.Now()
+	if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
+		return fmt.Errorf("give places back: %w", err)
+	}
+	if err := s.moveTx(ctx, tx, o, PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
+		return err
+	}
+	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
+	})
+	return err
+}
+
+// FollowRefund moves an order whose money went back by the list of unapplied payments, of
+// which no event may ever tell (payments.RefundFollower).
+func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
+	if r.Purpose != payments.ForOrder {
+		return nil
+	}
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, r.LocalID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // deleted with its event
+		}
+		if err != nil {
+			return fmt.Errorf("lock order: %w", err)
+		}
+		return s.returnedTx(ctx, tx, &o)
+	})
+}
