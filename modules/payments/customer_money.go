@@ -56,8 +56,8 @@ func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e Event) (Re
 
 // bookedOf is the ledger's row of an unapplied payment. What was listed without one, as
 // money that reconciliation could not place, is read live and booked for its customer
-// first: 409 when it is decided, when nobody knows whose it is, or when the gateway does
-// not show it as it is listed.
+// first, or, where nobody knows them, for the id of ours that it names: 409 when it is
+// decided, when it names nothing, or when the gateway does not show it as it is listed.
 func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (LedgerPayment, error) {
 	name, id := GatewayName(u.Gateway), value(u.GatewayPaymentID)
 	paid, err := s.FindPayment(ctx, s.deps.Pool, name, id)
@@ -68,12 +68,16 @@ func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 		return *paid, nil
 	case UnappliedState(u.State) != UnappliedOpen:
 		return LedgerPayment{}, errDecided(u.State)
-	case id == "" || u.CustomerID == nil || s.deps.Accounts == nil:
+	case id == "" || u.CustomerID == nil && u.Reference == nil || s.deps.Accounts == nil:
 		return LedgerPayment{}, errNoPayment()
+	}
+	named := objectid.ID("")
+	if u.CustomerID == nil {
+		named = *u.Reference
 	}
 	call, cancel := context.WithTimeout(ctx, unappliedCallTime)
 	defer cancel()
-	live, err := s.ReadSettled(call, name, id, "")
+	live, err := s.ReadSettled(call, name, id, named)
 	if errors.Is(err, ErrGatewayMissing) {
 		return LedgerPayment{}, fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
 	}
@@ -84,7 +88,10 @@ func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 	if err != nil {
 		return LedgerPayment{}, fmt.Errorf("find the customer of %s: %w", id, err)
 	}
-	if live.ID != id || owner != *u.CustomerID || u.AmountCents != nil && live.Amount != money.Cents(*u.AmountCents) {
+	if owner == "" && named != "" {
+		owner = named
+	}
+	if live.ID != id || u.CustomerID != nil && owner != *u.CustomerID || u.AmountCents != nil && live.Amount != money.Cents(*u.AmountCents) {
 		return LedgerPayment{}, fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.bookOfCustomerTx(ctx, tx, name, owner, live) })

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"marquee/platform/money"
+	"marquee/platform/objectid"
 )
 
 const (
@@ -46,8 +47,12 @@ func (e Event) impossible() string {
 // isStrayMoney reports whether an event that nobody claims tells of money that may be a
 // customer's of ours.
 func (e Event) isStrayMoney() bool {
-	return e.Kind == PaymentWasSettled && e.Payment != nil && e.Payment.Amount > 0 && e.CustomerID != "" && e.Purpose != ForOrder && !isCharge(e.Payment.ID)
+	return e.Kind == PaymentWasSettled && e.Payment != nil && e.Payment.Amount > 0 && e.CustomerID != "" && !isCharge(e.Payment.ID)
 }
+
+// NamesOurs reports whether an event carries an id of the form of ours: gateway B tells it
+// in our own metadata, gateway A in the externalReference.
+func (e Event) NamesOurs() bool { return objectid.Valid(e.Reference.String()) }
 
 func (e Event) amounts() []money.Cents {
 	var all []money.Cents

@@ -31,6 +31,8 @@ const (
 	UnshownRefund  FindingKind = "unshown_refund"     // booked here as given back, not there
 	UnshownDispute FindingKind = "unshown_dispute"    // booked here as disputed, not there
 	MissedEnd      FindingKind = "ended_subscription" // gone there, live here
+	// StrayRecurrence charges there, names an id of ours, and is no subscription's here.
+	StrayRecurrence FindingKind = "stray_recurrence"
 )
 
 // Verdict says what became of a finding.

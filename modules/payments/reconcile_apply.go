@@ -169,7 +169,11 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 	case result.Taken:
 		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
 	case result.Unclaimed:
-		f.Detail = strings.TrimSpace(f.Detail + " of nothing that is known here")
+		why := " of nothing that is known here"
+		if e.NamesOurs() {
+			why = " " + namesLost
+		}
+		f.Detail = strings.TrimSpace(f.Detail + why)
 		if !dryRun {
 			err = s.listUnknown(ctx, e)
 		}

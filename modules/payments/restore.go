@@ -27,8 +27,8 @@ func (s *Service) refundsHeld(ctx context.Context, db postgres.DB) (bool, error)
 
 // RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
 // gateway without a person's decision.
-func (s *Service) RefundsHeld(ctx context.Context) (bool, error) {
-	return s.refundsHeld(ctx, s.deps.Pool)
+func (s *Service) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
+	return s.refundsHeld(ctx, db)
 }
 
 // AcceptDatabase says that this database is complete again: what both gateways know

@@ -267,15 +267,24 @@ func (s *Service) askAppliersTx(ctx context.Context, tx pgx.Tx, e Event) (result
 			waits = result // its subject is known, but not yet what the event is about
 		}
 	}
-	if !e.isStrayMoney() || waits.Reason != "" {
+	if waits.Reason != "" {
 		return waits, nil
 	}
-	result, err = s.takeStrayTx(ctx, tx, e)
-	if err != nil || !result.Taken {
-		return waits, err
+	if e.isStrayMoney() {
+		result, err = s.takeStrayTx(ctx, tx, e)
+		if err != nil || result.Taken {
+			return result, err
+		}
 	}
-	return result, nil
+	if e.NamesOurs() {
+		waits.Reason = namesLost
+	}
+	return waits, nil
 }
+
+// namesLost says of an event that a row which it names is not here, though it was
+// committed before the gateway was told its id: a restore has lost it.
+const namesLost = "it names an id of ours that is not known here"
 
 // takeStrayTx asks who takes in money that nothing here knows. Result.Taken is false when
 // nobody does.

@@ -41,7 +41,7 @@ func (reconcileArgs) Kind() string { return "subscriptions_reconcile" }
 func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
 	ctx = payments.Background(ctx)
 	report := payments.NewReconcileReport(o)
-	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconcileSilent(ctx, o, report))
+	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconcileSilent(ctx, o, report), s.reconcileStrays(ctx, o, report))
 	if !o.DryRun {
 		failed = errors.Join(failed, s.endForgotten(ctx))
 	}

@@ -22,26 +22,34 @@ import (
 // gateway for the customer has been answered.
 const strayMoneyWait = time.Minute
 
-const strayMoneyTaken = "money of a customer of ours that is of no subscription: it is read live, then listed"
+const (
+	strayMoneyTaken = "money of a customer of ours that is of no subscription: it is read live, then listed"
+	namedMoneyTaken = "money that names an id of ours which is not known here: it is read live, then listed"
+)
 
 // StrayMoneyArgs reads live, and lists, money of a customer of ours that names nothing
-// here.
+// here, or of one who is not known and that names an id of ours.
 type StrayMoneyArgs struct {
 	Gateway    payments.GatewayName `json:"gateway"`
 	PaymentID  string               `json:"payment_id"`
 	CustomerID string               `json:"customer_id"` // the gateway's
+	// Reference is the id of ours that it names, where nobody here is the customer. Held:
+	// it was found after a restore.
+	Reference objectid.ID `json:"reference,omitempty"`
+	Held      bool        `json:"held,omitempty"`
 }
 
 // Kind names the job.
 func (StrayMoneyArgs) Kind() string { return "subscriptions_stray_money" }
 
 // TakeStrayMoneyTx takes in settled money that nothing here knows when the gateway's
-// customer is one of ours, also a deleted one (payments.StrayMoneyTaker). Where the
-// customer is not, it is what other systems take in the same account.
+// customer is one of ours, also a deleted one, or when it names an id of ours, as does
+// what a restored database has lost (payments.StrayMoneyTaker). All else is what other
+// systems take in the same account.
 func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
 	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
 	_, customer, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
-	if err != nil || customer == "" {
+	if err != nil || customer == "" && !e.NamesOurs() {
 		return unclaimed, err
 	}
 	if state, err := s.payments.UnappliedStateOf(ctx, tx, e.Gateway, e.Payment.ID); err != nil || state != "" {
@@ -52,11 +60,18 @@ func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Ev
 		return unclaimed, err
 	}
 	args := StrayMoneyArgs{Gateway: e.Gateway, PaymentID: e.Payment.ID, CustomerID: e.CustomerID}
+	unclaimed.Reason = strayMoneyTaken
+	if customer == "" {
+		unclaimed.Reason, args.Reference = namedMoneyTaken, e.Reference
+		if args.Held, err = s.payments.RefundsHeld(ctx, tx); err != nil {
+			return payments.Result{}, err
+		}
+	}
 	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return unclaimed, fmt.Errorf("have stray money read: %w", err)
 	}
-	unclaimed.Reason, unclaimed.Taken = strayMoneyTaken, true
+	unclaimed.Taken = true
 	return unclaimed, nil
 }
 
@@ -64,11 +79,16 @@ func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Ev
 // as foreign, from which it is refunded by itself; the recurrence that charged it is
 // ended. What the gateway does not know, or shows as unpaid or as another's, is left
 // alone; what it does not answer is asked again. While a call for the customer is not
-// answered it may be that one's.
+// answered it may be that one's. What names an id of ours, of a customer whom nobody
+// knows, is listed for people.
 func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	sub, customer, err := s.ofGatewayCustomer(ctx, s.pool, a.Gateway, a.CustomerID)
-	if err != nil || customer == "" {
+	if err != nil || customer == "" && a.Reference == "" {
 		return err
+	}
+	named := objectid.ID("")
+	if customer == "" {
+		named = a.Reference
 	}
 	gateway, err := s.payments.Gateway(a.Gateway)
 	if err != nil {
@@ -83,8 +103,8 @@ func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 			return nil // which tells itself what it is for
 		}
 	}
-	remote, err := gateway.ReadPayment(ctx, a.PaymentID, "")
-	if err != nil && a.Gateway == payments.GWA { // a 404 there proves nothing without a list
+	remote, err := gateway.ReadPayment(ctx, a.PaymentID, named)
+	if err != nil && a.Gateway == payments.GWA && named == "" { // a 404 there proves nothing without a list
 		if _, again := gateway.ReadPayment(ctx, a.PaymentID, customer); errors.Is(again, payments.ErrGatewayMissing) {
 			err = again
 		}
@@ -100,6 +120,9 @@ func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		return s.leaveStray(ctx, a, "it is "+remote.NativeStatus)
 	case remote.CustomerGatewayID != a.CustomerID:
 		return s.leaveStray(ctx, a, "it is another customer's")
+	}
+	if named != "" {
+		return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.listNamedTx(ctx, tx, a, remote) })
 	}
 	waits := false
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {

@@ -220,5 +220,5 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(charges, err, s.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
 	each(moves, err, s.sweepPlanMove)
-	return errors.Join(failed, s.retryDue(ctx, now), s.mailDueDunning(ctx, now))
+	return errors.Join(failed, s.retryDue(ctx, now), s.mailDueDunning(ctx, now), s.EndStrays(ctx))
 }

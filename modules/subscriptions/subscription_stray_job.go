@@ -18,8 +18,8 @@ import (
 )
 
 // strayWait is how soon it is looked at again whether the money of a recurrence that
-// no row owns goes back.
-const strayWait = 5 * time.Minute
+// no row owns goes back: soon, as it goes on charging until then.
+const strayWait = 10 * time.Second
 
 // endStrayArgs ends at the gateway a recurrence that names a subscription of ours, or is
 // a customer's of ours, and that no row owns.
@@ -72,7 +72,7 @@ func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
 	if _, err := s.rowOfRecurrence(ctx, a); !errors.Is(err, pgx.ErrNoRows) {
 		return err // a row owns it by now
 	}
-	held, err := s.payments.RefundsHeld(ctx)
+	held, err := s.payments.RefundsHeld(ctx, s.pool)
 	if err != nil {
 		return err
 	}

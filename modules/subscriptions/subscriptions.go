@@ -14,6 +14,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/operators"
 )
 
 // Config holds the specification's limits as configuration (open-shapes, The
@@ -95,6 +96,8 @@ type Deps struct {
 	// nobody is written to.
 	Mail      mail.Sender
 	Templates *mail.Templates
+	// Operators hears of what nobody else can mend. Nil: nobody does.
+	Operators *operators.Mailer
 	Config    Config
 }
 
@@ -111,6 +114,7 @@ type Service struct {
 	promos    PromoCodes
 	mail      mail.Sender
 	templates *mail.Templates
+	operators *operators.Mailer
 	cfg       Config
 	db        *subscriptionsdb.Queries
 }
@@ -120,7 +124,7 @@ type Service struct {
 func New(d Deps) *Service {
 	s := &Service{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
-		settings: d.Settings, promos: d.Promos, mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
+		settings: d.Settings, promos: d.Promos, mail: d.Mail, templates: d.Templates, operators: d.Operators, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
 	}
 	if s.promos == nil {
 		s.promos = noPromoCodes{}

@@ -166,7 +166,7 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
 		return err // it stands on the list, for people
 	}
-	if held, err := s.payments.RefundsHeld(ctx); err != nil || held {
+	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
 		return cmp.Or(err, errHeld)
 	}
 	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: "No place was left when the payment arrived."},

@@ -156,7 +156,7 @@ func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
 	}
 	return subscriptions.New(subscriptions.Deps{
 		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments, Settings: m.settings,
-		Promos: subscriptionPromos{m.promos}, Mail: sender, Templates: templates,
+		Promos: subscriptionPromos{m.promos}, Mail: sender, Templates: templates, Operators: m.operators,
 		Config: subscriptions.Config{
 			WithdrawalDays: c.cfg.WithdrawalDays, PixPendingTTL: c.cfg.PixPendingTTL, RenewPixDays: c.cfg.RenewPixDays, MaxPaymentFailures: c.cfg.MaxPaymentFailures, PastDueOnlyCounts: !c.cfg.PastDueSuspends,
 			Zone: c.zone, RecoveryDelay: c.cfg.RecoveryDelay, DunningDays: c.cfg.DunningDays, PixRetryDays: c.cfg.PixRetryDays,

@@ -267,6 +267,26 @@ type SubscriptionsRenewalCharge struct {
 	RegisterUpdateDate time.Time
 }
 
+// Recurrences that charge at a gateway, name an id of ours and are no subscription's here, as after a restore of an older database.
+type SubscriptionsStrayRecurrence struct {
+	Gateway      string
+	RecurrenceID string
+	// The id of ours that it names; no row has it.
+	Reference objectid.ID
+	// The charge that told of it; it stands on the list of unapplied payments.
+	PaymentID string
+	// Found after a restore: ended only once it is confirmed.
+	Held    bool
+	FoundAt time.Time
+	// When a run of marquee reconcile --apply said that it is to end, which it had been listed for before.
+	ConfirmedAt *time.Time
+	// When the operators were told that it waits.
+	ToldAt *time.Time
+	// ended: at the gateway; owned: a subscription has it by now; kept: an admin has kept its charge.
+	Outcome *string
+	EndedAt *time.Time
+}
+
 // Every change of a subscription's status, append-only; churn is counted from here.
 type SubscriptionsTransition struct {
 	ID             int64

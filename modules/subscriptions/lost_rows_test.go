@@ -1,0 +1,158 @@
+package subscriptions_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
+)
+
+// lose takes a subscription out of the database, with its money and events, as the
+// restore of an older one does.
+func (b *bundle) lose(t *testing.T, id objectid.ID) {
+	t.Helper()
+	_, err := b.db.Exec(t.Context(), strings.ReplaceAll(`SET session_replication_role = replica;
+		DELETE FROM subscriptions.transitions WHERE subscription_id = 'ID'; DELETE FROM subscriptions.subscriptions WHERE id = 'ID';
+		DELETE FROM payments.payments WHERE local_id = 'ID';
+		DELETE FROM payments.intent_steps WHERE intent_id IN (SELECT id FROM payments.intents WHERE subject_id = 'ID'); DELETE FROM payments.intents WHERE subject_id = 'ID';
+		DELETE FROM payments.processed_events; DELETE FROM payments.webhook_logs;
+		UPDATE accounts.users SET current_subscription_id = NULL WHERE current_subscription_id = 'ID';
+		SET session_replication_role = DEFAULT`, "ID", id.String()))
+	require.NoError(t, err)
+	_, err = b.db.Exec(t.Context(), "SELECT finance.rebuild()")
+	require.NoError(t, err)
+}
+
+// TestWhatARestoreLostIsListed: the customer and their subscription are known at the
+// gateway alone, and name ids of ours. Their money stands on the list, from which an
+// admin gives it back; what charges is listed first, and ended once that is confirmed.
+func TestWhatARestoreLostIsListed(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(gateway), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _, recurrence := b.paidAt(t, gateway)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+			b.lose(t, id)
+			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET gwa_customer_id = NULL, gwb_customer_id = NULL")
+			require.NoError(t, err)
+			require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+			_, err = b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'restored'")
+			require.NoError(t, err)
+
+			strays := func(r *payments.ReconcileReport) (found []payments.Verdict) {
+				for _, f := range r.Findings {
+					if f.Kind == payments.StrayRecurrence {
+						require.Equal(t, recurrence, f.ID)
+						require.Equal(t, id, f.LocalID)
+						found = append(found, f.Verdict)
+					}
+				}
+				return found
+			}
+			dry := b.reconcile(t, true)
+			require.NotZero(t, dry.Verdicts[payments.Repairable], "%+v", dry.Findings)
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+			apply := func() *payments.ReconcileReport {
+				require.NoError(t, b.service.ConfirmStrays(t.Context(), payments.ReconcileOptions{}))
+				r := b.reconcile(t, false)
+				require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+				b.confirmLate(t)
+				return r
+			}
+			apply()
+			row := b.listed(t, payment)
+			require.Equal(t, []any{"unknown", "open", 4990.0, nil}, []any{row["kind"], row["state"], row["amount"], row["customer_id"]})
+			require.Contains(t, row["note"], id.String())
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.processed_events WHERE result ->> 'reason' = 'unknown subject' AND subjects && ARRAY[$1]::text[]", id))
+			b.refundUnapplied(t)
+			require.NoError(t, b.service.EndStrays(t.Context()))
+			require.Equal(t, []payments.Verdict{payments.Repairable}, strays(b.reconcile(t, true)), "listed first")
+			require.True(t, b.chargesAt(t, gateway, recurrence))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE held AND told_at IS NOT NULL"))
+			b.clock.Advance(time.Minute)
+			require.Equal(t, []payments.Verdict{payments.Repaired}, strays(apply()))
+			require.False(t, b.chargesAt(t, gateway, recurrence))
+			require.Equal(t, "open", b.listed(t, payment)["state"], "people decide")
+
+			path := unappliedPath + "/" + row["_id"].(string)
+			b.admin(t).Post(path+"/extend", nil).Expect(409)
+			b.admin(t).Post(path+"/refund", object{"reason": "lost by the restore"}).Expect(200)
+			b.listen()
+			b.settle(t)
+			require.Equal(t, "refunded", b.listed(t, payment)["state"])
+			require.True(t, b.given(t, payment))
+			b.admin(t).Post(path+"/refund", object{"reason": "once more"}).Expect(409)
+			require.Empty(t, strays(apply()))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'done' AND local_id = $1", id))
+		})
+	}
+}
+
+// TestManyLostRecurrencesEndNothing: they are rows that this database has lost. One
+// alone, found while no restore is known of, ends by itself.
+func TestManyLostRecurrencesEndNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _, recurrence := b.paidAt(t, payments.GWB)
+	b.lose(t, id)
+	plant := func(recurrence string, reference objectid.ID) {
+		_, err := b.db.Exec(t.Context(), `INSERT INTO subscriptions.stray_recurrences (gateway, recurrence_id, reference, payment_id, held, found_at)
+			VALUES ('gwb', $1, $2, 'in_of_' || $1, false, $3)`, recurrence, reference, b.clock.Now())
+		require.NoError(t, err)
+	}
+	plant(recurrence, id)
+	for n := range 5 {
+		plant(fmt.Sprintf("sub_lost%d", n), objectid.New())
+	}
+	for range 2 {
+		require.NoError(t, b.service.EndStrays(t.Context()))
+		require.True(t, b.chargesAt(t, payments.GWB, recurrence))
+	}
+	require.Equal(t, 6, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE told_at IS NOT NULL AND ended_at IS NULL"))
+	_, err := b.db.Exec(t.Context(), "DELETE FROM subscriptions.stray_recurrences WHERE recurrence_id = 'sub_lost0'")
+	require.NoError(t, err)
+	require.NoError(t, b.service.EndStrays(t.Context()))
+	require.False(t, b.chargesAt(t, payments.GWB, recurrence))
+	require.Equal(t, 5, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE outcome = 'ended'"))
+}
+
+// TestTheRecurrenceOfALostRowIsEnded: its customer is known by an older subscription,
+// which its money is booked for.
+func TestTheRecurrenceOfALostRowIsEnded(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(gateway), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			older, _, _ := b.paidAt(t, gateway)
+			b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)
+			b.settle(t)
+			id, _, recurrence := b.paidAt(t, gateway)
+			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			b.lose(t, id)
+			b.reconcile(t, false)
+			b.confirmLate(t)
+			require.Equal(t, "foreign", b.listed(t, payment)["kind"])
+			require.Equal(t, older.String(), b.listed(t, payment)["subscription_id"])
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND args ->> 'recurrence_id' = $1", recurrence))
+			b.work(t) // it is not decided yet that the money goes back
+			b.until(t, "the wait", func() bool {
+				return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND metadata ? 'snoozes'") == 1 ||
+					b.listed(t, payment)["state"] == "refunded"
+			})
+			b.refundUnapplied(t)
+			b.until(t, "its end", func() bool { return !b.chargesAt(t, gateway, recurrence) })
+			require.Equal(t, "refunded", b.listed(t, payment)["state"])
+		})
+	}
+}

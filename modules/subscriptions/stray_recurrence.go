@@ -1,0 +1,231 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/faultpoint"
+	"marquee/platform/postgres"
+)
+
+// strayBrake is how many recurrences of a gateway that name ids which are not known here
+// may end by themselves: more are not strays, but rows that this database has lost.
+const strayBrake = 5
+
+// What became of a stray recurrence.
+const (
+	strayEnded = "ended"
+	strayOwned = "owned"
+	strayKept  = "kept"
+)
+
+type strayRecurrence = subscriptionsdb.SubscriptionsStrayRecurrence
+
+// listNamedTx lists, for people, money that names an id of ours which is not known here,
+// of a customer whom nobody knows. What charged it is to end at the gateway.
+func (s *Service) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p payments.Payment) error {
+	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
+	if err != nil || known != nil {
+		return err
+	}
+	note := "It names " + a.Reference.String() + ", which is not known here, as after a restore of an older database; neither is its customer, " + a.CustomerID + "."
+	if p.SubscriptionGatewayID != "" {
+		note += " Recurrence " + p.SubscriptionGatewayID + " charged it."
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, Reference: a.Reference, PaidAt: p.SettledAt, Note: note,
+	})
+	if err != nil || p.SubscriptionGatewayID == "" {
+		return err
+	}
+	err = s.db.InsertStrayRecurrence(ctx, tx, subscriptionsdb.InsertStrayRecurrenceParams{
+		Gateway: string(a.Gateway), RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: a.Held, Now: s.clock.Now(),
+	})
+	if err != nil {
+		return fmt.Errorf("note stray recurrence: %w", err)
+	}
+	return nil
+}
+
+// ConfirmStrays says that the recurrences which name an id of ours, and were found and
+// listed until now, are to end: a person has run `marquee reconcile --apply`.
+func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
+	var of []string
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		if o.Of(gateway) {
+			of = append(of, string(gateway))
+		}
+	}
+	err := s.db.ConfirmStrayRecurrences(ctx, s.pool, subscriptionsdb.ConfirmStrayRecurrencesParams{Now: s.clock.Now(), Gateways: of})
+	if err != nil {
+		return fmt.Errorf("confirm stray recurrences: %w", err)
+	}
+	return nil
+}
+
+// EndStrays ends at the gateways the recurrences that name an id of ours and that no row
+// owns. Those found after a restore, and many at once, wait until a person has confirmed
+// them, and the operators hear of it once.
+func (s *Service) EndStrays(ctx context.Context) error {
+	open, err := s.db.ListOpenStrayRecurrences(ctx, s.pool)
+	if err != nil {
+		return fmt.Errorf("list stray recurrences: %w", err)
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	held, err := s.payments.RefundsHeld(ctx, s.pool)
+	if err != nil {
+		return err
+	}
+	suspect, err := s.intents.Suspect(ctx, s.pool)
+	if err != nil {
+		return err
+	}
+	var waiting []strayRecurrence
+	var failed error
+	for _, r := range open {
+		switch {
+		case strayWaits(open, r):
+			waiting = append(waiting, r)
+		case !held && !slices.Contains(suspect, r.Gateway):
+			failed = errors.Join(failed, s.endNamed(ctx, r))
+		}
+	}
+	return errors.Join(failed, s.tellStrays(ctx, waiting))
+}
+
+// strayWaits reports whether a recurrence ends only once it is confirmed.
+func strayWaits(open []strayRecurrence, r strayRecurrence) bool {
+	if r.ConfirmedAt != nil {
+		return false
+	}
+	n := 0
+	for _, other := range open {
+		if other.Gateway == r.Gateway && other.ConfirmedAt == nil {
+			n++
+		}
+	}
+	return r.Held || n > strayBrake
+}
+
+// endNamed ends one, unless a row owns it by now or an admin has kept its charge. It is
+// read live before; what is not known ends nothing, and is asked again by the next sweep.
+func (s *Service) endNamed(ctx context.Context, r strayRecurrence) error {
+	name := payments.GatewayName(r.Gateway)
+	outcome, err := s.ownedOrKept(ctx, r)
+	if err == nil && outcome == "" {
+		outcome, err = strayEnded, s.endRecurrence(ctx, name, r)
+	}
+	if err != nil {
+		return err
+	}
+	err = s.db.EndStrayRecurrence(context.WithoutCancel(ctx), s.pool, subscriptionsdb.EndStrayRecurrenceParams{
+		Gateway: r.Gateway, RecurrenceID: r.RecurrenceID, Outcome: &outcome, Now: new(s.clock.Now()),
+	})
+	if err != nil {
+		return fmt.Errorf("note the end of recurrence %s: %w", r.RecurrenceID, err)
+	}
+	return nil
+}
+
+func (s *Service) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
+	_, err = s.rowOfRecurrence(ctx, endStrayArgs{Gateway: payments.GatewayName(r.Gateway), RecurrenceID: r.RecurrenceID})
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return strayOwned, err
+	}
+	kept, err := s.payments.IsKept(ctx, s.pool, payments.GatewayName(r.Gateway), r.PaymentID)
+	if err == nil && kept {
+		outcome = strayKept
+	}
+	return outcome, err
+}
+
+func (s *Service) endRecurrence(ctx context.Context, name payments.GatewayName, r strayRecurrence) error {
+	gateway, err := s.payments.Gateway(name)
+	if err != nil {
+		return err
+	}
+	remote, err := gateway.ReadSubscription(ctx, r.RecurrenceID, r.Reference)
+	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: what is missing is deleted, too
+		return fmt.Errorf("read recurrence %s: %w", r.RecurrenceID, err)
+	}
+	if err == nil && remote.Status.Ended() && !remote.Inactive {
+		return nil
+	}
+	s.log.WarnContext(ctx, "recurrence that names an id which is not known here is ended at the gateway", slog.String("gateway", r.Gateway),
+		slog.String("recurrence_id", r.RecurrenceID), slog.String("reference", r.Reference.String()))
+	if err := gateway.CancelSubscription(ctx, r.RecurrenceID, r.Reference); err != nil {
+		return fmt.Errorf("end recurrence %s: %w", r.RecurrenceID, err)
+	}
+	faultpoint.Hit("stray.after_call")
+	return nil
+}
+
+// tellStrays writes to the operators, once a recurrence, what waits for a person.
+func (s *Service) tellStrays(ctx context.Context, waiting []strayRecurrence) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		var lines strings.Builder
+		told := 0
+		for _, r := range waiting {
+			n, err := s.db.TellStrayRecurrence(ctx, tx, subscriptionsdb.TellStrayRecurrenceParams{Now: new(s.clock.Now()), Gateway: r.Gateway, RecurrenceID: r.RecurrenceID})
+			if err != nil {
+				return fmt.Errorf("tell of stray recurrence: %w", err)
+			}
+			if n > 0 {
+				told++
+				fmt.Fprintf(&lines, "%s %s names %s\n", r.Gateway, r.RecurrenceID, r.Reference)
+			}
+		}
+		if told == 0 {
+			return nil
+		}
+		s.log.ErrorContext(ctx, "recurrences charge that name ids which are not known here: nothing is ended by itself", slog.Int("recurrences", told))
+		return s.operators.TellTx(ctx, tx, fmt.Sprintf("%d recurrences charge that nobody here owns", told), fmt.Sprintf(
+			"%d recurrences charge customers at the gateways and name ids of ours that this database does not know, most likely since it is an older one that was restored.\n"+
+				"They go on charging; none is ended by itself.\n\n%s\nList them by `marquee reconcile --since`; what was listed before is ended by `--apply`. See docs/operations.md, \"Recurrences that nobody owns\".\n",
+			told, lines.String()))
+	})
+}
+
+// reconcileStrays lists the recurrences that name an id of ours and that no row owns; a
+// run that is not dry ends those that do not wait for a confirmation.
+func (s *Service) reconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+	before, err := s.db.ListOpenStrayRecurrences(ctx, s.pool)
+	if err != nil {
+		return fmt.Errorf("list stray recurrences: %w", err)
+	}
+	var failed error
+	left := before
+	if !o.DryRun && len(before) > 0 {
+		failed = s.EndStrays(ctx)
+		if left, err = s.db.ListOpenStrayRecurrences(ctx, s.pool); err != nil {
+			return errors.Join(failed, fmt.Errorf("list stray recurrences: %w", err))
+		}
+	}
+	for _, r := range before {
+		if !o.Of(payments.GatewayName(r.Gateway)) {
+			continue
+		}
+		f := payments.Finding{
+			Gateway: payments.GatewayName(r.Gateway), Kind: payments.StrayRecurrence, ID: r.RecurrenceID, LocalID: r.Reference, Verdict: payments.Repairable,
+			Detail: "charges, and names an id that is not known here: to be ended at the gateway",
+		}
+		if !o.DryRun {
+			f.Verdict = payments.Repaired
+			if slices.ContainsFunc(left, func(l strayRecurrence) bool { return l.Gateway == r.Gateway && l.RecurrenceID == r.RecurrenceID }) {
+				f.Verdict, f.Detail = payments.Unchanged, f.Detail+" by the next --apply"
+			}
+		}
+		report.Add(f)
+	}
+	return failed
+}
