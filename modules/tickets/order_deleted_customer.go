@@ -2,7 +2,6 @@ package tickets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -11,7 +10,6 @@ import (
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // isGoneTx reports whether the customer has deleted the account. It holds their row, so
@@ -40,23 +38,8 @@ func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
 	})
-	return err
-}
-
-// FollowRefund moves an order whose money went back by the list of unapplied payments, of
-// which no event may ever tell (payments.RefundFollower).
-func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
-	if r.Purpose != payments.ForOrder {
-		return nil
+	if err != nil {
+		return err
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		o, err := s.db.OrderLock(ctx, tx, r.LocalID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil // deleted with its event
-		}
-		if err != nil {
-			return fmt.Errorf("lock order: %w", err)
-		}
-		return s.returnedTx(ctx, tx, &o)
-	})
+	return s.disputedTx(ctx, tx, o) // it may have been told before the payment
 }

@@ -263,7 +263,7 @@ func (sharesArgs) Kind() string { return "tickets_refund_shares" }
 
 // refundShares does so. What people or a dispute have decided meanwhile stays.
 func (s *Service) refundShares(ctx context.Context, a sharesArgs) error {
-	if held, err := s.payments.RefundsHeld(ctx); err != nil || held {
+	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
 		return errors.Join(err, errHeld)
 	}
 	_, err := s.RefundTickets(ctx, TicketRefund{OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway."})
