@@ -64,8 +64,12 @@ func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 	require.NoError(t, err)
 	paid := map[string]string{}
 	for whose, gatewayID := range map[string]string{"ours": column[string](t, b, ours, "gwa_customer_id"), "a stranger's": strangers} {
+		reference := objectid.New()
+		if gatewayID == strangers {
+			reference = "invoice 7" // of the form of ours it would be listed for people
+		}
 		charge, err := b.gateways.A.CreatePix(t.Context(), payments.PixTerms{
-			Reference: objectid.New(), Kind: payments.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990, DueDate: time.Now(), ExpiresIn: time.Hour,
+			Reference: reference, Kind: payments.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990, DueDate: time.Now(), ExpiresIn: time.Hour,
 		})
 		require.NoError(t, err)
 		_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
