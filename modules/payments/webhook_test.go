@@ -43,7 +43,7 @@ func TestAnswerHasTheSpecifiedForm(t *testing.T) {
 	b.apply.unknown.Store(true)
 	a = b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription"))
 	require.JSONEq(t, `{"received":true,"event_id":"evt_15e444ff9b9ab9ec29294aa1abe68025&41870213","event_type":"PAYMENT_CONFIRMED",
-		"result":{"status":"ignored","subscription_id":null,"new_status":null,"reason":"unknown subject"}}`, a.raw)
+		"result":{"status":"ignored","subscription_id":null,"new_status":null,"reason":"it names an id of ours that is not known here"}}`, a.raw)
 }
 
 // fiveAtOnce delivers one event five times at the same time.
