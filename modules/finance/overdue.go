@@ -37,7 +37,7 @@ type overdueCustomer struct {
 	PaymentFailures    int32         `json:"payment_failures" doc:"Failures in a row"`
 	LastPaymentAt      *httpapi.Time `json:"last_payment_at" nullable:"true"`
 	NextBillingDate    *httpapi.Time `json:"next_billing_date" nullable:"true"`
-	DaysOverdue        int32         `json:"days_overdue" minimum:"0" doc:"Calendar days of REPORT_TZ since the due date"`
+	DaysOverdue        int32         `json:"days_overdue" minimum:"0" doc:"Calendar days of REPORT_TZ since the first due date that was missed; it never falls while nothing is paid"`
 	SubscriptionStatus string        `json:"subscription_status" enum:"active,pending,suspended"`
 	Amount             int64         `json:"amount" doc:"Cents a month"`
 }
