@@ -31,7 +31,9 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 			require.Contains(t, b.admin.Delete("/tickets?_id="+all[0].String(), nil).Expect(409).Detail(), path+"/refund")
 
 			body := object{"reason": "as agreed", "ticket_ids": []objectid.ID{all[0]}}
-			a := b.admin.Post(path+"/refund", body).Expect(200).Map()
+			keyed := b.admin.With("Idempotency-Key", "5e1a2f6e-0c7b-4b61-9d53-1d0a7ce1b001")
+			a := keyed.Post(path+"/refund", body).Expect(200).Map()
+			require.Equal(t, a["refund_id"], keyed.Post(path+"/refund", body).Expect(200).Map()["refund_id"], "the same request again")
 			require.Equal(t, 120.5, a["refund_amount"])
 			require.Equal(t, []any{all[0].String()}, a["ticket_ids"])
 			require.NotNil(t, a["gateway_response"])
