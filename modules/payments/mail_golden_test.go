@@ -18,8 +18,13 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 	templates, err := mail.ParseTemplates(web.Mail())
 	require.NoError(t, err)
 	for _, language := range []string{"pt", "en"} {
-		for name, payer := range map[string]string{"payment-refund": "Ana <Souza> & Filhos", "payment-refund-nameless": ""} {
-			m, err := templates.Render(mailUnappliedRefund, language, "ana@example.com", unappliedMail{Name: payer, Total: money.Cents(124100).In(language)})
+		total := money.Cents(124100).In(language)
+		for name, shown := range map[string]unappliedMail{
+			"payment-refund":          {Name: "Ana <Souza> & Filhos", Total: total},
+			"payment-refund-nameless": {Total: total},
+			"payment-refund-used":     {Name: "Ana <Souza> & Filhos", Total: total, Used: true},
+		} {
+			m, err := templates.Render(mailUnappliedRefund, language, "ana@example.com", shown)
 			require.NoError(t, err)
 			path := "testdata/mail/" + name + "." + language
 			golden.Equal(t, path+".html", m.HTML)

@@ -52,6 +52,8 @@ type Unapplied struct {
 	// Reference is our id that the gateway was told with the payment, where it is another
 	// than the subscription's or order's.
 	Reference objectid.ID
+	// takenBack: the amount is what the payer's bank took back, and gone (RecordTakenBackTx).
+	takenBack bool
 }
 
 // RecordUnappliedTx puts money that gave nobody anything on the list of GET
@@ -71,7 +73,7 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
 		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: filled(u.PaymentID),
 		AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID), SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID),
-		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, Bought: u.Bought,
+		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
 		Reference: filledID(u.Reference), At: now,
 	})
 	if err == nil {
@@ -95,11 +97,13 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 }
 
 // RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
-// the part, and grows with it. When somebody has kept a smaller part, it is open again.
+// the part, and grows with it. It is gone, so that it can only be kept. When somebody has
+// kept a smaller part, it is open again.
 func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	if u.Amount == nil || u.PaymentID == "" {
 		return errors.New("payments: what was taken back needs a payment and an amount")
 	}
+	u.takenBack = true
 	first, err := s.RecordUnappliedTx(ctx, tx, u)
 	if err != nil || first {
 		return err

@@ -41,12 +41,16 @@ type Extender interface {
 const unappliedCallTime = 75 * time.Second
 
 // refundUnapplied gives an unapplied payment back because an admin says so: 409 when
-// it is decided, or when no payment stands behind it; 422 while the payment is disputed,
+// it is decided, when no payment stands behind it, and when its amount is gone or is not
+// what is left of the payment; 422 while the payment is disputed,
 // which changes nothing; 500 REFUND_FAILED when the gateway refuses; 503 when it does not answer. A refund that is under way, or of
 // which nobody knows yet, shows in the state.
 func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason string) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
+		return err
+	}
+	if err := notGone(u); err != nil {
 		return err
 	}
 	paid, err := s.bookedOf(ctx, u)
@@ -55,6 +59,9 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	}
 	var disputed *RefundDisputedError
 	if UnappliedState(u.State) == UnappliedOpen {
+		if err := s.movesOwn(ctx, u, paid); err != nil {
+			return err
+		}
 		if err := s.notDisputed(ctx, s.deps.Pool, paid.Gateway, paid.names()...); errors.As(err, &disputed) {
 			return disputed.Fault()
 		} else if err != nil {
@@ -91,6 +98,9 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID objectid.ID) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
+		return err
+	}
+	if err := notGone(u); err != nil {
 		return err
 	}
 	paid, err := s.bookedOf(ctx, u)
@@ -201,6 +211,11 @@ func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 		if UnappliedState(locked.State) != UnappliedOpen {
 			return errDecided(locked.State)
 		}
+		if c.to != UnappliedKept { // the bank may have taken it since it was read
+			if err := notGone(locked); err != nil {
+				return err
+			}
+		}
 		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, u.ID); err != nil {
 			return err
 		}
@@ -213,6 +228,38 @@ func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 
 func errDecided(state string) error {
 	return fault.Conflict("It is decided already: %s.", state)
+}
+
+// notGone is 409 of an open case whose amount the payer's bank has taken back: what a
+// refund or an extension would move is another amount, that of the rest.
+func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
+	if !u.TakenBack || UnappliedState(u.State) != UnappliedOpen {
+		return nil
+	}
+	return fault.Conflict("The payer's bank has taken this money back already: nothing of it is left to give back or to extend by. It can only be kept.")
+}
+
+// movesOwn is 409 when less is listed than what is left of the payment, which a refund
+// would give back: the list of the subscription's or order's refunds is the place for it.
+func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid LedgerPayment) error {
+	key := paid.refundKey()
+	if u.AmountCents == nil || key == "" {
+		return nil
+	}
+	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: u.Gateway, PaymentRef: key})
+	if err != nil {
+		return fmt.Errorf("read refunds: %w", err)
+	}
+	left := paid.Payment.Amount
+	for _, row := range found {
+		if r := refundOf(row); r.Status != RefundFailed {
+			left -= r.Amount
+		}
+	}
+	if listed := money.Cents(*u.AmountCents); listed < left {
+		return fault.Conflict("Only R$ %s of the payment is listed here, and R$ %s is left of it: refund it where it was paid for.", listed, left)
+	}
+	return nil
 }
 
 func errNoPayment() error {

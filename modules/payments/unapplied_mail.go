@@ -24,6 +24,7 @@ func (unappliedMailArgs) Kind() string { return "payments_unapplied_mail" }
 type unappliedMail struct {
 	Name  string // may be empty
 	Total string // reais
+	Used  bool   // it paid for a subscription all the same
 }
 
 // mailUnapplied writes to the payer; who has deleted the account gets nothing.
@@ -32,7 +33,7 @@ func (s *Service) mailUnapplied(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	if s.deps.Mail == nil || s.deps.Accounts == nil || u.CustomerID == nil || u.AmountCents == nil || UnappliedState(u.State) != UnappliedRefunded {
+	if s.deps.Mail == nil || s.deps.Accounts == nil || u.CustomerID == nil || u.AmountCents == nil || u.TakenBack || UnappliedState(u.State) != UnappliedRefunded {
 		return nil
 	}
 	payer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, *u.CustomerID)
@@ -43,7 +44,7 @@ func (s *Service) mailUnapplied(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	message, err := s.deps.Templates.Render(mailUnappliedRefund, payer.Language, payer.Email, unappliedMail{
-		Name: payer.FullName, Total: money.Cents(*u.AmountCents).In(payer.Language),
+		Name: payer.FullName, Total: money.Cents(*u.AmountCents).In(payer.Language), Used: u.Bought,
 	})
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)

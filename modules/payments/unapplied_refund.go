@@ -275,6 +275,12 @@ func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappli
 	if err != nil || open {
 		return err
 	}
+	if u.TakenBack { // decided when that was still possible: what is left is not this amount
+		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+			_, err := s.moveUnappliedTx(ctx, tx, u, unappliedChange{to: UnappliedOpen, source: byPlatform, reason: "The payer's bank has taken the money back."})
+			return err
+		})
+	}
 	last, err := s.db.UnappliedLastDecision(ctx, s.deps.Pool, u.ID)
 	if err != nil {
 		return fmt.Errorf("read decision: %w", err)

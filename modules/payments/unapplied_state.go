@@ -82,7 +82,7 @@ func (s *Service) moveUnappliedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.P
 	if err != nil {
 		return false, fmt.Errorf("write history of unapplied payment: %w", err)
 	}
-	if c.to == UnappliedRefunded && u.OrderID == nil { // an order's buyer hears of it from there
+	if c.to == UnappliedRefunded && u.OrderID == nil && !u.TakenBack { // an order's buyer hears of it from there
 		_, err = s.deps.Jobs.InsertTx(ctx, tx, unappliedMailArgs{ID: u.ID}, &river.InsertOpts{Queue: jobs.QueueMail})
 	}
 	return true, err
@@ -101,8 +101,8 @@ func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway Gate
 		if err != nil {
 			return fmt.Errorf("read refunds: %w", err)
 		}
-		c, changes := afterRefunds(UnappliedState(row.PaymentsUnappliedPayment.State), money.Cents(row.PaidCents), refunds, tryAgain)
-		if !changes {
+		c, changes := afterRefunds(row.PaymentsUnappliedPayment, money.Cents(row.PaidCents), refunds, tryAgain)
+		if !changes && !row.PaymentsUnappliedPayment.TakenBack {
 			c, changes, err = s.afterPartTx(ctx, tx, row.PaymentsUnappliedPayment, refunds)
 			if err != nil {
 				return err
@@ -134,7 +134,9 @@ func (s *Service) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payme
 }
 
 // afterRefunds is what the refunds of a payment make of its case.
-func afterRefunds(state UnappliedState, paid money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c unappliedChange, changes bool) {
+// Of what the payer's bank took back they are refunds of the rest, which is not listed.
+func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c unappliedChange, changes bool) {
+	state := UnappliedState(u.State)
 	var done money.Cents
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."
 	for _, r := range refunds {
@@ -161,6 +163,8 @@ func afterRefunds(state UnappliedState, paid money.Cents, refunds []paymentsdb.P
 		}
 	case state == UnappliedKept:
 		return c, false
+	case u.TakenBack:
+		c.to, c.reason = UnappliedOpen, "Something of the payment is left."
 	case open:
 		c.to = UnappliedRefunding
 	case failed && tryAgain:

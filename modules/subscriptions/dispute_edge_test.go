@@ -316,7 +316,14 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND kind = 'med' AND status = 'done' AND amount_cents = 490", id))
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND NOT automatic AND note LIKE '%R$ 9.90%'`, payment))
 
-		b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/keep", object{"reason": "the bank's mistake"}).Expect(200)
+		item := unappliedPath + "/" + b.listed(t, payment)["_id"].(string)
+		require.Contains(t, b.admin(t).Post(item+"/refund", object{}).Expect(409).Map()["detail"], "nothing of it is left")
+		require.Contains(t, b.admin(t).Post(item+"/extend", object{}).Expect(409).Map()["detail"], "nothing of it is left")
+		b.settle(t)
+		require.EqualValues(t, 990, column[int64](t, b, id, "total_refunded_cents"), "a decision about the part moves no other money")
+		require.Equal(t, "open", b.listed(t, payment)["state"])
+
+		b.admin(t).Post(item+"/keep", object{"reason": "the bank's mistake"}).Expect(200)
 		b.takeBack(t, payment, 100)
 		require.Equal(t, "open", b.listed(t, payment)["state"], "more was taken than somebody has decided about")
 		require.EqualValues(t, 1090, b.listed(t, payment)["amount"])
@@ -425,6 +432,9 @@ func TestAPixTakenBackBesideOurRefund(t *testing.T) {
 		require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
 		b.reconcile(t, false)
 	}
+	b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund", object{"reason": "They ask for it"}).Expect(200)
+	require.Equal(t, "refunded", b.listed(t, payment)["state"], "all of it is given back")
+	require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail'"), "it paid for a subscription")
 }
 
 // TestAPixTakenBackIsNoRefundWhoeverFindsIt: its event was lost, and the list of refunds

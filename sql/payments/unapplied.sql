@@ -3,11 +3,11 @@
 -- returns its id; no row when it is there already.
 WITH added AS (
     INSERT INTO payments.unapplied_payments (
-        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, reference,
+        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, taken_back, reference,
         created_at, updated_at
     ) VALUES (
         @id, @kind, @gateway, @subject, sqlc.narg(gateway_payment_id), sqlc.narg(amount_cents), sqlc.narg(customer_id), sqlc.narg(subscription_id),
-        sqlc.narg(order_id), sqlc.narg(paid_at), sqlc.narg(note), @automatic, @bought, sqlc.narg(reference), @at, @at
+        sqlc.narg(order_id), sqlc.narg(paid_at), sqlc.narg(note), @automatic, @bought, @taken_back, sqlc.narg(reference), @at, @at
     )
     ON CONFLICT DO NOTHING
     RETURNING id, state, amount_cents
@@ -18,19 +18,23 @@ WITH added AS (
 SELECT id FROM added;
 
 -- name: UnappliedAmend :exec
--- UnappliedAmend rewrites amount and note of a case that nobody has decided: more of it is known.
-UPDATE payments.unapplied_payments SET amount_cents = @amount_cents, note = @note, updated_at = @at
+-- UnappliedAmend rewrites amount and note of a case that nobody has decided: the payer's bank has taken back so much.
+UPDATE payments.unapplied_payments SET amount_cents = @amount_cents, note = @note, taken_back = true, updated_at = @at
 WHERE gateway = @gateway AND subject = @subject AND kind = 'unknown' AND state = 'open' AND NOT automatic;
 
 -- name: UnappliedLearn :exec
 -- UnappliedLearn adds to a case what was not known of it: a kind says more than
 -- unknown, a value more than none. What nobody could place is refunded by itself once it is known what it is.
+-- Where it was what the payer's bank took back, it is from now on what is left of the payment.
 UPDATE payments.unapplied_payments SET
     kind = CASE WHEN kind = 'unknown' AND state = 'open' AND coalesce(amount_cents, sqlc.narg(amount_cents)::bigint) IS NOT NULL THEN @kind ELSE kind END,
     automatic = automatic OR kind = 'unknown' AND state = 'open' AND @kind <> 'unknown' AND @automatic::boolean,
-    amount_cents = coalesce(amount_cents, sqlc.narg(amount_cents)), customer_id = coalesce(customer_id, sqlc.narg(customer_id)),
+    taken_back = taken_back AND NOT (state = 'open' AND @kind <> 'unknown'),
+    amount_cents = CASE WHEN taken_back AND state = 'open' AND @kind <> 'unknown' THEN sqlc.narg(amount_cents) ELSE coalesce(amount_cents, sqlc.narg(amount_cents)) END,
+    note = CASE WHEN taken_back AND state = 'open' AND @kind <> 'unknown' THEN sqlc.narg(note) ELSE coalesce(note, sqlc.narg(note)) END,
+    customer_id = coalesce(customer_id, sqlc.narg(customer_id)),
     subscription_id = coalesce(subscription_id, sqlc.narg(subscription_id)), order_id = coalesce(order_id, sqlc.narg(order_id)),
-    paid_at = coalesce(paid_at, sqlc.narg(paid_at)), note = coalesce(note, sqlc.narg(note)),
+    paid_at = coalesce(paid_at, sqlc.narg(paid_at)),
     reference = coalesce(reference, sqlc.narg(reference)), updated_at = @at
 WHERE gateway = @gateway AND subject = @subject
   AND (kind = 'unknown' AND @kind <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL);

@@ -14,7 +14,7 @@ LEFT JOIN LATERAL (
 WHERE d.to_state IS DISTINCT FROM u.state
    OR u.kind NOT IN ('unknown', 'foreign') AND p.id IS NULL
    OR CASE u.state
-        WHEN 'open' THEN coalesce(r.open, 0) > 0 OR coalesce(r.done, 0) >= p.amount_cents
+        WHEN 'open' THEN coalesce(r.open, 0) > 0 AND NOT u.taken_back OR coalesce(r.done, 0) >= p.amount_cents
         WHEN 'refunding' THEN coalesce(r.open, 0) = 0 AND u.updated_at < $1::timestamptz - interval '1 hour'
         WHEN 'refunded' THEN coalesce(r.done, 0) < coalesce(p.amount_cents, 1)
         WHEN 'extended' THEN p.purpose IS DISTINCT FROM 'subscription' OR p.local_id IS DISTINCT FROM u.subscription_id

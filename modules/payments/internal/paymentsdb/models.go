@@ -215,4 +215,6 @@ type PaymentsUnappliedPayment struct {
 	Bought bool
 	// Our id that the gateway was told with the payment, where it is another than the subscription's or order's: a renewal charge's.
 	Reference *objectid.ID
+	// The amount is what the payer's bank took back of the payment: it is gone, and there is nothing of it to refund or to extend by.
+	TakenBack bool
 }

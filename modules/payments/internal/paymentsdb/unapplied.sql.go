@@ -13,7 +13,7 @@ import (
 )
 
 const unappliedAmend = `-- name: UnappliedAmend :exec
-UPDATE payments.unapplied_payments SET amount_cents = $1, note = $2, updated_at = $3
+UPDATE payments.unapplied_payments SET amount_cents = $1, note = $2, taken_back = true, updated_at = $3
 WHERE gateway = $4 AND subject = $5 AND kind = 'unknown' AND state = 'open' AND NOT automatic
 `
 
@@ -25,7 +25,7 @@ type UnappliedAmendParams struct {
 	Subject     string
 }
 
-// UnappliedAmend rewrites amount and note of a case that nobody has decided: more of it is known.
+// UnappliedAmend rewrites amount and note of a case that nobody has decided: the payer's bank has taken back so much.
 func (q *Queries) UnappliedAmend(ctx context.Context, db DBTX, arg UnappliedAmendParams) error {
 	_, err := db.Exec(ctx, unappliedAmend,
 		arg.AmountCents,
@@ -131,7 +131,7 @@ func (q *Queries) UnappliedDue(ctx context.Context, db DBTX, arg UnappliedDuePar
 }
 
 const unappliedFind = `-- name: UnappliedFind :one
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference FROM payments.unapplied_payments WHERE id = $1
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back FROM payments.unapplied_payments WHERE id = $1
 `
 
 func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
@@ -157,6 +157,7 @@ func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (P
 		&i.NextTryAt,
 		&i.Bought,
 		&i.Reference,
+		&i.TakenBack,
 	)
 	return i, err
 }
@@ -180,17 +181,17 @@ func (q *Queries) UnappliedGiveUp(ctx context.Context, db DBTX, arg UnappliedGiv
 const unappliedInsert = `-- name: UnappliedInsert :one
 WITH added AS (
     INSERT INTO payments.unapplied_payments (
-        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, reference,
+        id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, taken_back, reference,
         created_at, updated_at
     ) VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8,
-        $9, $10, $11, $12, $13, $14, $15, $15
+        $9, $10, $11, $12, $13, $14, $15, $16, $16
     )
     ON CONFLICT DO NOTHING
     RETURNING id, state, amount_cents
 ), noted AS (
     INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source, amount_cents, reason)
-    SELECT id, $15, state, 'platform', amount_cents, $11 FROM added
+    SELECT id, $16, state, 'platform', amount_cents, $11 FROM added
 )
 SELECT id FROM added
 `
@@ -209,6 +210,7 @@ type UnappliedInsertParams struct {
 	Note             *string
 	Automatic        bool
 	Bought           bool
+	TakenBack        bool
 	Reference        *objectid.ID
 	At               time.Time
 }
@@ -230,6 +232,7 @@ func (q *Queries) UnappliedInsert(ctx context.Context, db DBTX, arg UnappliedIns
 		arg.Note,
 		arg.Automatic,
 		arg.Bought,
+		arg.TakenBack,
 		arg.Reference,
 		arg.At,
 	)
@@ -263,9 +266,12 @@ const unappliedLearn = `-- name: UnappliedLearn :exec
 UPDATE payments.unapplied_payments SET
     kind = CASE WHEN kind = 'unknown' AND state = 'open' AND coalesce(amount_cents, $1::bigint) IS NOT NULL THEN $2 ELSE kind END,
     automatic = automatic OR kind = 'unknown' AND state = 'open' AND $2 <> 'unknown' AND $3::boolean,
-    amount_cents = coalesce(amount_cents, $1), customer_id = coalesce(customer_id, $4),
-    subscription_id = coalesce(subscription_id, $5), order_id = coalesce(order_id, $6),
-    paid_at = coalesce(paid_at, $7), note = coalesce(note, $8),
+    taken_back = taken_back AND NOT (state = 'open' AND $2 <> 'unknown'),
+    amount_cents = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $1 ELSE coalesce(amount_cents, $1) END,
+    note = CASE WHEN taken_back AND state = 'open' AND $2 <> 'unknown' THEN $4 ELSE coalesce(note, $4) END,
+    customer_id = coalesce(customer_id, $5),
+    subscription_id = coalesce(subscription_id, $6), order_id = coalesce(order_id, $7),
+    paid_at = coalesce(paid_at, $8),
     reference = coalesce(reference, $9), updated_at = $10
 WHERE gateway = $11 AND subject = $12
   AND (kind = 'unknown' AND $2 <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL)
@@ -275,11 +281,11 @@ type UnappliedLearnParams struct {
 	AmountCents    *int64
 	Kind           string
 	Automatic      bool
+	Note           *string
 	CustomerID     *objectid.ID
 	SubscriptionID *objectid.ID
 	OrderID        *objectid.ID
 	PaidAt         *time.Time
-	Note           *string
 	Reference      *objectid.ID
 	At             time.Time
 	Gateway        string
@@ -288,16 +294,17 @@ type UnappliedLearnParams struct {
 
 // UnappliedLearn adds to a case what was not known of it: a kind says more than
 // unknown, a value more than none. What nobody could place is refunded by itself once it is known what it is.
+// Where it was what the payer's bank took back, it is from now on what is left of the payment.
 func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLearnParams) error {
 	_, err := db.Exec(ctx, unappliedLearn,
 		arg.AmountCents,
 		arg.Kind,
 		arg.Automatic,
+		arg.Note,
 		arg.CustomerID,
 		arg.SubscriptionID,
 		arg.OrderID,
 		arg.PaidAt,
-		arg.Note,
 		arg.Reference,
 		arg.At,
 		arg.Gateway,
@@ -307,7 +314,7 @@ func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLear
 }
 
 const unappliedListExtended = `-- name: UnappliedListExtended :many
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference FROM payments.unapplied_payments u
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back FROM payments.unapplied_payments u
 WHERE u.subscription_id = $1 AND u.state = 'extended'
   AND EXISTS (SELECT FROM payments.unapplied_decisions d WHERE d.unapplied_id = u.id AND d.to_state = 'extended' AND d.at >= $2)
 ORDER BY u.id FOR UPDATE
@@ -349,6 +356,7 @@ func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg Unappl
 			&i.NextTryAt,
 			&i.Bought,
 			&i.Reference,
+			&i.TakenBack,
 		); err != nil {
 			return nil, err
 		}
@@ -361,7 +369,7 @@ func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg Unappl
 }
 
 const unappliedLock = `-- name: UnappliedLock :one
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
@@ -387,6 +395,7 @@ func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (P
 		&i.NextTryAt,
 		&i.Bought,
 		&i.Reference,
+		&i.TakenBack,
 	)
 	return i, err
 }
@@ -429,7 +438,7 @@ func (q *Queries) UnappliedMove(ctx context.Context, db DBTX, arg UnappliedMoveP
 }
 
 const unappliedOfPayment = `-- name: UnappliedOfPayment :many
-SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, p.amount_cents AS paid_cents, p.purpose
+SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, p.amount_cents AS paid_cents, p.purpose
 FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
 WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text)
@@ -478,6 +487,7 @@ func (q *Queries) UnappliedOfPayment(ctx context.Context, db DBTX, arg Unapplied
 			&i.PaymentsUnappliedPayment.NextTryAt,
 			&i.PaymentsUnappliedPayment.Bought,
 			&i.PaymentsUnappliedPayment.Reference,
+			&i.PaymentsUnappliedPayment.TakenBack,
 			&i.PaidCents,
 			&i.Purpose,
 		); err != nil {
