@@ -124,7 +124,7 @@ type ResultStatus string
 const (
 	ResultApplied ResultStatus = "processed"
 	ResultIgnored ResultStatus = "ignored" // not ours, not known, older than what is known, or of no consequence
-	ResultQueued  ResultStatus = "queued"  // applying failed; a job tries again
+	ResultQueued  ResultStatus = "queued"  // applying failed, and a job tries again; or the gateway is asked first, by a job
 )
 
 // Result is the result object of the webhook's answer and log (specification,
@@ -144,6 +144,12 @@ type Result struct {
 	// the payment is there, and paid or not: its id was not told here by the gateway. Not
 	// shown.
 	Unproven bool `json:"-"`
+}
+
+// Asked is the result of an event that has changed nothing yet: a job asks the gateway
+// first, for the reason that is given.
+func Asked(subscription *objectid.ID, reason string) Result {
+	return Result{Status: ResultQueued, SubscriptionID: subscription, Reason: reason}
 }
 
 // Applier applies an event inside the webhook's transaction; it must be safe to

@@ -29,8 +29,6 @@ func (ToldArgs) Kind() string { return "payments_event_told" }
 const (
 	askedTold   = "the gateway is asked for it first"
 	notAsIsTold = "the gateway does not show what the event tells"
-	// toldAhead is how far an event's clock may be before ours.
-	toldAhead = 24 * time.Hour
 	// settledAhead and dueAhead are how far ahead of our clock a charge may say that it was
 	// paid, and due: gateway A makes charges 40 days ahead.
 	settledAhead, dueAhead = 3 * 24 * time.Hour, 45 * 24 * time.Hour
@@ -83,7 +81,7 @@ func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e Event) (Result, 
 	if err := trial.Rollback(ctx); err != nil {
 		return Result{}, err
 	}
-	return Result{Status: ResultApplied, SubscriptionID: result.SubscriptionID, Reason: askedTold}, s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+	return Asked(result.SubscriptionID, askedTold), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 
 func (s *Service) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
@@ -108,13 +106,9 @@ func (s *Service) ConfirmTold(ctx context.Context, a ToldArgs) error {
 	if err != nil {
 		return fmt.Errorf("read told event: %w", err)
 	}
-	told, err := gateway.ReadEvent(row.Payload)
+	told, err := readStored(gateway, row.Payload, row.LogID)
 	if err != nil {
 		return fmt.Errorf("read told event %s: %w", a.EventID, err)
-	}
-	told.Gateway, told.LogID = a.Gateway, row.LogID
-	if now := s.deps.Clock.Now(); told.CreatedAt.IsZero() || told.CreatedAt.After(now.Add(toldAhead)) {
-		told.CreatedAt = now
 	}
 	live, err := gateway.Confirm(Background(ctx), told)
 	if errors.Is(err, ErrGatewayMissing) {

@@ -33,6 +33,7 @@ func (s *Service) missedOf(ctx context.Context, gateway Adapter, bodies []json.R
 			continue
 		}
 		e.Gateway = gateway.Name()
+		e.receivedAt(s.deps.Clock.Now())
 		all, ids = append(all, missedEvent{body: body, event: e}), append(ids, e.ID)
 	}
 	known, err := s.db.ProcessedEventKnown(ctx, s.deps.Pool, paymentsdb.ProcessedEventKnownParams{Gateway: string(gateway.Name()), EventIds: ids})

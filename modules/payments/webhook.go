@@ -73,9 +73,7 @@ func (s *Service) store(ctx context.Context, gateway Adapter, body []byte, proof
 		malformed = errors.New("it has no id or no type")
 	}
 	d.event.Gateway, d.event.LogID = gateway.Name(), d.log
-	if d.event.CreatedAt.IsZero() {
-		d.event.CreatedAt = at
-	}
+	d.event.receivedAt(at)
 	answer := Answer{Received: true, EventID: filled(d.event.ID), EventType: filled(d.event.Type)}
 	if malformed != nil {
 		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gateway.Name())),
@@ -355,11 +353,10 @@ func (s *Service) applyAgain(ctx context.Context, name GatewayName, eventID stri
 		if err != nil {
 			return fmt.Errorf("lock event: %w", err)
 		}
-		event, err := gateway.ReadEvent(row.Payload)
+		event, err := readStored(gateway, row.Payload, row.LogID)
 		if err != nil {
 			return fmt.Errorf("read stored event %s: %w", eventID, err)
 		}
-		event.Gateway, event.LogID = name, row.LogID
 		result, err := s.applyTx(ctx, tx, event)
 		if err != nil {
 			return fmt.Errorf("apply event %s: %w", eventID, err)
@@ -369,6 +366,22 @@ func (s *Service) applyAgain(ctx context.Context, name GatewayName, eventID stri
 		}
 		return s.finishTx(ctx, tx, event, stateWaiting, unclaimed(result))
 	})
+}
+
+// readStored reads an event from its log, whose id holds the second at which it came.
+func readStored(gateway Adapter, payload []byte, log objectid.ID) (Event, error) {
+	e, err := gateway.ReadEvent(payload)
+	e.Gateway, e.LogID = gateway.Name(), log
+	e.receivedAt(log.Time())
+	return e, err
+}
+
+// receivedAt bounds an event's time by that of its coming: one of the future would make
+// all true ones after it older than what is known.
+func (e *Event) receivedAt(at time.Time) {
+	if e.CreatedAt.IsZero() || e.CreatedAt.After(at) {
+		e.CreatedAt = at
+	}
 }
 
 // subjectsOf is never nil: the column holds an array.

@@ -100,11 +100,10 @@ func (s *Service) replayable(ctx context.Context, id objectid.ID) (paymentsdb.We
 	case !configured:
 		return log, Event{}, fault.Conflict("The gateway is not configured.")
 	}
-	event, err := gateway.ReadEvent(log.Payload)
+	event, err := readStored(gateway, log.Payload, log.ID)
 	if err != nil {
 		return log, Event{}, fault.Conflict("The log holds no event that can be read.")
 	}
-	event.Gateway, event.LogID = GatewayName(log.Gateway), log.ID
 	return log, event, nil
 }
 

@@ -1,8 +1,10 @@
 package payments_test
 
 import (
+	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +46,19 @@ func TestAnswerHasTheSpecifiedForm(t *testing.T) {
 	a = b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription"))
 	require.JSONEq(t, `{"received":true,"event_id":"evt_15e444ff9b9ab9ec29294aa1abe68025&41870213","event_type":"PAYMENT_CONFIRMED",
 		"result":{"status":"ignored","subscription_id":null,"new_status":null,"reason":"it names an id of ours that is not known here"}}`, a.raw)
+}
+
+// TestAnEventIsNoNewerThanItsComing: one of the future would make all true ones after it
+// older than what is known.
+func TestAnEventIsNoNewerThanItsComing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	created := regexp.MustCompile(`(?m)^  "created": \d+`)
+	body := sample(t, "gwb.invoice.paid.first.dahlia")
+	ahead := created.ReplaceAll(body, []byte(fmt.Sprintf(`  "created": %d`, b.clock.Now().AddDate(0, 0, 40).Unix())))
+	require.NotEqual(t, body, ahead)
+	require.Equal(t, http.StatusOK, b.deliver("gwb", ahead).status)
+	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.processed_events WHERE event_at <= $1", b.clock.Now()))
 }
 
 // fiveAtOnce delivers one event five times at the same time.

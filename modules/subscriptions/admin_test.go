@@ -212,6 +212,20 @@ func TestAdminExtendsAndActivates(t *testing.T) {
 }
 
 // Nothing would ever end what nobody has paid and no recurrence charges.
+// TestAdminActivatesNoCardOfWhichNobodyKnows: the call that makes the recurrence has no
+// answer yet, so that nothing might ever charge what is opened.
+func TestAdminActivatesNoCardOfWhichNobodyKnows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	lose(t, b.gateways.Sandbox.GWA.Stage(), stage.FaultResetAfter, "/v3/subscriptions")
+	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard("5162306219378829")))
+	require.Equal(t, "pending", b.status(t, id))
+	detail := b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", object{}).Expect(409).Map()["detail"]
+	require.Contains(t, detail, "is asked again at")
+	require.Equal(t, "pending", b.status(t, id))
+	require.False(t, b.access(t))
+}
+
 func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

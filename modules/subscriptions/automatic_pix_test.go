@@ -139,6 +139,10 @@ func TestFailureThatOvertakesItsDebitIsPassedOverByTheNextReport(t *testing.T) {
 	require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
 }
 
+// authorizationResult is what the webhook log says of the newest event of an authorization.
+const authorizationResult = `SELECT concat_ws(' ', result->>'status', result->>'new_status') FROM payments.webhook_logs
+	WHERE event_type LIKE 'PIX_AUTOMATIC_RECURRING_AUTHORIZATION_%' ORDER BY received_at DESC, id DESC LIMIT 1`
+
 func TestAuthorizationEvents(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -157,6 +161,13 @@ func TestAuthorizationEvents(t *testing.T) {
 			_, err := tc.happen(b, auth)
 			require.NoError(t, err)
 			b.settle(t)
+			if name == "cancelled" {
+				require.Equal(t, "cancelled", b.status(t, id), "at once")
+				require.Equal(t, "processed cancelled", b.text(t, authorizationResult))
+			} else {
+				require.Equal(t, "queued", b.text(t, authorizationResult), "nothing has changed yet")
+				require.Equal(t, "active", b.status(t, id))
+			}
 			b.work(t)
 			b.eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, id) == tc.want })
 			require.False(t, b.access(t))

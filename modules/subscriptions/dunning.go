@@ -87,10 +87,10 @@ func (s *Service) planDunningTx(ctx context.Context, tx pgx.Tx, sub row, failed 
 }
 
 // stillOwes reports whether the failed payment is still to be asked for: not once
-// it or a later one was made, the subscription has ended, or its money is
-// disputed.
+// it or a later one was made, the subscription has ended or ends with its paid time, or
+// its money is disputed.
 func (s *Service) stillOwes(ctx context.Context, sub row, paymentID string) (bool, error) {
-	if Status(sub.Status).Ended() || sub.HasChargeback || sub.PaymentFailures == 0 {
+	if Status(sub.Status).Ended() || stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
 	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(sub.Gateway), paymentID)

@@ -289,6 +289,11 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 		if err != nil || n == 0 || Status(locked.Status).Ended() {
 			return err
 		}
+		if p.NextDue == nil && remote != nil && sub.Gateway == string(payments.GWA) {
+			// No charge was removed: the one that was made ahead is the next, and gateway A
+			// tells the date after it.
+			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)
+		}
 		return s.editTx(ctx, tx, &locked, func(r *row) {
 			if r.PixAutomatic && r.NextBillingDate != nil {
 				r.NextBillingDate = new(latestOf(s.clock.Now(), r.NextBillingDate))
@@ -298,6 +303,16 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 		})
 	})
 	return s.confirmed(ctx, p, n, err)
+}
+
+// madeAhead is the date of the next charge that is known, as long as it lies ahead, where
+// it is before the one that is told.
+func (s *Service) madeAhead(sub row, told *time.Time) *time.Time {
+	known := sub.NextBillingDate
+	if told == nil || known == nil || !known.After(s.clock.Now()) || !known.Before(*told) {
+		return told
+	}
+	return known
 }
 
 // postponePause lets go of a pause that was not carried out; one that was turned the

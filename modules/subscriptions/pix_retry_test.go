@@ -221,6 +221,55 @@ func TestLastFailureBeforeItsPeriodKeepsWhatIsPaid(t *testing.T) {
 	require.Equal(t, 1, b.failures(t, id))
 }
 
+// TestADebitThatFailsBeforeItsPeriodLeavesWhatIsPaid: the payer takes the debit back while
+// the period before it runs, which is paid until its end whatever is debited next.
+func TestADebitThatFailsBeforeItsPeriodLeavesWhatIsPaid(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(b *bundle, t *testing.T, paid time.Time, id objectid.ID){
+		"at the end of the period": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
+			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
+			require.WithinDuration(t, paid, column[time.Time](t, b, id, "expires_at"), time.Second)
+			b.pass(t, time.Minute)
+			require.True(t, b.access(t), "also once the gateway tells that it has ended there")
+			mails := len(b.mails.Mails())
+			b.pass(t, paid.Sub(b.clock.Now())+time.Hour)
+			require.Equal(t, "expired", b.status(t, id))
+			require.Len(t, b.mails.Mails(), mails, "nobody is asked for a period that was given up")
+		},
+		"at once": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
+			message := b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)["message"]
+			require.Contains(t, message, paid.In(b.zone(t)).Format(time.DateOnly), "the days that are given up")
+		},
+		"once the period has begun": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
+			b.pass(t, paid.Sub(b.clock.Now())+24*time.Hour)
+			require.Equal(t, "active", b.status(t, id))
+			b.expect(t, 409, http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
+		},
+		"extended": func(b *bundle, t *testing.T, _ time.Time, id objectid.ID) {
+			b.admin(t).Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 40}).Expect(200)
+			next := column[time.Time](t, b, id, "next_billing_date")
+			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
+			require.WithinDuration(t, next, column[time.Time](t, b, id, "expires_at"), time.Second, "what an admin gives counts")
+		},
+		"renewed by card": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
+			next := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
+			require.WithinDuration(t, paid, column[time.Time](t, b, next, "starts_at"), time.Second, "nothing is charged for what is paid")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _, debit := b.debited(t)
+			paid := column[time.Time](t, b, id, "next_billing_date")
+			_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
+			require.NoError(t, err)
+			b.pass(t, time.Minute)
+			require.Equal(t, 1, b.failures(t, id))
+			end(b, t, paid, id)
+		})
+	}
+}
+
 func TestRetriesOfASuspendedSubscriptionOpenItAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *subscriptions.Config) { c.MaxPaymentFailures = 1 })

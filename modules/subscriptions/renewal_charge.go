@@ -183,12 +183,16 @@ func (s *Service) intendCharge(ctx context.Context, sub row, o chargeOrder, may 
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, charge.ID)
 	})
 	if postgres.Constraint(err) == constraintOneCharge {
-		return renewalCharge{}, fault.Conflict("A PIX code is being made for this period: ask again in a moment.")
+		return renewalCharge{}, errChargeBeingMade()
 	}
 	if err == nil {
 		faultpoint.Hit("renewal_charge.after_intent")
 	}
 	return charge, err
+}
+
+func errChargeBeingMade() error {
+	return fault.Conflict("A PIX code is being made for this period: ask again in a moment.")
 }
 
 // openCode answers an open charge with its code: the same as before while it can be
@@ -199,7 +203,11 @@ func (s *Service) openCode(ctx context.Context, charge renewalCharge) (renewalCh
 		charge = s.lookNowForCharge(ctx, charge)
 	}
 	if charge.IntentOpen {
-		return charge, nil
+		i, open, err := s.intents.OpenOf(ctx, s.pool, charge.ID)
+		if err == nil && open && i.NotKnownSince == nil { // somebody's call is still open
+			err = errChargeBeingMade()
+		}
+		return charge, err
 	}
 	if charge.State == chargeOpen && s.runsOut(charge) {
 		if err := s.withdrawCode(ctx, charge); err != nil {
@@ -359,7 +367,13 @@ func (s *Service) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	}
 	switch {
 	case e.Kind == payments.PaymentWasSettled && e.Payment != nil:
-		err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), charge: &charge, recurs: charge.Cycle.Valid})
+		asked := false
+		err := s.settlePaymentTx(ctx, tx, sub, payment{
+			Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), charge: &charge, recurs: charge.Cycle.Valid, asked: &asked,
+		})
+		if err == nil && asked {
+			return askedLive, true, nil
+		}
 		if err == nil && Status(sub.Status).Ended() {
 			return ignoredEnded, true, nil
 		}

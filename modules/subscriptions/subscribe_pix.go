@@ -226,6 +226,8 @@ func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source
 		}
 		_, err = s.settle(ctx, sub, answer{source: source, pix: &charge})
 		return err
+	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == Replaced:
+		return s.endLater(ctx, sub, source, err)
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
 		return err
 	}
@@ -243,7 +245,11 @@ func (s *Service) dropAuthorization(ctx context.Context, gateway payments.Gatewa
 		_, err = s.settle(ctx, sub, answer{source: source, auth: &auth})
 		return err
 	}
-	if err := gateway.CancelPixAuthorization(ctx, authorizationRef(sub)); err != nil {
+	err = gateway.CancelPixAuthorization(ctx, authorizationRef(sub))
+	if err != nil && by == Replaced {
+		return s.endLater(ctx, sub, source, err)
+	}
+	if err != nil {
 		return err
 	}
 	return s.end(ctx, sub, by, source)

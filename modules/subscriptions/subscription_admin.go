@@ -36,6 +36,11 @@ func (s *Service) findAt(ctx context.Context, id string, only payments.GatewayNa
 func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, edit func(*row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.clock.Now(), Status(sub.Status).Ended()
+	if action == AdminActivates {
+		if err := s.isKnownTx(ctx, tx, *sub); err != nil {
+			return false, err
+		}
+	}
 	if ended && action == AdminActivates {
 		gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
 		if err != nil {
@@ -50,7 +55,7 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(payments.MethodPix) && !r.PixAutomatic
-			if ended || passed || unpaid {
+			if ended || passed || unpaid || r.ExpiresAt == nil && chargesNothing(*r) {
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.periodFrom(now, r), nil
 			}
@@ -72,6 +77,29 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 		return true, nil
 	}
 	return true, s.endAtGatewayTx(ctx, tx, *sub)
+}
+
+// isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
+// recurrence: what would be opened might be charged by nothing, or by what comes of it.
+func (s *Service) isKnownTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	if !sub.IntentOpen || Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
+		return nil
+	}
+	i, open, err := s.intents.OpenOf(ctx, tx, sub.ID)
+	if err != nil {
+		return err
+	}
+	again := ""
+	if open {
+		again = " " + askedAgain(i)
+	}
+	return fault.Conflict("It is not known yet whether the gateway made the subscription.%s Activate it when that is known.", again)
+}
+
+// chargesNothing reports whether no recurrence charges the card of a row, now or when it
+// is made.
+func chargesNothing(sub row) bool {
+	return sub.PaymentMethod == string(payments.MethodCard) && (remoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
 // administer locks a subscription, changes it, and writes the audit trail.

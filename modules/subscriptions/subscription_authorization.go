@@ -16,7 +16,7 @@ func (s *Service) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e 
 		return ignoredEnded, s.endAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, e) && !e.IsProof() {
-		return "", s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
+		return askedAuthorization, s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
 	c := change{action: AuthorizationActivated, source: sourceOf(e), event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
 	return "", s.authorizeTx(ctx, tx, sub, c, e.Authorization)
@@ -49,17 +49,19 @@ func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change
 }
 
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
-// the specification says, also within a period that is paid. Gateway A's events are not
-// signed, and come in any order: the gateway is asked first, and says which end it is.
+// the specification says, also within a period that is paid. Cancelled is final and is
+// applied at once. The others may be older than what made the authorization active: the
+// gateway is asked first, and says which end it is.
 func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
-	cancelled := e.Kind == payments.AuthorizationWasCancelled
 	switch {
 	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
-	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
+	case e.Kind == payments.AuthorizationWasCancelled:
+		return "", s.unauthorizeTx(ctx, tx, sub, AuthorizationCancelled, e.ID)
+	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
 	}
-	return "", s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
+	return askedAuthorization, s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 }
 
 // unauthorizeTx ends a subscription with its authorization.

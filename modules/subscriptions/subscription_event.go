@@ -42,6 +42,12 @@ const (
 	ignoredOlder = "older than what is known"
 )
 
+// Words of results of events that only have the gateway asked.
+const (
+	askedRecurrence    = "the gateway is asked for the recurrence first"
+	askedAuthorization = "the gateway is asked for the authorization first"
+)
+
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
 func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
@@ -75,7 +81,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
 	if asked, err := s.asksFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
-		return payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: askedLive}, err
+		return payments.Asked(&sub.ID, askedLive), err
 	}
 	ignored := stray.reason
 	if ignored != "" {
@@ -92,7 +98,11 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	}
 	faultpoint.Hit("webhook.before_commit")
 	r := payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
-	if ignored != "" {
+	switch ignored {
+	case "":
+	case askedLive, askedRecurrence, askedAuthorization:
+		r = payments.Asked(&sub.ID, ignored)
+	default:
 		r.Status = payments.ResultIgnored
 	}
 	if !e.IsProof() && stray.reason == "" {
@@ -144,11 +154,14 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if err != nil {
 		return "", err
 	}
+	asked := false
 	err = s.settlePaymentTx(ctx, tx, sub, payment{
 		Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), recurs: recurs,
-		first: isFirst(*sub, e), beside: beside, older: older,
+		first: isFirst(*sub, e), beside: beside, older: older, asked: &asked,
 	})
 	switch {
+	case err == nil && asked:
+		return askedLive, nil
 	case err == nil && older:
 		return "older than a failure that counts: booked alone", nil
 	case err == nil && Status(sub.Status).Ended():
@@ -384,7 +397,7 @@ func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payment
 	case !e.IsProof() && sub.GatewayDeletedAt != nil:
 		return "its end at the gateway is known", nil
 	case !e.IsProof():
-		return "", s.askRecurrenceTx(ctx, tx, sub, e.ID)
+		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, e.ID)
 	}
 	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
 	var remote payments.RemoteSubscription

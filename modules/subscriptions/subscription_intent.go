@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -276,9 +277,27 @@ func (s *Service) dropPendingCard(ctx context.Context, sub row) error {
 		return err
 	}
 	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
-		return err
+		return s.endLater(ctx, sub, BySubscribe, err)
 	}
 	return s.end(ctx, sub, Replaced, BySubscribe)
+}
+
+// endLater ends here what is replaced while its gateway does not confirm that it has ended
+// there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
+// it all the same is given back, as late money.
+func (s *Service) endLater(ctx context.Context, sub row, source Source, cause error) error {
+	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || locked.Status != sub.Status {
+			return err
+		}
+		if _, err := s.moveTx(ctx, tx, &locked, change{action: Replaced, source: source}); err != nil {
+			return err
+		}
+		return s.endAtGatewayTx(ctx, tx, locked)
+	})
 }
 
 // end moves a subscription in its own transaction; one that has moved meanwhile

@@ -24,12 +24,20 @@ type stopArgs struct {
 // Kind names the job.
 func (stopArgs) Kind() string { return "subscriptions_stop_recurrence" }
 
-// paidUntil is the end of what is paid, or free, of an active subscription; nil when
-// no paid time lies ahead. A recurrence whose last charge failed has none: the failed
-// charge is that of the present period.
+// paidUntil is the one answer to until when an active subscription is paid, or free; nil
+// when no paid time lies ahead. A card whose last charge failed has none: the failed
+// charge is that of the present period. The debit of an automatic PIX may fail before its
+// period begins (debitedUntil).
 func (s *Service) paidUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
 	end := sub.ExpiresAt
-	if end == nil && sub.PaymentFailures == 0 {
+	switch {
+	case end != nil:
+	case sub.PixAutomatic:
+		var err error
+		if end, err = s.debitedUntil(ctx, db, sub); err != nil {
+			return nil, err
+		}
+	case sub.PaymentFailures == 0:
 		end = sub.NextBillingDate
 		if sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard) && end != nil {
 			due, err := s.firstUnpaid(ctx, db, sub)

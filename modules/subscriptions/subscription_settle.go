@@ -191,6 +191,7 @@ type payment struct {
 	older  bool           // than a failure that counts, of another charge: it pays nothing that is owed
 	charge *renewalCharge // the code that it paid, which was made for a further period
 	cycle  *time.Time     // of a debit of automatic PIX: the beginning of the period that it pays
+	asked  *bool          // filled: the gateway is asked for it first, and nothing else has changed
 	before bool           // an extension that has moved the next charge: it pays a period that was over, or ran, then
 }
 
@@ -202,6 +203,9 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 		return s.settleNothingTx(ctx, tx, sub, p)
 	}
 	if asked, err := s.asksLiveTx(ctx, tx, *sub, p); err != nil || asked {
+		if p.asked != nil {
+			*p.asked = asked
+		}
 		return err
 	}
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{

@@ -44,7 +44,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		return payments.Result{}, err
 	}
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return payments.Result{Status: payments.ResultApplied, NewStatus: &o.PaymentStatus, Reason: askedLive}, err
+		return payments.Asked(nil, askedLive), err
 	}
 	if text(o.Gateway) != string(e.Gateway) {
 		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, "the order is of the other gateway")

@@ -44,7 +44,7 @@ func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, e payments.Even
 	}
 	o := order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
-		return payments.Result{Status: payments.ResultApplied, Reason: askedLive}, err
+		return payments.Asked(nil, askedLive), err
 	}
 	const why = "the order was deleted with its event"
 	if d.Gateway != string(e.Gateway) {

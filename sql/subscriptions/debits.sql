@@ -58,3 +58,11 @@ SELECT * FROM subscriptions.debits
 WHERE subscription_id = @subscription_id AND failed_at IS NOT NULL AND paid_at IS NULL AND gateway_payment_id IS NOT NULL
   AND failure IS DISTINCT FROM @passed_over
 ORDER BY cycle DESC LIMIT 1;
+
+-- name: ListUnpaidDebits :many
+-- The debits that failed, or were given up, since the last one that was paid.
+SELECT * FROM subscriptions.debits d
+WHERE d.subscription_id = @subscription_id AND d.failed_at IS NOT NULL AND d.paid_at IS NULL
+  AND NOT EXISTS (
+    SELECT 1 FROM subscriptions.debits later WHERE later.subscription_id = d.subscription_id AND later.cycle > d.cycle AND later.paid_at IS NOT NULL)
+ORDER BY d.cycle;

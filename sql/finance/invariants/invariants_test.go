@@ -88,6 +88,10 @@ var plants = map[string][]string{
 		`UPDATE accounts.users SET current_subscription_id = NULL`, anotherSubscription("BIA", "pending"),
 		replaced + `; ` + renewalOf("SUB", "pending"),
 	},
+	"active_cards_are_charged": {
+		`UPDATE subscriptions.subscriptions SET payment_method = 'credit_card', expires_at = NULL`,
+		`UPDATE subscriptions.subscriptions SET payment_method = 'credit_card', expires_at = NULL, gwa_subscription_id = 'sub_1', gateway_deleted_at = now()`,
+	},
 	"no_access_past_expiry":          {`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:44'`},
 	"no_pix_past_expiry":             {anotherSubscription("BIA", "pending") + `; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`},
 	"subscription_status_is_history": {`UPDATE subscriptions.subscriptions SET status = 'suspended'`, anotherSubscription("BIA", "cancelled")},

@@ -260,6 +260,48 @@ func (q *Queries) ListDebitsSince(ctx context.Context, db DBTX, arg ListDebitsSi
 	return items, nil
 }
 
+const listUnpaidDebits = `-- name: ListUnpaidDebits :many
+SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits d
+WHERE d.subscription_id = $1 AND d.failed_at IS NOT NULL AND d.paid_at IS NULL
+  AND NOT EXISTS (
+    SELECT 1 FROM subscriptions.debits later WHERE later.subscription_id = d.subscription_id AND later.cycle > d.cycle AND later.paid_at IS NOT NULL)
+ORDER BY d.cycle
+`
+
+// The debits that failed, or were given up, since the last one that was paid.
+func (q *Queries) ListUnpaidDebits(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]SubscriptionsDebit, error) {
+	rows, err := db.Query(ctx, listUnpaidDebits, subscriptionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SubscriptionsDebit{}
+	for rows.Next() {
+		var i SubscriptionsDebit
+		if err := rows.Scan(
+			&i.SubscriptionID,
+			&i.Cycle,
+			&i.DueDate,
+			&i.AmountCents,
+			&i.GatewayPaymentID,
+			&i.RegisterDate,
+			&i.OrderedAt,
+			&i.TriedAt,
+			&i.PaidAt,
+			&i.FailedAt,
+			&i.Failure,
+			&i.Retryable,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setDebitFailed = `-- name: SetDebitFailed :exec
 UPDATE subscriptions.debits SET failed_at = coalesce(failed_at, $1), failure = $2, retryable = $3
 WHERE subscription_id = $4 AND cycle = $5

@@ -1,0 +1,61 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/platform/postgres"
+)
+
+// debitedUntil is until when an automatic PIX is paid. Its next_billing_date is no measure:
+// it is the debit that is ordered next, also after one that failed, as it may days before
+// its period begins. Then what is paid ends where that period begins. Nil while it is not
+// known what has failed.
+func (s *Service) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
+	all, err := s.db.ListUnpaidDebits(ctx, db, sub.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read unpaid debits: %w", err)
+	}
+	unpaid := s.firstUnpaidOf(sub, all)
+	switch {
+	case len(all) == 0 && sub.PaymentFailures > 0:
+		return nil, nil //nolint:nilnil // nil is the answer: nothing is paid
+	case unpaid == nil:
+		return sub.NextBillingDate, nil
+	}
+	paid, err := s.payments.PaymentsOf(ctx, db, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read payments: %w", err)
+	}
+	end := s.dayOf(unpaid.Cycle).UTC()
+	if len(paid) > 0 { // the first period ends at the time of day of its payment
+		begun := s.monthsOn(*paid[0].Payment.SettledAt, int(sub.PeriodMonths), sub)
+		if s.dateOf(begun) == unpaid.Cycle {
+			end = latestOf(end, &begun)
+		}
+	}
+	return &end, nil
+}
+
+// firstUnpaidOf is the first debit of the last unbroken row of periods that nobody has
+// paid; nil when there is none. A period that does not begin where the one before ends was
+// moved there by an extension, which gives the time until then.
+func (s *Service) firstUnpaidOf(sub row, unpaid []debit) *debit {
+	var first *debit
+	for i, d := range unpaid {
+		if first == nil {
+			first = &unpaid[i]
+		}
+		follows := sub.NextBillingDate
+		if i+1 < len(unpaid) {
+			follows = new(s.dayOf(unpaid[i+1].Cycle))
+		}
+		ends := s.dateOf(s.monthsOn(s.dayOf(d.Cycle), int(sub.PeriodMonths), sub))
+		if follows != nil && s.dateOf(*follows).Time.After(ends.Time) {
+			first = nil
+		}
+	}
+	return first
+}
