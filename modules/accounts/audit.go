@@ -15,16 +15,26 @@ import (
 	"marquee/platform/objectid"
 )
 
-// Watches reports whether an admin is behind the request. What customers and jobs
-// write stands in the histories of the records themselves.
-func (s *Service) Watches(ctx context.Context) bool { return httpapi.CallerOf(ctx).IsAdmin() }
+// auditPlatform is the actor of what the platform decides by itself.
+const auditPlatform = "platform"
+
+// Watches reports whether an admin is behind the request, or the platform decides by
+// itself. What else customers and jobs write stands in the histories of the records
+// themselves.
+func (s *Service) Watches(ctx context.Context) bool {
+	return audit.Deed(ctx) != "" || httpapi.CallerOf(ctx).IsAdmin()
+}
 
 // RecordTx adds changes to the audit trail, in the transaction that makes them:
 // who made them, by which handler and path, and the request's id come from the
 // context. Of a change, only the members that differ are kept; members with the
 // name of a secret are masked; of a deleted customer only that he was is told.
 func (s *Service) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
-	now, caller, action := s.clock.Now(), httpapi.CallerOf(ctx), httpapi.HandlerName(ctx)
+	now, actor, name, action := s.clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username, httpapi.HandlerName(ctx)
+	path := httpapi.RequestURL(ctx).Path
+	if deed := audit.Deed(ctx); deed != "" {
+		actor, name, action, path = "", auditPlatform, deed, ""
+	}
 	rows := make([]accountsdb.AuditInsertParams, len(changes))
 	for i, c := range changes {
 		if c.Resource == customersName && c.After == nil {
@@ -35,8 +45,8 @@ func (s *Service) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Chan
 			return fmt.Errorf("audit %s: %w", action, err)
 		}
 		rows[i] = accountsdb.AuditInsertParams{
-			ID: objectid.At(now), At: now, ActorID: orNil(caller.ID), ActorName: caller.Username, Action: action,
-			Path: httpapi.RequestURL(ctx).Path, Resource: c.Resource, RecordID: orNil(c.RecordID),
+			ID: objectid.At(now), At: now, ActorID: orNil(actor), ActorName: name, Action: action,
+			Path: path, Resource: c.Resource, RecordID: orNil(c.RecordID),
 			Before: before, After: after, RequestID: httpapi.RequestID(ctx),
 		}
 	}

@@ -14,8 +14,8 @@ func newAuditLog() *collection.Resource {
 		CreatedByColumn: "actor_id", CreatedColumn: "at", UpdatedColumn: "at",
 		Fields: []collection.Field{
 			{Name: "actor_id", Expr: "t.actor_id", Kind: query.OID, Nullable: true, Doc: "User who did it; null for the service itself"},
-			{Name: "actor_name", Kind: query.String, Write: collection.Kept, Doc: "His username at that time"},
-			{Name: "action", Kind: query.String, Write: collection.Kept, Doc: "Handler name, as in GET /routes"},
+			{Name: "actor_name", Kind: query.String, Write: collection.Kept, Doc: "Their username at that time; platform for the service itself"},
+			{Name: "action", Kind: query.String, Write: collection.Kept, Doc: "Handler name, as in GET /routes; of the service itself, what it did"},
 			{Name: "path", Kind: query.String, Write: collection.Kept, Doc: "Path of the request"},
 			{Name: "resource", Kind: query.String, Write: collection.Kept, Doc: "Collection, such as users"},
 			{Name: "record_id", Kind: query.OID, Nullable: true, Write: collection.Kept},

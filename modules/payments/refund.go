@@ -200,15 +200,16 @@ func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose Purpose
 
 // Sources of a refund.
 const (
-	sourceAdmin   = "admin"
-	sourceGateway = "gateway"
+	sourceAdmin    = "admin"
+	sourcePlatform = "platform" // asked for here by itself, or because a customer withdrew
+	sourceGateway  = "gateway"
 )
 
 func refundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
 		ID: row.ID, Gateway: GatewayName(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: value(row.GatewayRefundID),
 		Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-		Kind: RefundKind(row.Kind), Status: RefundStatus(row.Status), ByAdmin: row.Source == sourceAdmin, EventID: row.EventID, EventType: row.EventType,
+		Kind: RefundKind(row.Kind), Status: RefundStatus(row.Status), ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
 		Reason: value(row.Reason), Admin: value(row.Admin), AdminID: row.AdminID, Failure: value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt,
 	}

@@ -396,9 +396,13 @@ func adminRefundType(gateway GatewayName) string {
 }
 
 func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
+	source := sourceAdmin
+	if r.AdminID == nil && r.Admin == "" {
+		source = sourcePlatform
+	}
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 		ID: r.ID, Gateway: string(r.Gateway), PaymentRef: r.PaymentID, Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
-		AmountCents: int64(r.Amount), Kind: string(RefundByUs), Status: string(r.Status), Source: sourceAdmin, EventID: r.EventID, EventType: r.EventType,
+		AmountCents: int64(r.Amount), Kind: string(RefundByUs), Status: string(r.Status), Source: source, EventID: r.EventID, EventType: r.EventType,
 		Reason: filled(r.Reason), Admin: filled(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
 	})
 }

@@ -111,7 +111,11 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 		return s.db.UnappliedPostpone(ctx, s.deps.Pool, paymentsdb.UnappliedPostponeParams{ID: u.ID, NextTryAt: &next})
 	}
 	if why != "" {
-		return s.db.UnappliedGiveUp(ctx, s.deps.Pool, paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: &why, At: s.deps.Clock.Now()})
+		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+			return s.byPlatformTx(ctx, tx, u.ID, "unapplied_payment_give_up", func() error {
+				return s.db.UnappliedGiveUp(ctx, tx, paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: &why, At: s.deps.Clock.Now()})
+			})
+		})
 	}
 	claimed, err := s.claimAutomatic(ctx, u)
 	if err != nil || !claimed {

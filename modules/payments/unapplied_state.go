@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/audit"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -67,6 +68,26 @@ func (s *Service) moveUnappliedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.P
 	if !slices.Contains(unappliedMoves[UnappliedState(u.State)], c.to) {
 		return false, nil
 	}
+	if c.source == byPlatform {
+		err = s.byPlatformTx(ctx, tx, u.ID, "unapplied_payment_"+string(c.to), func() error {
+			moved, err = s.writeMoveTx(ctx, tx, u, c)
+			return err
+		})
+		return moved, err
+	}
+	return s.writeMoveTx(ctx, tx, u, c)
+}
+
+// byPlatformTx makes a change of a case that nobody but the platform decides, and tells
+// the audit trail.
+func (s *Service) byPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, deed string, change func() error) error {
+	if s.deps.Accounts == nil {
+		return change()
+	}
+	return unappliedPayments.AuditTx(audit.ByPlatform(ctx, s.deps.Accounts, deed), tx, []objectid.ID{id}, change)
+}
+
+func (s *Service) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c unappliedChange) (moved bool, err error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.UnappliedMove(ctx, tx, paymentsdb.UnappliedMoveParams{
 		ID: u.ID, FromState: u.State, ToState: string(c.to), Kind: filled(string(c.kind)), SubscriptionID: filledID(c.subscriptionID),

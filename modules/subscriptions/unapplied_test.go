@@ -97,6 +97,9 @@ func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {
 			b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
 			require.Contains(t, b.mails.Mails()[0].Text, "49,90")
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_decisions WHERE source = 'platform' AND to_state = 'refunding'"))
+			require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.audit_log WHERE actor_id IS NULL AND actor_name = 'platform' AND resource = 'unapplied-payments'
+				AND action = 'unapplied_payment_refunding' AND before->>'state' = 'open' AND after->>'state' = 'refunding'`))
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND admin IS NULL"))
 		})
 	}
 }

@@ -5,7 +5,7 @@
 // alone.
 //
 // httpapi gives every request that may write the trail of its Config. Outside of
-// a request, as in jobs, nobody listens.
+// a request, as in jobs, nobody listens, but to what ByPlatform names.
 package audit
 
 import (
@@ -56,4 +56,18 @@ func RecordTx(ctx context.Context, tx pgx.Tx, changes ...Change) error {
 		return nil
 	}
 	return t.RecordTx(ctx, tx, changes...)
+}
+
+type deedKey struct{}
+
+// ByPlatform is a context under which the trail keeps what the platform decides by itself,
+// whoever's request it is in: the deed stands where else the handler's name does.
+func ByPlatform(ctx context.Context, t Trail, deed string) context.Context {
+	return context.WithValue(With(ctx, t), deedKey{}, deed)
+}
+
+// Deed is what the platform does by itself under the context; "" when it is nothing.
+func Deed(ctx context.Context) string {
+	deed, _ := ctx.Value(deedKey{}).(string)
+	return deed
 }

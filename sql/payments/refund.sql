@@ -62,7 +62,7 @@ ORDER BY reported_at;
 -- name: RefundListForgotten :many
 -- RefundListForgotten gives requests from before the instant that nobody asks about.
 SELECT r.* FROM payments.refunds r
-WHERE r.status = 'requested' AND r.source = 'admin' AND r.requested_at < @before
+WHERE r.status = 'requested' AND r.source <> 'gateway' AND r.requested_at < @before
     AND NOT EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = r.id AND i.kind = 'refund' AND i.state = 'open')
 ORDER BY r.requested_at LIMIT 100;
 

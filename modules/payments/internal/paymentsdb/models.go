@@ -152,7 +152,7 @@ type PaymentsRefund struct {
 	AmountCents     int64
 	// requested: committed before the gateway is asked; pending: it is at it; done: the money counts as given back.
 	Status string
-	// admin: asked for here, by an admin or by the platform itself; gateway: learned from the gateway.
+	// admin: asked for here by an admin; platform: asked for here by itself, or because a customer withdrew; gateway: learned from the gateway.
 	Source string
 	// REFUND-<local id>-<unix milliseconds> of a refund asked for here, else the gateway's event id.
 	EventID     string

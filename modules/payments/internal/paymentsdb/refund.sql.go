@@ -145,7 +145,7 @@ func (q *Queries) RefundListBookedSince(ctx context.Context, db DBTX, arg Refund
 
 const refundListForgotten = `-- name: RefundListForgotten :many
 SELECT r.id, r.gateway, r.payment_ref, r.gateway_refund_id, r.purpose, r.local_id, r.customer_id, r.amount_cents, r.status, r.source, r.event_id, r.event_type, r.reason, r.admin, r.admin_id, r.failure, r.requested_at, r.refunded_at, r.created_at, r.updated_at, r.kind FROM payments.refunds r
-WHERE r.status = 'requested' AND r.source = 'admin' AND r.requested_at < $1
+WHERE r.status = 'requested' AND r.source <> 'gateway' AND r.requested_at < $1
     AND NOT EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = r.id AND i.kind = 'refund' AND i.state = 'open')
 ORDER BY r.requested_at LIMIT 100
 `

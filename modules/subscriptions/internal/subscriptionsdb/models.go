@@ -81,7 +81,7 @@ type Subscription struct {
 	RecoveryTries int32
 	// When the recovery job may next ask the gateway about an open intent.
 	RecoveryAt *time.Time
-	// The gateway's instant of the newest status event applied; older ones are ignored.
+	// The gateway's instant of the newest status event applied, at most that of its coming; older ones are ignored.
 	LastEventAt *time.Time
 	LastEventID *string
 	// Newest invoice known to be paid; a failure of it that comes late does not count.
