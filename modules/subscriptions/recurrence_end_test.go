@@ -41,7 +41,7 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 				SubscriptionID: collection.GatewayID, Subscription: &payments.RemoteSubscription{GatewayID: collection.GatewayID, Status: payments.RemoteCanceled},
 			}
 			for range 2 {
-				require.Equal(t, payments.ResultApplied, b.apply(t, forged).Status)
+				require.Equal(t, payments.ResultQueued, b.apply(t, forged).Status)
 				require.Equal(t, "active", b.status(t, id), "no gateway is asked while the webhook is answered")
 				b.settle(t)
 			}
