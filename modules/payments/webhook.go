@@ -377,9 +377,10 @@ func readStored(gateway Adapter, payload []byte, log objectid.ID) (Event, error)
 }
 
 // receivedAt bounds an event's time by that of its coming: one of the future would make
-// all true ones after it older than what is known.
+// all true ones after it older than what is known. A date beyond all bounds stays, and is
+// why the event can never be applied.
 func (e *Event) receivedAt(at time.Time) {
-	if e.CreatedAt.IsZero() || e.CreatedAt.After(at) {
+	if e.CreatedAt.IsZero() || e.CreatedAt.After(at) && e.impossible() == "" {
 		e.CreatedAt = at
 	}
 }
