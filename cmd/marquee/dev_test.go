@@ -81,7 +81,41 @@ func TestFromSignUpToAnOpenVideo(t *testing.T) {
 			require.Equal(t, "ok", videos["msg"])
 		})
 	}
-	t.Cleanup(func() { requireSound(t, m.DatabaseURL) }) // once the three have ended
+	t.Run("README", func(t *testing.T) {
+		t.Parallel()
+		runReadme(t, m)
+	})
+	t.Cleanup(func() { requireSound(t, m.DatabaseURL) }) // once all have ended
+}
+
+// runReadme pastes the README's block, whole, after the line that the greeting prints.
+func runReadme(t *testing.T, m *machine) {
+	t.Helper()
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("the README's block needs jq")
+	}
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(readme), "```sh\njson=")
+	require.True(t, found)
+	block, _, _ := strings.Cut(rest, "```")
+	paste := exec.Command("bash")
+	paste.Stdin = strings.NewReader("API=" + m.URL + "/api/v1 MAILBOX=" + m.MailboxURL +
+		" SANDBOX_A=" + strings.TrimSuffix(m.Sandbox.GWA, "/v3") + "\njson=" + block)
+	out, err := paste.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	lines := strings.Split(string(out), "\n")
+	count := func(line string) (n int) {
+		for _, l := range lines {
+			if l == line {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 4, count("active"), "three ways to pay and a renewal:\n%s", out)
+	require.Equal(t, 1, count("No active subscription."), "%s", out)
+	require.Zero(t, count("null"), "%s", out)
 }
 
 // TestDevKeepsItsDataAndCleansUp covers restarts, kill -9 and a second start.

@@ -248,6 +248,10 @@ Try:
   TOKEN=$(curl -s %[1]s/api/v1/token -d username=customer -d password=%[10]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
   curl -s "%[1]s/api/v1/videos?qty_docs_page=3" -H "Authorization: Bearer $TOKEN"
 
+For the README's way from sign-up to an open video:
+
+  API=%[1]s/api/v1 MAILBOX=%[2]s SANDBOX_A=%[4]s
+
 Ctrl-C stops everything; the data stays.
 `,
 		line.URL, line.MailboxURL, line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.DatabaseURL, m.dir,
