@@ -368,11 +368,11 @@ func (s *Service) applyAgain(ctx context.Context, name GatewayName, eventID stri
 	})
 }
 
-// readStored reads an event from its log, whose id holds the second at which it came.
+// readStored reads an event from its log, whose id holds the second in which it came.
 func readStored(gateway Adapter, payload []byte, log objectid.ID) (Event, error) {
 	e, err := gateway.ReadEvent(payload)
 	e.Gateway, e.LogID = gateway.Name(), log
-	e.receivedAt(log.Time())
+	e.receivedAt(log.Time().Add(time.Second))
 	return e, err
 }
 
