@@ -64,6 +64,7 @@ func (s *Service) refuse(ctx context.Context, r refusal) {
 		s.deps.Log.WarnContext(ctx, "webhook refused", slog.String("gateway", string(r.gateway)), slog.String("reason", string(r.reason)),
 			slog.String("log_id", log.ID.String()), slog.String("address", address))
 		if !s.refused.store(log) {
+			s.refused.readmit(address)
 			s.refused.count(key, 1, r.at)
 		}
 	}
@@ -197,6 +198,15 @@ func (r *refusals) admit(at time.Time, address string) bool {
 	r.today++
 	r.byAddress[address]++
 	return true
+}
+
+// readmit gives back the place of an admitted call that is not stored after all, to the
+// next one.
+func (r *refusals) readmit(address string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.today--
+	r.byAddress[address]--
 }
 
 // store keeps a call until it is written; false when too many wait.

@@ -238,3 +238,24 @@ func TestRefusedCallsWhileTheDatabaseIsAway(t *testing.T) {
 	require.Equal(t, 30, b.stats("").InvalidSignature)
 	require.Equal(t, 20, b.count("SELECT count(*) FROM payments.refused_webhooks"))
 }
+
+// TestRefusedCallsThatAreNotStoredTakeNoPlace of the day's from those that come later.
+func TestRefusedCallsThatAreNotStoredTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.pool.Exec(t.Context(), "ALTER TABLE payments.refused_webhooks RENAME TO away")
+	require.NoError(t, err)
+	from := func(n int) {
+		b.sendFrom(fmt.Sprintf("10.7.%d.%d:80", n/250, n%250), "gwa", "", "", strings.NewReader("{}"))
+	}
+	for n := range 1050 { // of which 100 wait
+		from(n)
+	}
+	_, err = b.pool.Exec(t.Context(), "ALTER TABLE payments.away RENAME TO refused_webhooks")
+	require.NoError(t, err)
+	for n := range 21 { // the first still finds no room
+		from(2000 + n)
+	}
+	require.Equal(t, 120, b.count("SELECT count(*) FROM payments.refused_webhooks"))
+	require.Equal(t, 1071, b.stats("").InvalidSignature)
+}

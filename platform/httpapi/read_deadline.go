@@ -12,6 +12,7 @@ import (
 const (
 	defaultBodyStall = 10 * time.Second
 	bodyTime         = time.Minute // for a whole body
+	unreadTime       = time.Second // for what is left of a body that nobody read, once the answer stands
 )
 
 // limitReading bounds how long a body may stall and how long it may take at all, and
@@ -22,11 +23,43 @@ func (a *API) limitReading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
 			now := time.Now()
-			r.Body = &deadlineBody{body: r.Body, conn: http.NewResponseController(w), stall: a.cfg.BodyStall, began: now, last: now.Add(bodyTime)}
+			body := &deadlineBody{body: r.Body, conn: http.NewResponseController(w), stall: a.cfg.BodyStall, began: now, last: now.Add(bodyTime)}
+			r.Body, w = body, &hurriedAnswer{ResponseWriter: w, body: body}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// hurriedAnswer has an answer that needs no body wait for none: the server would read what
+// is left of it before it sends the answer.
+type hurriedAnswer struct {
+	http.ResponseWriter
+	body  *deadlineBody
+	begun bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *hurriedAnswer) WriteHeader(status int) {
+	w.begin()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *hurriedAnswer) Write(p []byte) (int, error) {
+	w.begin()
+	return w.ResponseWriter.Write(p)
+}
+
+func (w *hurriedAnswer) begin() {
+	if !w.begun && !w.body.ended {
+		w.body.last = time.Now().Add(unreadTime)
+		w.body.setDeadline()
+	}
+	w.begun = true
+}
+
+// Unwrap is for http.ResponseController.
+func (w *hurriedAnswer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 type deadlineBody struct {
 	body   io.ReadCloser

@@ -79,6 +79,7 @@ func rawRequest(t *testing.T, address, text string) *http.Response {
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(address, "http://"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 	_, err = io.WriteString(conn, text)
 	require.NoError(t, err)
 	if !strings.HasSuffix(text, stalls) {
@@ -102,6 +103,9 @@ func TestABodyThatDoesNotArrive(t *testing.T) {
 	httpapi.Route(api, http.MethodPost, "/sale", "sale", httpapi.Public, func(context.Context, *saleInput) (*httpapi.Output[said], error) {
 		return httpapi.OK(said{"done"})
 	})
+	httpapi.Route(api, http.MethodPost, "/staff", "staff", httpapi.Admin, func(context.Context, *saleInput) (*httpapi.Output[said], error) {
+		return httpapi.OK(said{"done"})
+	})
 	server := httptest.NewServer(apitest.Handler(t, api))
 	const head = "POST /api/v1/sale HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
@@ -112,6 +116,7 @@ func TestABodyThatDoesNotArrive(t *testing.T) {
 		"cut off":         {head + "Content-Length: 90\r\n\r\n{\"title\":\"x\"}", http.StatusBadRequest},
 		"malformed chunk": {head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n", http.StatusBadRequest},
 		"no last chunk":   {head + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n", http.StatusBadRequest},
+		"not wanted":      {strings.Replace(head, "/sale", "/staff", 1) + "Content-Length: 90\r\n\r\n{" + stalls, http.StatusUnauthorized},
 		"too much":        {head + "Content-Length: 99999999\r\n\r\n{}", http.StatusRequestEntityTooLarge},
 	} {
 		res := rawRequest(t, server.URL, c.text)

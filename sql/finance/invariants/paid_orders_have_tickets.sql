@@ -5,7 +5,7 @@ FROM tickets.orders o
 LEFT JOIN accounts.deletions d ON d.customer_id = o.customer_id
 WHERE o.state = 'paid' AND o.total_cents > 0
   AND NOT EXISTS (SELECT FROM tickets.tickets t WHERE t.order_id = o.id)
-  AND CASE WHEN d.customer_id IS NOT NULL THEN coalesce(o.paid_at, o.created_at) >= d.deleted_at
+  AND CASE WHEN d.customer_id IS NOT NULL THEN coalesce(o.paid_at, o.created_at) > d.deleted_at
     ELSE NOT EXISTS (SELECT FROM tickets.transitions t WHERE t.event_id = o.event_id AND t.to_status = 'deleted') END
   AND NOT EXISTS (SELECT FROM payments.unapplied_payments u WHERE u.gateway = o.gateway AND u.gateway_payment_id = o.gateway_payment_id)
   AND o.total_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r WHERE r.purpose = 'order' AND r.local_id = o.id AND r.status <> 'failed')

@@ -86,6 +86,11 @@ var found = []struct {
 		{Do: "admin moves plan", Pick: 3, During: "dispute opened", Die: 3, Mail: "unheard"},
 		{Do: "hours", Who: 1, Pick: 4, Trouble: "overloaded", Tries: 1, During: "dispute opened", Mail: "unheard"},
 	}}},
+	{"tickets go with an account that is deleted in the instant in which they were paid", story{Steps: []step{
+		{Do: "pix ticket", Who: 1},
+		{Do: "pix paid", Who: 1},
+		{Do: "deletes account", Who: 1, Pick: 1},
+	}}},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},
