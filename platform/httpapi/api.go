@@ -92,7 +92,7 @@ func New(cfg Config) *API {
 		a.limitReading,
 		refuseUnstorable,
 	)
-	a.mux.NotFound(plainError(http.StatusNotFound))
+	a.mux.NotFound(a.notFound)
 	a.mux.MethodNotAllowed(plainError(http.StatusMethodNotAllowed))
 	a.huma = humachi.New(a.mux, humaConfig(cfg))
 	a.registerOwn()
