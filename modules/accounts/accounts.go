@@ -12,6 +12,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
 	"marquee/platform/clock"
+	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
@@ -34,6 +35,7 @@ type Service struct {
 	tokens    *keyRing
 	codes     codeKeys
 	above     Above
+	routes    func() []httpapi.RouteInfo // of all modules, once Routes has been called
 	trialKey  []byte
 	breaker   *breaker
 	q         *accountsdb.Queries

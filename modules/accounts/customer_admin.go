@@ -6,11 +6,12 @@ import (
 )
 
 // newCustomers is the collection of customers as admins see and change it:
-// what a customer edits himself, and his e-mail, enable and email_verified
+// what a customer edits himself, and his e-mail, nationality, enable and email_verified
 // (open-shapes, section 2, PUT and DELETE /customers).
 func (s *Service) newCustomers() *collection.Resource {
 	fullName := nameRule
 	fullName.Required = true
+	nationalityRule := collection.Rule{Default: "", Pattern: `^([A-Za-z]{2,3})?$`, Means: "2 or 3 letters of ISO 3166-1"}
 	return collection.New(collection.Definition{
 		Name: customersName, Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: searchedBy,
@@ -21,7 +22,7 @@ func (s *Service) newCustomers() *collection.Resource {
 			{Name: "full_name", Expr: "coalesce(t.full_name, '')", Column: "full_name", Kind: query.String, Rule: fullName},
 			{Name: "tax_id", Kind: query.String, Nullable: true, Rule: s.taxIDRule(), Doc: "CPF or CNPJ; letters are stored in capitals"},
 			{Name: "phone", Kind: query.String, Nullable: true, Rule: collection.Rule{Pattern: `^\+[0-9]{10,15}$`, Means: "a plus sign, country code and number"}},
-			{Name: "nationality", Kind: query.String, Write: collection.Privileged, Doc: "ISO 3166-1; empty when not told"},
+			{Name: "nationality", Kind: query.String, Rule: nationalityRule, Doc: "ISO 3166-1, stored in capitals; empty when not told"},
 			{Name: "address", Kind: query.JSON, Nullable: true, Doc: "street, number, complement, locality, city, region_code, country, postal_code"},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			{Name: "my_list", Kind: query.String, Array: true, Rule: collection.Rule{MaxLength: maxListEntry}},

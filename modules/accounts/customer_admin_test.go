@@ -34,7 +34,7 @@ func TestAdminsEditCustomers(t *testing.T) {
 	o.clock.Advance(time.Second)
 	a := o.put(t, "/customers", o.adminToken, change(id, map[string]any{
 		"full_name": "Ana Maria", "phone": "+5541999990000", "tax_id": "12345678909", "address": homeAddress(nil),
-		"my_list": []string{"a", "b"}, "avatar_id": shown["avatar_id"], "email_verified_at": "2001-01-01", "created_at": "2001-01-01",
+		"nationality": "pt", "my_list": []string{"a", "b"}, "avatar_id": shown["avatar_id"], "email_verified_at": "2001-01-01", "created_at": "2001-01-01",
 	}))
 	require.Equal(t, 200, a.status, a.raw)
 	doc := a.doc(t)
@@ -43,6 +43,7 @@ func TestAdminsEditCustomers(t *testing.T) {
 	require.Equal(t, shown["created_at"], doc["created_at"])
 	require.Equal(t, shown["email_verified_at"], doc["email_verified_at"])
 	require.Equal(t, shown["username"], doc["username"])
+	require.Equal(t, "PT", doc["nationality"])
 
 	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{"address": nil, "tax_id": nil}))
 	require.Nil(t, a.doc(t)["address"])
@@ -95,7 +96,8 @@ func TestCustomerRefusals(t *testing.T) {
 		"other gateway id":  {map[string]any{"gwa_customer_id": "cus_1"}, 422, "gwa_customer_id"},
 		"promo code":        {map[string]any{"promo_code_used": "X"}, 422, "promo_code_used"},
 		"reset flag":        {map[string]any{"password_reset_required": true}, 422, "password_reset_required"},
-		"nationality":       {map[string]any{"nationality": "BR"}, 422, "nationality"},
+		"nationality":       {map[string]any{"nationality": "Brasil"}, 422, "nationality"},
+		"no nationality":    {map[string]any{"nationality": nil}, 422, "nationality"},
 		"trial":             {map[string]any{"trial_used_at": "2026-01-01T00:00:00Z"}, 422, "trial_used_at"},
 		"tax id":            {map[string]any{"tax_id": "12"}, 422, "tax_id"},
 		"phone":             {map[string]any{"phone": "5541999990000"}, 422, "phone"},

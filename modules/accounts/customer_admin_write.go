@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,13 +31,16 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 	var proved []accountsdb.User
 	for _, rec := range records {
 		u := customers[rec.ID]
-		if v, sent := rec.Value("phone"); sent && v == nil {
+		if v, sent := rec.Value("phone"); sent && v == nil && u.Phone != nil {
 			return rec.Invalid("phone", "may not be null")
 		}
 		if err := storeAddress(rec); err != nil {
 			return err
 		}
 		storeTaxID(rec)
+		if v, _ := rec.Value("nationality"); v != nil {
+			rec.Set("nationality", strings.ToUpper(fmt.Sprint(v)))
+		}
 		if err := checkNewNames(rec, u); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -18,8 +19,8 @@ import (
 
 // meEdit is what a customer may send about himself (specification, Editable
 // fields of PUT /customers/me). The fields of the second group are kept by the
-// service and taken without effect, since clients send back what they read;
-// others are refused.
+// service and taken without effect, since clients send back what they read; those
+// of the third are taken with the value that they have, and others are refused.
 type meEdit struct {
 	ID       objectid.ID              `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
 	Username httpapi.Opt[string]      `json:"username,omitempty" required:"false" minLength:"3" maxLength:"254"`
@@ -31,6 +32,21 @@ type meEdit struct {
 	MyList   httpapi.Opt[[]string]    `json:"my_list,omitempty" required:"false" maxItems:"1000"`
 	Email    sentField                `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
 
+	KeptFields
+
+	UserType              json.RawMessage `json:"user_type,omitempty" required:"false" readOnly:"true"`
+	Nationality           json.RawMessage `json:"nationality,omitempty" required:"false" readOnly:"true"`
+	Enable                json.RawMessage `json:"enable,omitempty" required:"false" readOnly:"true"`
+	EmailVerified         json.RawMessage `json:"email_verified,omitempty" required:"false" readOnly:"true"`
+	CurrentSubscriptionID json.RawMessage `json:"current_subscription_id,omitempty" required:"false" readOnly:"true"`
+	PasswordResetRequired json.RawMessage `json:"password_reset_required,omitempty" required:"false" readOnly:"true"`
+	PromoCodeUsed         json.RawMessage `json:"promo_code_used,omitempty" required:"false" readOnly:"true"`
+	PromoCodeID           json.RawMessage `json:"promo_code_id,omitempty" required:"false" readOnly:"true"`
+	GWBCustomerID         json.RawMessage `json:"gwb_customer_id,omitempty" required:"false" readOnly:"true"`
+}
+
+// KeptFields are kept by the service and ignored in what clients send.
+type KeptFields struct {
 	CreatedAt           json.RawMessage `json:"created_at,omitempty" required:"false" readOnly:"true"`
 	UpdatedAt           json.RawMessage `json:"updated_at,omitempty" required:"false" readOnly:"true"`
 	EmailVerifiedAt     json.RawMessage `json:"email_verified_at,omitempty" required:"false" readOnly:"true"`
@@ -163,12 +179,15 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 	if edit.ID != "" && !strings.EqualFold(edit.ID.String(), u.ID.String()) {
 		return fault.InvalidAt("has to be your own id", "body", 0, "_id")
 	}
+	if err := edit.checkRepeated(u); err != nil {
+		return err
+	}
 	switch {
 	case edit.Username.Null:
 		return errNull("username")
 	case edit.FullName.Null:
 		return errNull("full_name")
-	case edit.Phone.Null:
+	case edit.Phone.Null && u.Phone != nil:
 		return errNull("phone")
 	case edit.MyList.Null:
 		return errNull("my_list")
@@ -186,6 +205,35 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 	for i, entry := range edit.MyList.Value {
 		if len(entry) > maxListEntry {
 			return fault.InvalidAt("is too long", "body", 0, "my_list", i)
+		}
+	}
+	return nil
+}
+
+// checkRepeated refuses privileged fields with another value than the record shows.
+func (e meEdit) checkRepeated(u *accountsdb.User) error {
+	doc, err := customerDocOf(*u)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	var shown map[string]json.RawMessage
+	if err := json.Unmarshal(text, &shown); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		sent json.RawMessage
+	}{
+		{"user_type", e.UserType}, {"nationality", e.Nationality}, {"enable", e.Enable}, {"email_verified", e.EmailVerified},
+		{"current_subscription_id", e.CurrentSubscriptionID}, {"password_reset_required", e.PasswordResetRequired},
+		{"promo_code_used", e.PromoCodeUsed}, {"promo_code_id", e.PromoCodeID}, {"gwb_customer_id", e.GWBCustomerID},
+	} {
+		if f.sent != nil && !collection.SameJSON(f.sent, shown[f.name]) {
+			return fault.InvalidAt("may not be set", "body", 0, f.name)
 		}
 	}
 	return nil

@@ -103,6 +103,32 @@ func TestPutMeTakesServiceKeptFieldsWithoutEffect(t *testing.T) {
 	require.Equal(t, "Sara Nova", a.doc(t)["full_name"])
 }
 
+func TestWhatGetMeShowsPutMeTakes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := accountstest.Customer(t, b.db)
+	token := b.token(t, c.Username)
+	for _, change := range []string{
+		``, `gwb_customer_id = 'cus_x', promo_code_used = 'ABC123', nationality = 'BR', email_verified = false, email_verified_at = NULL`,
+		`phone = NULL`, // as in accounts that came from elsewhere
+	} {
+		if change != "" {
+			b.exec(t, `UPDATE accounts.users SET `+change+` WHERE id = $1`, c.ID)
+		}
+		shown := b.get(t, "/customers/me", token).doc(t)
+		sent := maps.Clone(shown)
+		delete(sent, "email")
+		a := b.json(t, "PUT", "/customers/me", token, []any{sent})
+		require.Equal(t, 200, a.status, a.raw)
+		after := a.doc(t)
+		for _, moves := range []string{"updated_at", "register_update_date"} {
+			delete(shown, moves)
+			delete(after, moves)
+		}
+		require.Equal(t, shown, after)
+	}
+}
+
 func TestPutMeRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -114,37 +140,39 @@ func TestPutMeRefusals(t *testing.T) {
 		field  string
 	}{
 		`[{"email":"new@example.com","full_name":"Other Name"}]`: {400, "email"},
-		`[{"email":null}]`:                          {400, "email"},
-		`[{"email":7}]`:                             {400, "email"},
-		`[{"username":"` + other.Username + `"}]`:   {409, "username"},
-		`[{"username":"` + other.Email + `"}]`:      {422, "username"},
-		`[{"tax_id":"` + other.TaxID + `"}]`:        {409, "tax_id"},
-		`[{"username":"ab"}]`:                       {422, "username"},
-		`[{"username":null}]`:                       {422, "username"},
-		`[{"full_name":null}]`:                      {422, "full_name"},
-		`[{"phone":null}]`:                          {422, "phone"},
-		`[{"my_list":null}]`:                        {422, "my_list"},
-		`[{"full_name":"ab"}]`:                      {422, "full_name"},
-		`[{"tax_id":"123"}]`:                        {422, "tax_id"},
-		`[{"phone":"11 98765"}]`:                    {422, "phone"},
-		`[{"avatar_id":"x"}]`:                       {422, "avatar_id"},
-		`[{"my_list":"x"}]`:                         {422, "my_list"},
-		`[{"my_list":[7]}]`:                         {422, "my_list"},
-		`[{"my_list":[null]}]`:                      {422, "my_list"},
-		`[{"address":{"street":"Rua"}}]`:            {422, ""},
-		`[{"address":"Rua"}]`:                       {422, "address"},
-		`[{"_id":"` + other.ID.String() + `"}]`:     {422, "_id"},
-		`[{"user_type":"admin"}]`:                   {422, "user_type"},
-		`[{"is_root":true}]`:                        {422, "is_root"},
-		`[{"email_verified":true}]`:                 {422, "email_verified"},
-		`[{"enable":true}]`:                         {422, "enable"},
-		`[{"password":"new password"}]`:             {422, "password"},
-		`[{"current_subscription_id":null}]`:        {422, "current_subscription_id"},
-		`[{"gwb_customer_id":"cus_x"}]`:             {422, "gwb_customer_id"},
-		`[{"gwa_customer_id":"cus_x"}]`:             {422, "gwa_customer_id"},
-		`[{"promo_code_used":"ABC123"}]`:            {422, "promo_code_used"},
-		`[{"whatever":1}]`:                          {422, "whatever"},
-		`[{"full_name":"Other Name"},{"phone":""}]`: {422, ""},
+		`[{"email":null}]`:                                         {400, "email"},
+		`[{"email":7}]`:                                            {400, "email"},
+		`[{"username":"` + other.Username + `"}]`:                  {409, "username"},
+		`[{"username":"` + other.Email + `"}]`:                     {422, "username"},
+		`[{"tax_id":"` + other.TaxID + `"}]`:                       {409, "tax_id"},
+		`[{"username":"ab"}]`:                                      {422, "username"},
+		`[{"username":null}]`:                                      {422, "username"},
+		`[{"full_name":null}]`:                                     {422, "full_name"},
+		`[{"phone":null}]`:                                         {422, "phone"},
+		`[{"my_list":null}]`:                                       {422, "my_list"},
+		`[{"full_name":"ab"}]`:                                     {422, "full_name"},
+		`[{"tax_id":"123"}]`:                                       {422, "tax_id"},
+		`[{"phone":"11 98765"}]`:                                   {422, "phone"},
+		`[{"avatar_id":"x"}]`:                                      {422, "avatar_id"},
+		`[{"my_list":"x"}]`:                                        {422, "my_list"},
+		`[{"my_list":[7]}]`:                                        {422, "my_list"},
+		`[{"my_list":[null]}]`:                                     {422, "my_list"},
+		`[{"address":{"street":"Rua"}}]`:                           {422, ""},
+		`[{"address":"Rua"}]`:                                      {422, "address"},
+		`[{"_id":"` + other.ID.String() + `"}]`:                    {422, "_id"},
+		`[{"user_type":"admin"}]`:                                  {422, "user_type"},
+		`[{"is_root":true}]`:                                       {422, "is_root"},
+		`[{"enable":false}]`:                                       {422, "enable"},
+		`[{"email_verified":false}]`:                               {422, "email_verified"},
+		`[{"password_reset_required":true}]`:                       {422, "password_reset_required"},
+		`[{"nationality":"XX"}]`:                                   {422, "nationality"},
+		`[{"password":"new password"}]`:                            {422, "password"},
+		`[{"current_subscription_id":"000000000000000000000001"}]`: {422, "current_subscription_id"},
+		`[{"gwb_customer_id":"cus_x"}]`:                            {422, "gwb_customer_id"},
+		`[{"gwa_customer_id":"cus_x"}]`:                            {422, "gwa_customer_id"},
+		`[{"promo_code_used":"ABC123"}]`:                           {422, "promo_code_used"},
+		`[{"whatever":1}]`:                                         {422, "whatever"},
+		`[{"full_name":"Other Name"},{"phone":""}]`:                {422, ""},
 		`[]`:                         {422, ""},
 		`null`:                       {422, ""},
 		`[null]`:                     {422, ""},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,8 +29,36 @@ func (s *Service) newProfiles() *collection.Resource {
 			{Name: "delete", Column: `"delete"`, Kind: query.String, Array: true, Rule: handlers, Doc: "Handler names"},
 		},
 		Constraints: map[string]collection.Violation{"users_type_name_unique": {Field: "name", Message: "is already taken"}},
-		Hooks:       collection.Hooks{BeforeDelete: s.beforeProfileDelete},
+		Hooks:       collection.Hooks{BeforeCreate: s.checkHandlersTx, BeforeUpdate: s.checkHandlersTx, BeforeDelete: s.beforeProfileDelete},
 	})
+}
+
+// checkHandlersTx refuses handler names that no route has or asks for: 422. What profiles
+// hold already stays known, so that a profile can be sent back when a route was renamed.
+func (s *Service) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	held, err := s.q.ProfileListHandlers(ctx, tx)
+	if err != nil {
+		return fmt.Errorf("read handlers of profiles: %w", err)
+	}
+	known := map[string]bool{}
+	for _, name := range held {
+		known[name] = true
+	}
+	for _, route := range s.routes() {
+		known[route.Name], known[route.Permission] = true, true
+	}
+	for _, rec := range records {
+		for _, column := range []string{"view", `"create"`, `"update"`, `"delete"`} {
+			v, _ := rec.Value(column)
+			names, _ := v.([]string)
+			for _, name := range names {
+				if !known[name] {
+					return rec.Invalid(strings.Trim(column, `"`), "names an unknown handler; GET /routes lists them")
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // beforeProfileDelete refuses a profile that an admin carries: 409.

@@ -31,6 +31,10 @@ func TestProfiles(t *testing.T) {
 	edited := o.put(t, "/users-type", o.rootToken, change(id, map[string]any{"update": []string{"requisition_put"}}))
 	require.Equal(t, []any{"requisition_get"}, edited.doc(t)["view"])
 	require.Equal(t, []any{"requisition_put"}, edited.doc(t)["update"])
+	require.Equal(t, 422, o.put(t, "/users-type", o.rootToken, change(id, map[string]any{"update": []string{"no_such_handler"}})).status)
+	o.exec(t, `UPDATE accounts.users_type SET "update" = '{requisition_put,renamed_since}' WHERE id = $1`, id)
+	held := o.put(t, "/users-type", o.rootToken, []any{o.get(t, "/users-type?_id="+id.String(), o.rootToken).doc(t)})
+	require.Equal(t, 200, held.status, "what a list shows may be sent back: %s", held.raw)
 
 	for name, c := range map[string]struct {
 		body   any
@@ -43,6 +47,8 @@ func TestProfiles(t *testing.T) {
 		"taken name":    {map[string]any{"name": "Readers"}, 409, fault.CodeConflict, "name"},
 		"no list":       {map[string]any{"name": "x", "view": "a"}, 422, fault.CodeValidation, "view"},
 		"no handler":    {map[string]any{"name": "x", "view": []string{"GET /users"}}, 422, fault.CodeValidation, "view"},
+		"no route":      {map[string]any{"name": "x", "view": []string{"no_such_handler"}}, 422, fault.CodeValidation, "view"},
+		"no route last": {map[string]any{"name": "x", "delete": []string{"user_delete", "no_such_handler"}}, 422, fault.CodeValidation, "delete"},
 		"unknown field": {map[string]any{"name": "x", "admin": true}, 422, fault.CodeValidation, "admin"},
 	} {
 		a := o.post(t, "/users-type", o.rootToken, []any{c.body})
@@ -75,6 +81,8 @@ func TestPermissionsCountAtTheNextRequest(t *testing.T) {
 	status := func(token string) int { return board.As(token).Get("/board").Status }
 
 	const profile = objectid.ID("000000000000000000000001")
+	// The route is not among those of the office, whose names profiles may hold; another profile keeps it known.
+	require.Equal(t, 200, o.post(t, "/users-type", o.rootToken, []any{map[string]any{"name": "Keeper", "view": []string{"requisition_get"}}}).status)
 	require.Equal(t, 200, status(o.adminToken), "the seeded profile permits it")
 	require.Equal(t, 200, o.put(t, "/users-type", o.rootToken, change(profile, map[string]any{"view": []string{}})).status)
 	require.Equal(t, 401, status(o.adminToken), "the profile does no longer")

@@ -10,6 +10,7 @@ type handlers struct{ s *Service }
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
+	s.routes = api.Routes
 	h := handlers{s}
 	throttled := httpapi.PerMinute(s.cfg.PerMinute)
 	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, h.token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"reflect"
 
@@ -29,6 +30,9 @@ type signupBody struct {
 	PromoCode        *string              `json:"promo_code,omitempty" required:"false" maxLength:"50"`
 	VerifyEmailNow   *bool                `json:"verify_email_now,omitempty" required:"false" default:"true"`
 	VerificationCode *secret.Text         `json:"verification_code,omitempty" required:"false" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
+
+	ID json.RawMessage `json:"_id,omitempty" required:"false" readOnly:"true"`
+	KeptFields
 }
 
 // signupStarted is the answer of mode A without a code.

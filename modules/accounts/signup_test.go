@@ -22,6 +22,7 @@ func TestSignupModeA(t *testing.T) {
 	payload := signupOf("ana", map[string]any{
 		"tax_id": "52998224725", "nationality": "br",
 		"address": map[string]any{"street": "Rua Augusta", "number": "1", "locality": "Centro", "city": "Sao Paulo", "region_code": "SP", "country": "BRA", "postal_code": "01305000"},
+		"_id":     "000000000000000000000001", "created_at": "2001-01-01", "register_date": nil, "document_created_by_id": nil, // kept by the service
 	})
 	first := b.post(t, "/customers/signup", "", payload)
 	require.Equal(t, 200, first.status, first.raw)

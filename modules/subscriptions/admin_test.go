@@ -193,7 +193,15 @@ func TestAdminExtendsAndActivates(t *testing.T) {
 	require.WithinDuration(t, next.AddDate(0, 0, 10), expires, time.Second)
 	require.WithinDuration(t, expires, column[time.Time](t, b, id, "next_billing_date"), time.Second)
 	require.Equal(t, 422, admin.Post(path+"/extend", object{"expires_at": next}).Status, "never back")
-	admin.Post(path+"/extend", object{"expires_at": expires.AddDate(1, 0, 0)}).Expect(200)
+	for _, malformed := range []string{"2030-02-31", "2030-01", "tomorrow", "2030-01-01T25:00"} {
+		require.Equal(t, "expires_at", admin.Post(path+"/extend", object{"expires_at": malformed}).Expect(422).Field(), malformed)
+	}
+	later := expires.UTC().AddDate(1, 0, 0).Truncate(24 * time.Hour)
+	for i, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
+		to := later.AddDate(0, 0, i)
+		admin.Post(path+"/extend", object{"expires_at": to.Format(layout)}).Expect(200)
+		require.WithinDuration(t, to, column[time.Time](t, b, id, "expires_at"), 0, layout)
+	}
 
 	admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
 	require.Equal(t, 409, admin.Post(path+"/extend", object{"days": 1}).Status)

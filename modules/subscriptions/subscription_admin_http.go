@@ -113,8 +113,8 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*envelope, err
 type extendInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body struct {
-		Days      *int          `json:"days" required:"false" nullable:"false" minimum:"1" maximum:"3650"`
-		ExpiresAt *httpapi.Time `json:"expires_at" required:"false" nullable:"false"`
+		Days      *int              `json:"days" required:"false" nullable:"false" minimum:"1" maximum:"3650"`
+		ExpiresAt *httpapi.SentTime `json:"expires_at" required:"false" nullable:"false"`
 	}
 }
 
@@ -129,7 +129,7 @@ func (h handlers) extend(ctx context.Context, in *extendInput) (*envelope, error
 	if in.Body.Days != nil {
 		sub, err = h.service.extend(ctx, sub, *in.Body.Days, nil)
 	} else {
-		sub, err = h.service.extend(ctx, sub, 0, (*time.Time)(in.Body.ExpiresAt))
+		sub, err = h.service.extend(ctx, sub, 0, (*time.Time)(&in.Body.ExpiresAt.Time))
 	}
 	if err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 
 // scan is one code read at a door without network.
 type scan struct {
-	Payload   string       `json:"qr_payload" minLength:"1" maxLength:"500"`
-	ScannedAt httpapi.Time `json:"scanned_at"`
-	Nonce     string       `json:"nonce" required:"false" maxLength:"100"`
+	Payload   string           `json:"qr_payload" minLength:"1" maxLength:"500"`
+	ScannedAt httpapi.SentTime `json:"scanned_at"`
+	Nonce     string           `json:"nonce" required:"false" maxLength:"100"`
 }
 
 type batchInput struct {
@@ -96,7 +96,7 @@ func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan)
 		return r, nil
 	}
 	actor, now := httpapi.CallerOf(ctx).ID, s.clock.Now()
-	at := time.Time(sc.ScannedAt)
+	at := time.Time(sc.ScannedAt.Time)
 	if at.After(now.Add(s.cfg.ScanSkew)) {
 		r.refuse(refusedAhead, now)
 		return r, nil
@@ -170,14 +170,14 @@ func (r *scanResult) refuse(reason string, at time.Time) {
 // nonce is kept with the ticket. That of a device whose clock is ahead, and which
 // sends none, is the instant that it told, since another one counts.
 func (sc scan) nonce(now time.Time) string {
-	if sc.Nonce == "" && time.Time(sc.ScannedAt).After(now) {
+	if sc.Nonce == "" && time.Time(sc.ScannedAt.Time).After(now) {
 		return sc.told()
 	}
 	return sc.Nonce
 }
 
 func (sc scan) told() string {
-	return "scanned_at=" + time.Time(sc.ScannedAt).UTC().Format(time.RFC3339Nano)
+	return "scanned_at=" + time.Time(sc.ScannedAt.Time).UTC().Format(time.RFC3339Nano)
 }
 
 // scanOutcome says why a scan did not consume its ticket. A device that repeats
@@ -191,7 +191,7 @@ func scanOutcome(t ticket, sc scan) string {
 		if same == "" {
 			same = sc.told()
 		}
-		if text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt)) {
+		if text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
 			return scanRepeated
 		}
 		return scanDouble

@@ -143,7 +143,7 @@ func (r *Resource) checkRepeated(ctx context.Context, tx pgx.Tx, records []*Reco
 			return fmt.Errorf("read document: %w", err)
 		}
 		for _, f := range r.all {
-			if sent, repeats := rec.repeated[f.Name]; repeats && !sameJSON(sent, shown[f.Name]) {
+			if sent, repeats := rec.repeated[f.Name]; repeats && !SameJSON(sent, shown[f.Name]) {
 				found.add(rec.Index, f.Name, "forbidden", notToBeSet)
 			}
 		}
@@ -151,8 +151,8 @@ func (r *Resource) checkRepeated(ctx context.Context, tx pgx.Tx, records []*Reco
 	return found.err()
 }
 
-// sameJSON reports whether two values are the same, however they are spelled. None is null.
-func sameJSON(a, b json.RawMessage) bool {
+// SameJSON reports whether two values are the same, however they are spelled. None is null.
+func SameJSON(a, b json.RawMessage) bool {
 	var left, right any
 	if len(a) > 0 && json.Unmarshal(a, &left) != nil || len(b) > 0 && json.Unmarshal(b, &right) != nil {
 		return false

@@ -83,6 +83,20 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: "string", Format: "date-time"}
 }
 
+// SentTime is an instant that a request may say in every form that ParseTime takes.
+type SentTime struct{ Time }
+
+// Schema describes the forms; date-time alone would refuse those without offset.
+func (SentTime) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{
+		Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?([Zz]|[+-]\d{2}:\d{2})?)?)?$`,
+		PatternDescription: "a date or a date-time such as 2026-11-20T17:03:12Z", Description: "Without an offset it is UTC",
+		Examples: []any{"2026-11-20T17:03:12Z", "2026-11-20"},
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
 // TimePtr turns a nullable instant of the database into one of the API.
 func TimePtr(t *time.Time) *Time {
 	if t == nil {

@@ -26,18 +26,18 @@ func TestAddressesThatPeopleTypeLeadToTheirRoute(t *testing.T) {
 		return w.Code, w.Header().Get("Location"), w.Body.String()
 	}
 	for target, want := range map[string]string{
-		"/":                            httpapi.Prefix + "/docs",
-		"/api":                         httpapi.Prefix + "/docs",
-		"/api/":                        httpapi.Prefix + "/docs",
-		"/api/v1":                      httpapi.Prefix + "/docs",
-		"/api/v1/":                     httpapi.Prefix + "/docs",
-		"/docs":                        httpapi.Prefix + "/docs",
-		"/docs/":                       httpapi.Prefix + "/docs",
-		"/v1/docs":                     httpapi.Prefix + "/docs",
-		"/health":                      httpapi.Prefix + "/health",
-		"/api/v1/health/":              httpapi.Prefix + "/health",
+		"/":                         httpapi.Prefix + "/docs",
+		"/api":                      httpapi.Prefix + "/docs",
+		"/api/":                     httpapi.Prefix + "/docs",
+		"/api/v1":                   httpapi.Prefix + "/docs",
+		"/api/v1/":                  httpapi.Prefix + "/docs",
+		"/docs":                     httpapi.Prefix + "/docs",
+		"/docs/":                    httpapi.Prefix + "/docs",
+		"/v1/docs":                  httpapi.Prefix + "/docs",
+		"/health":                   httpapi.Prefix + "/health",
+		"/api/v1/health/":           httpapi.Prefix + "/health",
 		"/api/v1/of/a%2Fb/?q=1&r=%": httpapi.Prefix + "/of/a%2Fb?q=1&r=%",
-		"/openapi.json":                httpapi.Prefix + "/openapi.json",
+		"/openapi.json":             httpapi.Prefix + "/openapi.json",
 	} {
 		status, location, body := ask(http.MethodGet, target)
 		require.Equal(t, http.StatusTemporaryRedirect, status, target)

@@ -9,3 +9,7 @@ SELECT id FROM accounts.users_type WHERE id = ANY (@ids::text[]) ORDER BY id FOR
 -- ProfileInUse reports whether an admin carries one of them.
 -- name: ProfileInUse :one
 SELECT EXISTS (SELECT 1 FROM accounts.users WHERE user_type = 'admin' AND deleted_at IS NULL AND type_user && @ids::text[]);
+
+-- ProfileListHandlers returns every handler name that a profile holds.
+-- name: ProfileListHandlers :many
+SELECT DISTINCT unnest("view" || "create" || "update" || "delete")::text AS handler FROM accounts.users_type;

@@ -57,3 +57,28 @@ func (q *Queries) ProfileInUse(ctx context.Context, db DBTX, ids []string) (bool
 	err := row.Scan(&exists)
 	return exists, err
 }
+
+const profileListHandlers = `-- name: ProfileListHandlers :many
+SELECT DISTINCT unnest("view" || "create" || "update" || "delete")::text AS handler FROM accounts.users_type
+`
+
+// ProfileListHandlers returns every handler name that a profile holds.
+func (q *Queries) ProfileListHandlers(ctx context.Context, db DBTX) ([]string, error) {
+	rows, err := db.Query(ctx, profileListHandlers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var handler string
+		if err := rows.Scan(&handler); err != nil {
+			return nil, err
+		}
+		items = append(items, handler)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
