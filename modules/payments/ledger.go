@@ -66,7 +66,9 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 			InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), At: now,
 		})
 	}
-	if row.IsAwaited {
+	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
+	// has told which it is (linkIntent), perhaps while this is not committed.
+	if row.IsAwaited || p.InvoiceID != "" && p.PaymentIntentID == "" {
 		return true, s.insertReplayTx(ctx, tx, r.Gateway, ids)
 	}
 	return true, nil

@@ -95,12 +95,15 @@ func (s *Service) linkInvoice(ctx context.Context, gateway Gateway, eventID, int
 	if err != nil || link == nil {
 		return err
 	}
-	if err := s.linkTx(ctx, s.deps.Pool, link); err != nil {
-		return err
-	}
-	return s.db.ProcessedEventSubject(ctx, s.deps.Pool, paymentsdb.ProcessedEventSubjectParams{
+	// First the event waits for the invoice: one that is booked from now on finds it there,
+	// one that was booked before is linked.
+	err = s.db.ProcessedEventSubject(ctx, s.deps.Pool, paymentsdb.ProcessedEventSubjectParams{
 		Gateway: string(GWB), EventID: eventID, Subject: link.invoice,
 	})
+	if err != nil {
+		return err
+	}
+	return s.linkTx(ctx, s.deps.Pool, link)
 }
 
 // invoiceLink says which payment intent paid an invoice.

@@ -48,8 +48,10 @@ func (b *bundle) nameless(t *testing.T, gateway payments.GatewayName, customer, 
 		}.Encode())
 		return made["id"].(string)
 	}
+	zone, err := time.LoadLocation("America/Sao_Paulo") // the gateway's day: after 21:00 there it is tomorrow elsewhere
+	require.NoError(t, err)
 	raw, err := json.Marshal(object{
-		"customer": customer, "billingType": "CREDIT_CARD", "value": 19.9, "nextDueDate": b.gateways.Sandbox.GWA.Now().Format(time.DateOnly), "cycle": "MONTHLY",
+		"customer": customer, "billingType": "CREDIT_CARD", "value": 19.9, "nextDueDate": s.GWA.Now().In(zone).Format(time.DateOnly), "cycle": "MONTHLY",
 		"creditCard": object{"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318"},
 		"creditCardHolderInfo": object{
 			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100", "addressNumber": "150", "phone": "1138830000",

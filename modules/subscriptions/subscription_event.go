@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -51,8 +52,7 @@ const (
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
 func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
-	apply, known := appliers[e.Kind]
-	if !known || e.Purpose == payments.ForOrder {
+	if _, known := appliers[e.Kind]; !known || e.Purpose == payments.ForOrder {
 		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
 	}
 	found, err := s.locate(ctx, tx, e)
@@ -87,11 +87,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if ignored != "" {
 		err = s.listStrayTx(ctx, tx, sub, stray, e)
 	} else {
-		var done bool
-		ignored, done, err = s.applyChargeTx(ctx, tx, &sub, e)
-		if err == nil && !done {
-			ignored, err = apply(s, ctx, tx, &sub, e)
-		}
+		ignored, err = s.applyToTx(ctx, tx, &sub, e)
 	}
 	if err != nil {
 		return payments.Result{}, err
@@ -109,6 +105,44 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		r.Unproven = e.Kind == payments.PaymentWasSettled && !heldByID(sub, e) || e.Kind == payments.PaymentHasFailed && sub.PaymentMethod == string(payments.MethodCard)
 	}
 	return r, nil
+}
+
+// applyToTx applies an event to the subscription that it was found to be of. What was
+// taken back was paid before, which may never be told, or when the gateway shows it no
+// more: a payment that the ledger lacks is booked first.
+func (s *Service) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error) {
+	if paid, ok := paidBefore(*sub, e); ok {
+		if _, err := s.applyToTx(ctx, tx, sub, paid); err != nil {
+			return "", fmt.Errorf("book payment %s, which was taken back: %w", paid.Payment.ID, err)
+		}
+		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID); err != nil {
+			return "", err
+		}
+	}
+	ignored, done, err := s.applyChargeTx(ctx, tx, sub, e)
+	if err != nil || done {
+		return ignored, err
+	}
+	return appliers[e.Kind](s, ctx, tx, sub, e)
+}
+
+// paidBefore is the payment of which a refund or a dispute tells, as it was before, when
+// the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
+// Money that has gone again opens nothing that has ended.
+func paidBefore(sub row, e payments.Event) (paid payments.Event, ok bool) {
+	takenBack := e.Refund != nil || e.Dispute != nil
+	if !takenBack || e.Known != nil || e.Payment == nil || e.Payment.SettledAt == nil || !e.IsProof() || Status(sub.Status).Ended() {
+		return e, false
+	}
+	p := *e.Payment
+	p.Status = payments.PaymentSettled
+	paid = e
+	paid.ID = "" // its move is that of the payment, not the one that the event makes
+	paid.Kind, paid.Payment, paid.Refund, paid.Dispute = payments.PaymentWasSettled, &p, nil, nil
+	if paid.Type != payments.Reconciled {
+		paid.Type = payments.ReadLive
+	}
+	return paid, true
 }
 
 // heldByID reports whether a payment is held against an id that the gateway told here: a

@@ -116,7 +116,7 @@ func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Ev
 	switch {
 	case sub.Gateway != string(e.Gateway):
 		return stray{reason: "the subscription is of the other gateway"}, nil
-	case ofPayment(e) != "" && (e.Refund != nil || Status(sub.Status) == Pending):
+	case ofPayment(e) != "" && (e.Refund != nil || e.SubscriptionID == "" || Status(sub.Status) == Pending):
 		// How much was paid, and how, is not told: what was taken back before the payment
 		// is booked would pass for a refund of ours, and the payment then for money.
 		return stray{reason: "its payment is not booked yet", waits: true}, nil

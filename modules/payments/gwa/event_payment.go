@@ -95,8 +95,7 @@ func (g *Gateway) readRefundDenied(env *envelope, e *payments.Event) error {
 func (g *Gateway) refunds(p *payment, e *payments.Event, kind payments.EventKind) error {
 	report := p.report(g.cfg.Zone, e.CreatedAt)
 	report.EventID, report.Type = e.ID, e.Type
-	n := p.neutral(g.cfg.Zone)
-	e.Kind, e.Refund, e.Payment = kind, &report, &n
+	e.Kind, e.Refund, e.Payment = kind, &report, g.asPaid(p)
 	return nil
 }
 
@@ -133,6 +132,13 @@ func (g *Gateway) disputed(p *payment, e *payments.Event, state payments.Dispute
 	if p.Chargeback != nil {
 		d.Reason = p.Chargeback.Reason
 	}
+	e.Dispute, e.Payment = &d, g.asPaid(p)
+}
+
+// asPaid tells of a payment that was taken back also when it was paid, which its status
+// says no more.
+func (g *Gateway) asPaid(p *payment) *payments.Payment {
 	n := p.neutral(g.cfg.Zone)
-	e.Dispute, e.Payment = &d, &n
+	n.SettledAt = firstDate(g.cfg.Zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
+	return &n
 }

@@ -44,6 +44,19 @@ func (g *Gateways) RefundAtGWB(t testing.TB, intent string) {
 	require.Equal(t, http.StatusOK, res.StatusCode)
 }
 
+// DeliverGWA delivers the event of a type about a payment that waits at gateway A, to
+// the API at an address, and returns the answer.
+func (g *Gateways) DeliverGWA(t testing.TB, to, eventType, payment string) string {
+	t.Helper()
+	for _, d := range g.Sandbox.GWA.Stage().Webhooks.Deliveries() {
+		if d.Type == eventType && bytes.Contains(d.Body, []byte(payment)) {
+			return deliver(t, to+"/webhooks/gwa", "Asaas-Access-Token", GWAToken, d.Body)
+		}
+	}
+	t.Fatalf("no %s of %s", eventType, payment)
+	return ""
+}
+
 // DeliverGWB delivers the event of a type about a payment that waits at gateway B, to
 // the API at an address, and returns the answer.
 func (g *Gateways) DeliverGWB(t testing.TB, to, eventType, intent string) string {
@@ -54,18 +67,24 @@ func (g *Gateways) DeliverGWB(t testing.TB, to, eventType, intent string) string
 		}
 		sum := hmac.New(sha256.New, []byte(GWBSecret))
 		sum.Write(d.Body)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to+"/webhooks/gwb", bytes.NewReader(d.Body))
-		require.NoError(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Gwb-Signature", hex.EncodeToString(sum.Sum(nil)))
-		res, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		defer res.Body.Close()
-		answer, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, res.StatusCode, "%s", answer)
-		return string(answer)
+		return deliver(t, to+"/webhooks/gwb", "Gwb-Signature", hex.EncodeToString(sum.Sum(nil)), d.Body)
 	}
 	t.Fatalf("no %s of %s", eventType, intent)
 	return ""
+}
+
+// deliver posts an event with what proves it, and returns the answer.
+func deliver(t testing.TB, to, header, proof string, body []byte) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, bytes.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(header, proof)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, res.StatusCode, "%s", answer)
+	return string(answer)
 }
