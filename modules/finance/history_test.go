@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
 // asOf runs f with finance.now() at an instant.
@@ -34,22 +33,14 @@ func asOf(t testing.TB, db *pgxpool.Pool, now time.Time, f func(tx postgres.DB) 
 // TestRandomHistories: whatever happens to payments, refunds, disputes and
 // subscriptions, in any order, with folds in between, the rollups equal the scan,
 // MRR is the sum of both gateways, every month's row adds up, and every exit has
-// one reason. FINANCE_SEED repeats a history.
+// one reason.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
+	seed := soak.Seed(t)
 	for n := range 6 {
-		seed := uint64(time.Now().UnixNano()) + uint64(n) //nolint:gosec // positive
-		if given, err := strconv.ParseUint(os.Getenv("FINANCE_SEED"), 10, 64); err == nil {
-			seed = given
-		}
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			defer func() {
-				if t.Failed() {
-					t.Logf("repeat with FINANCE_SEED=%d", seed)
-				}
-			}()
-			h := newHistory(t, seed)
+			h := newHistory(t, seed+uint64(n))
 			for range 60 {
 				for range 1 + h.r.IntN(8) {
 					h.step()

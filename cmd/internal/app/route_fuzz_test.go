@@ -46,8 +46,7 @@ const (
 func TestRoutesUnderAttackSoak(t *testing.T) {
 	t.Parallel()
 	total := time.Duration(soak.Rounds(4, int(attackedFor.Seconds()))) * time.Second
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := soak.Seed(t)
 	sum := &tally{statuses: map[int]int{}, busy: map[string]int{}, failed: map[string]bool{}}
 	began := time.Now()
 	for round := 0; time.Since(began) < total; round++ {

@@ -3,7 +3,6 @@ package histories_test
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,7 +68,7 @@ func setUpRapid(t *testing.T) string {
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for name, value := range map[string]string{
 		"rapid.checks": fmt.Sprint(soak.Rounds(inTest, inSoak)), "rapid.nofailfile": "true",
-		"rapid.seed": fmt.Sprint(1 + rand.Uint64N(1<<40)), //nolint:gosec // no secret
+		"rapid.seed": fmt.Sprint(soak.Seed(t)),
 	} {
 		if !given[name] {
 			require.NoError(t, flag.Set(name, value))
