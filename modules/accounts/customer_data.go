@@ -94,19 +94,21 @@ type dataOutput struct {
 
 func (h handlers) customerData(ctx context.Context, _ *struct{}) (*dataOutput, error) {
 	now := h.s.clock.Now()
+	out := &dataOutput{
+		ContentType:        "application/json",
+		ContentDisposition: `attachment; filename="customer-data_` + now.Format(time.DateOnly) + `.json"`,
+	}
+	if httpapi.HeadOnly(ctx) {
+		return out, nil
+	}
 	data, err := h.s.customerData(ctx, httpapi.CallerOf(ctx).ID, now)
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.MarshalIndent(data, "", "  ")
-	if err != nil {
+	if out.Body, err = json.MarshalIndent(data, "", "  "); err != nil {
 		return nil, fmt.Errorf("write customer's data: %w", err)
 	}
-	return &dataOutput{
-		ContentType:        "application/json",
-		ContentDisposition: `attachment; filename="customer-data_` + now.Format(time.DateOnly) + `.json"`,
-		Body:               body,
-	}, nil
+	return out, nil
 }
 
 // dataSchema describes the file: one member for each module that holds something.

@@ -79,6 +79,12 @@ func (s *Service) admit(ctx context.Context) error { return s.send(ctx, s.ask(ct
 // comes along in the same round trip; a client's filter that has not follows in a
 // second one, since the statements of a batch are prepared and kept.
 func (s *Service) fill(ctx context.Context, list *collection.List) error {
+	if httpapi.HeadOnly(ctx) {
+		if err := s.admit(ctx); err != nil {
+			return err
+		}
+		return list.Run(ctx, s.lists)
+	}
 	q, key := s.ask(ctx), list.Key()
 	page, known := s.pages.Get(key)
 	if !known && list.Cached() {

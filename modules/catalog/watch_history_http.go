@@ -65,6 +65,9 @@ func (s *Service) listWatchHistory(ctx context.Context, in *watchQuery) (*httpap
 	if err != nil {
 		return nil, err
 	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	entries, err := s.watched(ctx, s.deps.Pool, httpapi.CallerOf(ctx).ID, video)
 	if err != nil {
 		return nil, err

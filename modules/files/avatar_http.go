@@ -57,19 +57,30 @@ func (h handlers) getAvatar(w http.ResponseWriter, r *http.Request) error {
 // asked for, so a client that has it costs no scaling.
 func (h handlers) serveVariant(w http.ResponseWriter, r *http.Request, f File, o image.Options) error {
 	tag := fmt.Sprintf(`"%s-%d-%d-%s"`, entityTag(f), o.Width, o.Quality, o.Format)
+	known := r.Header.Get("If-None-Match") == tag
+	unscaled := httpapi.HeadOnly(r.Context()) && !known
 	var picture image.Picture
-	if r.Header.Get("If-None-Match") != tag {
+	if !known && !unscaled {
 		var err error
 		if picture, err = h.s.avatarVariant(r.Context(), f, o); err != nil {
 			return err
 		}
 	}
 	head := w.Header()
-	head.Set("Content-Type", picture.Format.ContentType())
+	head.Set("Content-Type", f.ContentType)
+	if o.Format != "" {
+		head.Set("Content-Type", o.Format.ContentType())
+	}
 	head.Set("Content-Disposition", "inline")
 	head.Set("Content-Security-Policy", sandbox)
 	head.Set("Cache-Control", cachePublic)
 	head.Set("ETag", tag)
+	if unscaled {
+		head.Set("Last-Modified", f.CreatedAt.UTC().Format(http.TimeFormat))
+		head.Set("Accept-Ranges", "bytes")
+		w.WriteHeader(http.StatusOK) // without the length, which only the scaling tells
+		return nil
+	}
 	httpapi.ServeContent(w, r, f.CreatedAt, bytes.NewReader(picture.Data)) // 304 for the tag it has
 	return nil
 }

@@ -183,7 +183,7 @@ func (h handlers) getCustomer360(ctx context.Context, in *customer360Input) (*do
 	if err != nil {
 		return nil, err
 	}
-	return h.document(ctx, "Customer", func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360(ctx, tx, who) })
+	return h.document(httpapi.InFull(ctx), "Customer", func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360(ctx, tx, who) })
 }
 
 // customer reads who is meant.

@@ -102,12 +102,26 @@ func (h exportHandlers) respond(ctx context.Context, r exportRequest, o ExportOp
 	r.BOM = o.BOM
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humachi.Unwrap(hc)
+		if httpapi.HeadOnly(ctx) {
+			r.head(w, o.Async)
+			return
+		}
 		if o.Async {
 			h.start(ctx, w, r)
 			return
 		}
 		h.send(ctx, w, r)
 	}}, nil
+}
+
+// head answers HEAD, without the file being made: as if it is sent at once, or by a job
+// where the client asks for one.
+func (r exportRequest) head(w http.ResponseWriter, async bool) {
+	if async {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	setFileHeaders(w.Header(), r.Format, r.filename)
 }
 
 // start lets a job write the file: 202.

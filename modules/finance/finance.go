@@ -12,6 +12,7 @@ import (
 
 	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/clock"
+	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 )
 
@@ -62,6 +63,9 @@ func New(d Deps) *Service {
 // database throughout, with finance.now() at the service's clock: figures read in
 // it agree with each other. Statements in it may run for timeout; 0 is without end.
 func (s *Service) Snapshot(ctx context.Context, timeout time.Duration, f func(tx pgx.Tx) error) error {
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return err
+	}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.reads, options, func(tx pgx.Tx) error {
 		err := s.db.BeginSnapshot(ctx, tx, financedb.BeginSnapshotParams{

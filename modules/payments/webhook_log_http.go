@@ -46,6 +46,9 @@ func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*
 	if from != nil && to != nil && !from.Before(*to) {
 		return nil, fault.InvalidAt("has to be after start", "query", "end")
 	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.writeRefused(ctx); err != nil {
 		return nil, err
 	}

@@ -158,6 +158,9 @@ func (s *Service) visible(ctx context.Context, customerID objectid.ID) (*collect
 	if err != nil {
 		return nil, err
 	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	now := s.clock.Now()
 	total, err := s.db.CodeCountVisible(ctx, s.pool, promosdb.CodeCountVisibleParams{Now: &now, CustomerID: customerID.String()})
 	if err != nil {

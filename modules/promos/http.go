@@ -92,6 +92,9 @@ func (s *Service) deleteCode(ctx context.Context, in *codeInput) (*httpapi.Envel
 }
 
 func (s *Service) getStats(ctx context.Context, _ *struct{}) (*httpapi.Output[promoStats], error) {
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	out, err := s.stats(ctx)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 )
 
 // howToPayDebit says how a failed debit is paid after all: the bank is asked again, or
@@ -63,6 +64,9 @@ func (s *Service) debitShown(ctx context.Context, sub row) (pixShown, error) {
 	}
 	if err != nil {
 		return pixShown{}, fmt.Errorf("read failed debit: %w", err)
+	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return pixShown{}, err
 	}
 	_, code, _, err := s.howToPayDebit(ctx, sub, *d.GatewayPaymentID)
 	if err != nil {

@@ -214,6 +214,9 @@ func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[su
 	if err != nil {
 		return nil, err
 	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	remote, err := h.service.listRemote(ctx, sub)
 	if err != nil {
 		return nil, err

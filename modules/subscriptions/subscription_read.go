@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
@@ -41,6 +42,9 @@ func (s *Service) readGWB(ctx context.Context, customerID objectid.ID) (sub row,
 	}
 	if sub.Gateway != string(payments.GWB) {
 		return row{}, "", fault.Bad("Your subscription is not with this gateway.")
+	}
+	if httpapi.HeadOnly(ctx) {
+		return sub, "", nil // the gateway is not asked
 	}
 	if waiting, ok, err := s.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
 		return s.readRenewal(ctx, sub, waiting, err)
@@ -144,6 +148,9 @@ func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (pixShown
 		return pixShown{}, fault.Bad("Your pending subscription is not paid by PIX.")
 	}
 	if sub.PixPayload == nil {
+		if err = httpapi.HeadEnds(ctx); err != nil {
+			return pixShown{}, err
+		}
 		if sub, err = s.fetchPix(ctx, sub); err != nil {
 			return pixShown{}, err
 		}

@@ -48,6 +48,9 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	if err != nil {
 		return nil, err
 	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	given, err := h.service.payments.RefundsOf(ctx, h.service.pool, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err

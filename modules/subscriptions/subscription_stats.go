@@ -42,6 +42,9 @@ func (h handlers) stats(ctx context.Context, _ *struct{}) (*httpapi.Output[allSt
 
 // stats counts the subscriptions of each gateway and of both.
 func (s *Service) stats(ctx context.Context) (allStatsBody, error) {
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return allStatsBody{}, err
+	}
 	rows, err := s.db.ListStats(ctx, s.pool)
 	if err != nil {
 		return allStatsBody{}, err

@@ -43,6 +43,9 @@ func (s *Service) ticketCode(ctx context.Context, in *ticketInput) (*httpapi.Out
 	if block.Reason != "" {
 		return nil, notAvailable(t, block.Reason)
 	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	code := s.codeOf(t).picture()
 	image, err := qrDataURI(code)
 	if err != nil {
@@ -103,6 +106,9 @@ func (s *Service) checkinBundle(ctx context.Context, in *eventInput) (*httpapi.O
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		e, err := s.db.EventGet(ctx, tx, id)
 		if err != nil {
+			return err
+		}
+		if err := httpapi.HeadEnds(ctx); err != nil {
 			return err
 		}
 		b.EventID, b.Title, b.EndsAt = e.ID, e.Title, httpapi.Time(e.EndsAt)

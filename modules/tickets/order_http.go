@@ -28,6 +28,9 @@ func (s *Service) listOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[
 	if err != nil {
 		return nil, err
 	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.ordersOf(ctx, s.pool, me.ID, me.EmailVerified)
 	if err != nil {
 		return nil, err

@@ -67,6 +67,9 @@ type storeBody struct {
 
 // listStore answers GET /store/events, the next event first.
 func (s *Service) listStore(ctx context.Context, _ *struct{}) (*httpapi.Output[storeBody], error) {
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.EventListOnSale(ctx, s.lists, s.clock.Now())
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
 )
@@ -174,6 +175,11 @@ func (l *List) Queue(b *pgx.Batch, done func(error)) {
 // Run executes the statement on its own. Texts that depend on client input are
 // neither prepared nor cached: there are too many of them.
 func (l *List) Run(ctx context.Context, db postgres.DB) error {
+	if l.params.ID == "" { // a record alone has to be there
+		if err := httpapi.HeadEnds(ctx); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	sql, args := l.SQL()

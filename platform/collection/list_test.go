@@ -290,3 +290,22 @@ func TestFilterThatTheDatabaseRefuses(t *testing.T) {
 	require.Contains(t, log.String(), "level=ERROR")
 	require.Contains(t, log.String(), "division by zero")
 }
+
+func TestHeadOfAListReadsNoList(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.db.Exec(t.Context(), "DROP TABLE shelf.books CASCADE")
+	require.NoError(t, err)
+	ask := func(method, path string) int {
+		req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, nil)
+		require.NoError(t, err)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		defer res.Body.Close()
+		require.Equal(t, "application/json", res.Header.Get("Content-Type"))
+		return res.StatusCode
+	}
+	require.Equal(t, http.StatusInternalServerError, ask(http.MethodGet, "/books"))
+	require.Equal(t, http.StatusOK, ask(http.MethodHead, "/books"))
+	require.Equal(t, http.StatusUnprocessableEntity, ask(http.MethodHead, "/books?query=%7B"), "what GET refuses before it reads")
+}

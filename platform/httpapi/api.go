@@ -6,6 +6,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -83,7 +84,7 @@ func New(cfg Config) *API {
 		securityHeaders,
 		cors.Handler(cors.Options{
 			AllowedOrigins: cfg.CORSOrigins,
-			AllowedMethods: []string{"GET", "POST", "PUT", "DELETE", "OPTIONS"},
+			AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"},
 			AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token"},
 			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Content-Disposition", "Device-Token", replayedHeader},
 			MaxAge:         600,
@@ -131,7 +132,7 @@ func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, op
 		set(&op)
 	}
 	a.routes = append(a.routes, RouteInfo{Method: method, Path: path, Name: name, Auth: auth, Permission: op.permission})
-	a.mux.Method(method, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, end, err := a.begin(op, r)
 		if err != nil {
 			a.WriteError(r.Context(), w, err)
@@ -139,7 +140,11 @@ func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, op
 		}
 		defer end()
 		h(w, r.WithContext(a.withTrail(ctx, method != http.MethodGet && auth != Gateway, name)))
-	}))
+	})
+	a.mux.Method(method, path, handler)
+	if method == http.MethodGet {
+		a.mux.Method(http.MethodHead, path, handler)
+	}
 }
 
 // Routes lists what is registered, ordered by path and method.
@@ -275,15 +280,22 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	op.Extensions = map[string]any{"x-auth": string(auth)}
 	op.Middlewares = huma.Middlewares{a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op), a.withoutNulls(op), a.once(op)}
 	recall := recallOf[O](op)
-	huma.Register(a.huma, op.Operation, func(ctx context.Context, in *I) (*O, error) {
+	answer := func(ctx context.Context, in *I) (*O, error) {
 		out, done, err := recalled(ctx, recall)
 		if !done {
 			out, err = handler(a.withTrail(ctx, method != http.MethodGet || op.audited, name), in)
+		}
+		if errors.Is(err, errHeadEnds) {
+			return nil, nil //nolint:nilnil // huma answers with the status alone
 		}
 		if err != nil {
 			return nil, a.rendered(ctx, err)
 		}
 		return out, nil
-	})
+	}
+	if method == http.MethodGet {
+		huma.Register(a.huma, headOf(op.Operation), answer)
+	}
+	huma.Register(a.huma, op.Operation, answer)
 	a.lackBody(op)
 }

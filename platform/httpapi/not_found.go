@@ -15,7 +15,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case meant == "":
 		plainError(http.StatusNotFound)(w, r)
-	case r.Method == http.MethodGet:
+	case reads(r):
 		if r.URL.RawQuery != "" {
 			meant += "?" + r.URL.RawQuery
 		}
@@ -30,7 +30,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 // with a route's own words, so that it never leads to another host.
 func (a *API) meant(r *http.Request) string {
 	path := strings.TrimRight(r.URL.EscapedPath(), "/")
-	if r.Method == http.MethodGet && (path == "" || path == "/api" || path == Prefix) {
+	if reads(r) && (path == "" || path == "/api" || path == Prefix) {
 		return Prefix + "/docs"
 	}
 	for _, candidate := range []string{path, Prefix + path, "/api" + path} {
@@ -40,3 +40,5 @@ func (a *API) meant(r *http.Request) string {
 	}
 	return ""
 }
+
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

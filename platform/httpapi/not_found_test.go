@@ -39,10 +39,12 @@ func TestAddressesThatPeopleTypeLeadToTheirRoute(t *testing.T) {
 		"/api/v1/of/a%2Fb/?q=1&r=%": httpapi.Prefix + "/of/a%2Fb?q=1&r=%",
 		"/openapi.json":             httpapi.Prefix + "/openapi.json",
 	} {
-		status, location, body := ask(http.MethodGet, target)
-		require.Equal(t, http.StatusTemporaryRedirect, status, target)
-		require.Equal(t, want, location, target)
-		require.Contains(t, body, `"detail":"See /api/v1/`, target)
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			status, location, body := ask(method, target)
+			require.Equal(t, http.StatusTemporaryRedirect, status, target)
+			require.Equal(t, want, location, target)
+			require.Contains(t, body, `"detail":"See /api/v1/`, target)
+		}
 	}
 	for _, target := range []string{"/nowhere", "/api/v2/docs", "//example.com/docs", "//example.com/", "/\\example.com/"} {
 		status, location, body := ask(http.MethodGet, target)

@@ -21,6 +21,7 @@ type request struct {
 	addr   netip.Addr
 	public string
 	url    *url.URL
+	head   bool // the method is HEAD
 }
 
 // withTrail makes a request that may write, or is audited all the same, known to the audit trail, by the name
@@ -108,7 +109,7 @@ func (a *API) identify(next http.Handler) http.Handler {
 			id = objectid.New().String()
 		}
 		w.Header().Set("X-Request-Id", id)
-		req := request{id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL}
+		req := request{id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, head: r.Method == http.MethodHead}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
 	})
 }

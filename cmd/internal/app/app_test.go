@@ -56,6 +56,10 @@ func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 		default:
 			require.Equal(t, http.StatusUnauthorized, nobody.Do(r.Method, path, nil).Status, "%s %s", r.Method, r.Path)
 			require.Equal(t, http.StatusForbidden, forged.Do(r.Method, path, nil).Status, "%s %s", r.Method, r.Path)
+			if r.Method == http.MethodGet {
+				require.Equal(t, http.StatusUnauthorized, nobody.Do(http.MethodHead, path, nil).Status, r.Path)
+				require.Equal(t, http.StatusForbidden, forged.Do(http.MethodHead, path, nil).Status, r.Path)
+			}
 		}
 	}
 }
