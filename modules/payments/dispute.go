@@ -61,8 +61,9 @@ const ReportedByAdmin = "reported_by_admin"
 
 // RecordDisputeTx takes a gateway's report of a dispute into the ledger. It may
 // be called any number of times, in any order, also at once: an older report
-// never reopens what a newer one closed, and what was lost stays lost. What of a lost
-// payment stands on the list of unapplied ones is decided with it.
+// never reopens what a newer one closed, and what was lost stays lost, unless it was by
+// refunds that failed since. What of a lost payment stands on the list of unapplied ones is
+// decided with it.
 func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	if r.Report.ID == "" || r.Report.State == "" {
 		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
@@ -75,8 +76,11 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 	if change.OfNothing, err = s.BoughtNothing(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
 		return DisputeChange{}, err
 	}
-	if change.State == DisputeLost && (change.Opened || change.Closed) {
+	switch {
+	case change.State == DisputeLost && (change.Opened || change.Closed):
 		err = s.decideLostTx(ctx, tx, r)
+	case change.State == DisputeWon && change.Closed && r.Report.ofRefunds:
+		err = s.reopenReturnedTx(ctx, tx, r)
 	}
 	return change, err
 }
@@ -112,7 +116,7 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 	older := d.At.Before(known.ReportedAt)
 	tie := d.At.Equal(known.ReportedAt) && rank(d.State) <= rank(was)
 	repeated := d.State == was && was.Closed()
-	if older || tie || repeated || was == DisputeLost {
+	if repeated || !d.ofRefunds && (older || tie || was == DisputeLost) {
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
@@ -123,7 +127,7 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 		return DisputeChange{}, fmt.Errorf("move dispute: %w", err)
 	}
 	return DisputeChange{
-		State: d.State, Opened: d.State.takesMoney() && !was.takesMoney(), Closed: d.State.Closed() && !was.Closed(),
+		State: d.State, Opened: d.State.takesMoney() && !was.takesMoney(), Closed: d.State.Closed() && (!was.Closed() || d.ofRefunds),
 	}, nil
 }
 

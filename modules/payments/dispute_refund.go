@@ -10,21 +10,40 @@ import (
 	"marquee/platform/money"
 )
 
-// loseByRefundTx tells a dispute that was lost from a refund, by what a gateway
+// takenBackID is the id of the dispute that a PIX is which was whole taken back: no gateway
+// tells one.
+func takenBackID(paymentID string) string { return "MED-" + paymentID }
+
+// Native statuses of a dispute of which a gateway tells by the refunds of its payment alone.
+const (
+	nativeRefunded     = "REFUNDED"
+	nativeRefundFailed = "REFUND_FAILED" // one of them: the money is with us again
+)
+
+// disputeByRefundTx tells a dispute that was lost from a refund, by what a gateway
 // counts among a payment's refunds and nobody here asked for. Disputed is true when
 // that money is a dispute's, now or since before: it is no refund then. Gateway A tells
 // of a lost dispute as PAYMENT_REFUNDED; and a PIX of a subscription, or of nothing, that is
-// whole taken back is the payer's bank's doing, while an order's is a refund. The refunds
-// of the payment are locked.
-func (s *Service) loseByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, unasked, total money.Cents) (disputed bool, lost *DisputeChange, err error) {
-	if unasked <= 0 {
-		return false, nil, nil
-	}
+// whole taken back is the payer's bank's doing, while an order's is a refund. When one of
+// the refunds by which it was taken fails, that dispute is won: what is still taken back is
+// a part, which is a refund. The refunds of the payment are locked.
+func (s *Service) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, unasked, total money.Cents) (disputed bool, change *DisputeChange, err error) {
 	found, err := s.db.DisputeListOfPayment(ctx, tx, paymentsdb.DisputeListOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return false, nil, fmt.Errorf("read disputes: %w", err)
 	}
 	whole := r.Payment != nil && total >= r.Payment.Amount
+	for _, d := range found {
+		if r.Payment != nil && !whole && DisputeState(d.State) == DisputeLost && d.GatewayDisputeID == takenBackID(d.PaymentRef) {
+			change, err = s.decideTakenBackTx(ctx, tx, r, DisputeReport{
+				State: DisputeWon, NativeStatus: nativeRefundFailed, Amount: money.Cents(d.AmountCents), OpenedAt: d.OpenedAt,
+			})
+			return false, change, err
+		}
+	}
+	if unasked <= 0 {
+		return false, nil, nil
+	}
 	open := false
 	for _, d := range found {
 		tookByRefund := r.Gateway == GWA || DisputeKind(d.Kind) == TakenBack
@@ -33,8 +52,9 @@ func (s *Service) loseByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
 			return true, nil, nil
 		case DisputeState(d.State) == DisputeOpen && r.Gateway == GWA && whole && !r.Report.At.Before(d.ReportedAt):
 			open = true
-			lost, err = s.loseTx(ctx, tx, r, DisputeReport{
-				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: DisputeKind(d.Kind), Amount: unasked, OpenedAt: d.OpenedAt,
+			change, err = s.recordByRefundTx(ctx, tx, r, DisputeReport{
+				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: DisputeKind(d.Kind), State: DisputeLost, NativeStatus: nativeRefunded,
+				Amount: unasked, OpenedAt: d.OpenedAt,
 			})
 			if err != nil {
 				return false, nil, err
@@ -42,16 +62,22 @@ func (s *Service) loseByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
 		}
 	}
 	if open || !whole || !r.isPix() || r.Purpose == ForOrder {
-		return open, lost, nil
+		return open, change, nil
 	}
-	lost, err = s.loseTx(ctx, tx, r, DisputeReport{
-		ID: "MED-" + r.Report.PaymentID, PaymentID: r.Report.PaymentID, Kind: TakenBack, Amount: unasked, OpenedAt: r.Report.At,
+	change, err = s.decideTakenBackTx(ctx, tx, r, DisputeReport{
+		State: DisputeLost, NativeStatus: nativeRefunded, Amount: unasked, OpenedAt: r.Report.At,
 	})
-	return err == nil, lost, err
+	return err == nil, change, err
 }
 
-func (s *Service) loseTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d DisputeReport) (*DisputeChange, error) {
-	d.State, d.NativeStatus, d.At, d.EventID = DisputeLost, "REFUNDED", r.Report.At, r.Report.EventID
+// decideTakenBackTx records what the refunds of a PIX make of the dispute that it is.
+func (s *Service) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d DisputeReport) (*DisputeChange, error) {
+	d.ID, d.PaymentID, d.Kind, d.ofRefunds = takenBackID(r.Report.PaymentID), r.Report.PaymentID, TakenBack, true
+	return s.recordByRefundTx(ctx, tx, r, d)
+}
+
+func (s *Service) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d DisputeReport) (*DisputeChange, error) {
+	d.At, d.EventID = r.Report.At, r.Report.EventID
 	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
 		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,
 	})
@@ -92,3 +118,33 @@ func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	}
 	return nil
 }
+
+// reopenReturnedTx has people decide again what was decided because all of its money was
+// gone: it is with us again.
+func (s *Service) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+	if err != nil {
+		return fmt.Errorf("find unapplied payment: %w", err)
+	}
+	for _, row := range found {
+		u := row.PaymentsUnappliedPayment
+		last, err := s.db.UnappliedLastDecision(ctx, tx, u.ID)
+		if err != nil {
+			return fmt.Errorf("read decision: %w", err)
+		}
+		if UnappliedState(u.State) != UnappliedKept || last.Source != byGateway && !u.TakenBack {
+			continue
+		}
+		_, err = s.moveUnappliedTx(ctx, tx, u, unappliedChange{
+			to: UnappliedOpen, source: byGateway, forPeople: true, reason: "A refund by which the payer's bank took the payment back has failed.",
+			note: returnedNote,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// returnedNote is what people read of money that was taken back, and is with us again.
+const returnedNote = "The payer's bank had taken the payment back by a refund that failed since: the money is with us."

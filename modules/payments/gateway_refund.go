@@ -145,4 +145,7 @@ type DisputeReport struct {
 	OpenedAt     time.Time // gateway A: of the report
 	At           time.Time // of the report, by the gateway's clock
 	EventID      string
+	// ofRefunds: the state is what all that was told of the payment's refunds makes of it,
+	// whichever report came last.
+	ofRefunds bool
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -275,7 +276,7 @@ func (s *Service) inLedger(ctx context.Context, db postgres.DB, e Event) (bool, 
 		return s.tookByRefund(ctx, db, e)
 	case e.Refund != nil:
 		known, err := s.refundsInLedger(ctx, db, e)
-		if err != nil || known {
+		if err != nil || known || hasFailed(e.Refund.Singles) {
 			return known, err
 		}
 		return s.tookByRefund(ctx, db, e)
@@ -287,7 +288,7 @@ func (s *Service) inLedger(ctx context.Context, db postgres.DB, e Event) (bool, 
 }
 
 // tookByRefund reports whether what no row of the refunds tells stands among the
-// disputes that were lost (loseByRefundTx).
+// disputes that were lost (disputeByRefundTx).
 func (s *Service) tookByRefund(ctx context.Context, db postgres.DB, e Event) (bool, error) {
 	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
 }
@@ -303,8 +304,20 @@ func (s *Service) refundsInLedger(ctx context.Context, db postgres.DB, e Event) 
 		if status != string(single.Status) && (status != "" || single.Status == RefundDone) {
 			return false, nil
 		}
+		if status == "" && single.Status == RefundFailed {
+			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
+				Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID, GatewayDisputeID: takenBackID(e.Refund.PaymentID), RefundID: single.ID,
+			})
+			if err != nil || lost {
+				return false, err
+			}
+		}
 	}
 	return true, nil
+}
+
+func hasFailed(all []SingleRefund) bool {
+	return slices.ContainsFunc(all, func(r SingleRefund) bool { return r.Status == RefundFailed })
 }
 
 // orNone is nil for no row.

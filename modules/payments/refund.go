@@ -37,9 +37,9 @@ type RefundChange struct {
 	// TakenBack is what the payer's bank took back of a PIX since this report, in
 	// part: it is booked as a refund.
 	TakenBack money.Cents
-	// Lost tells that this report is no refund: a dispute of a subscription's payment
-	// was lost by it.
-	Lost *DisputeChange
+	// Dispute is what this report makes of a dispute of the payment: lost by it, so that it
+	// is no refund; or won, since a refund failed by which it was lost.
+	Dispute *DisputeChange
 }
 
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
@@ -59,7 +59,7 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 	}
 	change := RefundChange{}
 	before := doneSum(rows)
-	disputed, lost, err := s.loseByRefundTx(ctx, tx, r, refundedTotal(lines)-askedOrDone(rows), refundedTotal(lines))
+	disputed, dispute, err := s.disputeByRefundTx(ctx, tx, r, refundedTotal(lines)-askedOrDone(rows), refundedTotal(lines))
 	if err != nil {
 		return RefundChange{}, err
 	}
@@ -78,7 +78,7 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 	if err := s.followUnappliedTx(ctx, tx, r.Gateway, r.Report.PaymentID, false); err != nil {
 		return RefundChange{}, err
 	}
-	change.Change, change.Lost = change.Total-before, lost
+	change.Change, change.Dispute = change.Total-before, dispute
 	return change, nil
 }
 

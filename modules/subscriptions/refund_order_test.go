@@ -2,12 +2,16 @@ package subscriptions_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
+	"marquee/platform/objectid"
+	"marquee/platform/sandbox"
 )
 
 // TestAPixTakenBackIsLostInEveryOrderOfItsEvents: refunded at gateway B by somebody else,
@@ -35,4 +39,95 @@ func TestAPixTakenBackIsLostInEveryOrderOfItsEvents(t *testing.T) {
 			require.Len(t, b.history(t, id), 3, "%v", b.history(t, id))
 		})
 	}
+}
+
+// returned is what the ledgers say of the one PIX: its dispute, what was taken back, and
+// what is listed.
+func (b *bundle) returned(t *testing.T) string {
+	t.Helper()
+	return b.text(t, `SELECT concat_ws('; ', (SELECT state || ' ' || amount_cents || ' ' || native_status FROM payments.disputes),
+		(SELECT 'back ' || sum(amount_cents) FROM payments.refunds WHERE status = 'done'),
+		(SELECT concat_ws(' ', state, kind, amount_cents, CASE WHEN automatic THEN 'automatic' END, CASE WHEN taken_back THEN 'gone' END) FROM payments.unapplied_payments))`)
+}
+
+// TestAPixIsWithUsAgainWhenTheRefundFailsByWhichItWasTakenBack: in every order of the
+// events the money is nobody's dispute any more. What had ended stays ended, and people
+// decide about the money.
+func TestAPixIsWithUsAgainWhenTheRefundFailsByWhichItWasTakenBack(t *testing.T) {
+	t.Parallel()
+	for _, inTurn := range paymentstest.Permutations("charge.refunded", "refund.created", "refund.failed") {
+		t.Run(strings.Join(inTurn, " "), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, payment := b.pixGWB(t)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			refund := b.gateways.RefundPartAtGWB(t, payment, "")
+			require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(refund, false))
+			b.work(t)
+			ended := false
+			for _, kind := range inTurn {
+				b.gateways.DeliverGWB(t, b.serve().url, kind, payment)
+				b.gateways.DeliverGWB(t, b.serve().url, kind, payment)
+				ended = ended || b.status(t, id) == "cancelled"
+			}
+			if slices.Index(inTurn, "refund.failed") == 0 {
+				require.False(t, ended)
+				require.Equal(t, "", b.returned(t))
+				return
+			}
+			require.True(t, ended)
+			require.Equal(t, "cancelled", b.status(t, id))
+			require.False(t, column[bool](t, b, id, "has_chargeback"))
+			require.Equal(t, "won 4990 REFUND_FAILED; open late 4990", b.returned(t))
+			require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
+			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds WHERE source <> 'gateway'"), "nothing by itself")
+			b.reconcile(t, false)
+			require.Equal(t, "won 4990 REFUND_FAILED; open late 4990", b.returned(t))
+		})
+	}
+}
+
+// TestAPixIsTakenBackInPartsOfWhichOneFails: the part that is gone is no dispute any more,
+// the rest is with us; taken back anew it is a dispute that is lost.
+func TestAPixIsTakenBackInPartsOfWhichOneFails(t *testing.T) {
+	t.Parallel()
+	for _, failed := range []int{0, 1} {
+		b := setup(t)
+		id, payment := b.pixGWB(t)
+		parts := []string{b.gateways.RefundPartAtGWB(t, payment, "2000")}
+		b.settle(t)
+		require.Equal(t, "active", b.status(t, id))
+		require.Equal(t, "back 2000; open unknown 2000 gone", b.returned(t))
+		parts = append(parts, b.gateways.RefundPartAtGWB(t, payment, "2990"))
+		b.settle(t)
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Equal(t, "lost 2990 REFUNDED; back 2000; kept unknown 2000 gone", b.returned(t))
+		b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+		b.clock.Advance(time.Minute)
+		b.gateways.Advance(t, time.Minute)
+		require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(parts[failed], false))
+		is := []string{"won 2990 REFUND_FAILED; back 2990; open late 2000", "won 2990 REFUND_FAILED; back 2000; open late 2990"}[failed]
+		b.heals(t, nil, func() any { return b.returned(t) }, "lost 2990 REFUNDED; back 2000; kept unknown 2000 gone", is)
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.EqualValues(t, []int{2990, 2000}[failed], column[int64](t, b, id, "total_refunded_cents"))
+		b.listen()
+		b.clock.Advance(time.Minute)
+		b.gateways.Advance(t, time.Minute)
+		b.gateways.RefundPartAtGWB(t, payment, []string{"2000", "2990"}[failed])
+		b.settle(t)
+		require.Contains(t, b.returned(t), []string{"lost 2000 REFUNDED; back 2990; kept", "lost 2990 REFUNDED; back 2000; kept"}[failed])
+		require.Equal(t, "cancelled", b.status(t, id))
+	}
+}
+
+// pixGWB is a subscription that a PIX of gateway B opened, and its payment.
+func (b *bundle) pixGWB(t *testing.T) (id objectid.ID, payment string) {
+	t.Helper()
+	id = idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
+	payment = column[string](t, b, id, "pix_payment_id")
+	b.listen()
+	require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(payment))
+	b.settle(t)
+	require.Equal(t, "active", b.status(t, id))
+	return id, payment
 }

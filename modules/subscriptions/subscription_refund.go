@@ -28,15 +28,48 @@ func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	if err != nil {
 		return "", err
 	}
-	if changed.Lost != nil {
-		return s.followDisputeTx(ctx, tx, sub, *changed.Lost, change{source: sourceOf(e), event: eventOf(e)})
+	reason := ""
+	if changed.Dispute != nil {
+		reason, err = s.followDisputeTx(ctx, tx, sub, *changed.Dispute, change{source: sourceOf(e), event: eventOf(e)})
+		if err != nil || changed.Dispute.State != payments.DisputeWon {
+			return reason, err
+		}
 	}
 	if changed.TakenBack > 0 {
 		if err := s.listTakenBackTx(ctx, tx, *sub, record); err != nil {
 			return "", err
 		}
 	}
-	return "", s.totalRefundsTx(ctx, tx, sub)
+	if changed.Dispute != nil && !changed.Dispute.OfNothing { // else it is listed
+		if err := s.listReturnedTx(ctx, tx, *sub, record); err != nil {
+			return "", err
+		}
+	}
+	return reason, s.totalRefundsTx(ctx, tx, sub)
+}
+
+// listReturnedTx has people decide about what is left of a PIX of which the payer's bank
+// did not take all in the end: its time was lost with the subscription.
+func (s *Service) listReturnedTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
+	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return err
+	}
+	paid := payments.LedgerPayment{Gateway: r.Gateway, Payment: *r.Payment}
+	left := leftOf(paid, given)
+	if left <= 0 {
+		return nil
+	}
+	_, _, reference, err := s.periodOfTx(ctx, tx, sub, paid)
+	if err != nil {
+		return err
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &left, CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
+		PaidAt: r.Payment.SettledAt, Bought: true, Reference: reference,
+		Note: fmt.Sprintf("The payer's bank had taken the PIX back, which ended the subscription; a refund by which it did so failed, and R$ %s of it is with us.", left),
+	})
+	return err
 }
 
 // paymentOf is the payment that a refund is of, nil when nothing is known of it.

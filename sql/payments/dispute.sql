@@ -48,6 +48,11 @@ WHERE id = @id;
 SELECT EXISTS (SELECT 1 FROM payments.disputes
     WHERE gateway = @gateway AND payment_ref = @payment_ref AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'));
 
+-- name: DisputeLostByRefund :one
+-- DisputeLostByRefund reports whether a dispute counts as lost by the refunds of its payment, of which one is not known to have failed.
+SELECT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = @gateway AND d.gateway_dispute_id = @gateway_dispute_id AND d.state = 'lost'
+    AND NOT EXISTS (SELECT 1 FROM payments.refund_reports r WHERE r.gateway = d.gateway AND r.payment_ref = @payment_ref AND r.refund_id = @refund_id AND r.kind = 'failed'));
+
 -- name: DisputeStateOf :one
 SELECT state FROM payments.disputes WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id;
 

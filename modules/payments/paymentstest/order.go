@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -33,15 +34,29 @@ func Permutations(words ...string) [][]string {
 // nobody here knows.
 func (g *Gateways) RefundAtGWB(t testing.TB, intent string) {
 	t.Helper()
+	g.RefundPartAtGWB(t, intent, "")
+}
+
+// RefundPartAtGWB is RefundAtGWB of so many cents, and answers the refund's id.
+func (g *Gateways) RefundPartAtGWB(t testing.TB, intent, amount string) string {
+	t.Helper()
 	form := url.Values{"payment_intent": {intent}}
+	if amount != "" {
+		form.Set("amount", amount)
+	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.Sandbox.GWBURL()+"/v1/refunds", strings.NewReader(form.Encode()))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer sk_test_sandbox")
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
+	var refund struct {
+		ID string `json:"id"`
+	}
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&refund))
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, http.StatusOK, res.StatusCode)
+	return refund.ID
 }
 
 // DeliverGWA delivers the event of a type about a payment that waits at gateway A, to

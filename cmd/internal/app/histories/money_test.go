@@ -98,7 +98,7 @@ func (h *history) ledger() books {
 	read(h, `SELECT gateway_payment_id, amount_cents FROM payments.payments WHERE amount_cents > 0`, b.Paid)
 	read(h, `SELECT payment_ref, sum(amount_cents)::bigint FROM (
 		SELECT payment_ref, amount_cents FROM payments.refunds WHERE status = 'done'
-		UNION ALL SELECT payment_ref, amount_cents FROM payments.disputes WHERE kind = 'med' OR gateway = 'gwa' AND state = 'lost' AND native_status = 'REFUNDED' AND gateway_dispute_id LIKE 'CHARGEBACK-%') x
+		UNION ALL SELECT payment_ref, amount_cents FROM payments.disputes WHERE state = 'lost' AND (kind = 'med' OR gateway = 'gwa' AND native_status = 'REFUNDED' AND gateway_dispute_id LIKE 'CHARGEBACK-%')) x
 		GROUP BY payment_ref`, b.Back)
 	read(h, `SELECT gateway_dispute_id, state FROM payments.disputes WHERE gateway_dispute_id NOT LIKE 'CHARGEBACK-%' AND kind = 'chargeback'`, b.Disputes)
 	return b

@@ -340,6 +340,31 @@ func (q *Queries) DisputeLock(ctx context.Context, db DBTX, arg DisputeLockParam
 	return i, err
 }
 
+const disputeLostByRefund = `-- name: DisputeLostByRefund :one
+SELECT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = $1 AND d.gateway_dispute_id = $2 AND d.state = 'lost'
+    AND NOT EXISTS (SELECT 1 FROM payments.refund_reports r WHERE r.gateway = d.gateway AND r.payment_ref = $3 AND r.refund_id = $4 AND r.kind = 'failed'))
+`
+
+type DisputeLostByRefundParams struct {
+	Gateway          string
+	GatewayDisputeID string
+	PaymentRef       string
+	RefundID         string
+}
+
+// DisputeLostByRefund reports whether a dispute counts as lost by the refunds of its payment, of which one is not known to have failed.
+func (q *Queries) DisputeLostByRefund(ctx context.Context, db DBTX, arg DisputeLostByRefundParams) (bool, error) {
+	row := db.QueryRow(ctx, disputeLostByRefund,
+		arg.Gateway,
+		arg.GatewayDisputeID,
+		arg.PaymentRef,
+		arg.RefundID,
+	)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const disputeMove = `-- name: DisputeMove :exec
 UPDATE payments.disputes SET
     state = $1, native_status = $2, amount_cents = $3, reason = coalesce($4, reason),
