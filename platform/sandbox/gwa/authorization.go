@@ -48,8 +48,6 @@ type Authorization struct {
 	QRExpires          time.Time `json:"qrExpires"`
 }
 
-func (a *Authorization) created() (int64, bool) { return a.Order, false }
-
 type authorizationInput struct {
 	CustomerID          string `json:"customerId"`
 	Frequency           string `json:"frequency"`
@@ -81,7 +79,7 @@ func (g *Gateway) createAuthorization(in authorizationInput, now time.Time) (*Au
 	}
 	a.ID, a.Order, a.EndToEnd = uuid.NewString(), g.order(), authorizationEndToEnd(now)
 	a.QRLocation, a.Conciliation = uuid.NewString(), conciliation(g.next("qrCode", 123456))
-	g.Authorizations[a.ID] = a
+	g.Authorizations.Put(a.ID, a)
 	g.stage.Clock.At(a.QRExpires.Add(30*time.Second), jobRefuseAuthorization, a.ID)
 	if a.Finish != "" {
 		g.stage.Clock.At(a.Finish.add(1).at(3, 0), jobExpireAuthorization, a.ID)
@@ -192,10 +190,10 @@ func (g *Gateway) endAuthorization(id, status, reason string, now time.Time, fro
 		a.CancelledAt, a.CancellationReason = now, reason
 	}
 	g.emitAuthorization(now, status, a)
-	for _, i := range newest(g.Instructions, func(i *Instruction) bool { return i.Authorization == id && i.open() }) {
+	for _, i := range g.Instructions.Newest(func(i *Instruction) bool { return i.Authorization == id && i.open() }) {
 		g.cancelInstruction(i, reasonNoConsent, now)
 	}
-	if sub, ok := g.Subscriptions[a.Subscription]; ok && sub.Status == statusActive {
+	if sub, ok := g.Subscriptions.Find(a.Subscription); ok && sub.Status == statusActive {
 		sub.Status = statusInactive
 		g.emitSubscription(now, "SUBSCRIPTION_INACTIVATED", sub)
 	}
@@ -204,7 +202,7 @@ func (g *Gateway) endAuthorization(id, status, reason string, now time.Time, fro
 
 // authorizationIn finds an authorization that is in one of the statuses.
 func (s *state) authorizationIn(id string, statuses ...string) (*Authorization, *apiError) {
-	a, ok := s.Authorizations[id]
+	a, ok := s.Authorizations.Find(id)
 	if !ok {
 		return nil, notFound()
 	}

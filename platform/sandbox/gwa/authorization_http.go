@@ -13,7 +13,7 @@ func (g *Gateway) postAuthorization(r request) (v authorizationView, err *apiErr
 }
 
 func (g *Gateway) getAuthorization(r request) (v authorizationView, err *apiError) {
-	a, ok := g.Authorizations[r.id()]
+	a, ok := g.Authorizations.Find(r.id())
 	if !ok {
 		return v, notFound()
 	}
@@ -31,7 +31,7 @@ func (g *Gateway) deleteAuthorization(r request) (v authorizationView, err *apiE
 // listAuthorizations lists without payload and image.
 func (g *Gateway) listAuthorizations(r request) (listView[authorizationView], *apiError) {
 	q := r.URL.Query()
-	all := newest(g.Authorizations, func(a *Authorization) bool {
+	all := g.Authorizations.Newest(func(a *Authorization) bool {
 		return match(q, "status", a.Status) && match(q, "customerId", a.Customer)
 	})
 	return page(q, all, func(a *Authorization) authorizationView {
@@ -42,7 +42,7 @@ func (g *Gateway) listAuthorizations(r request) (listView[authorizationView], *a
 func isoText(d day) string { return string(d) }
 
 func (g *Gateway) getInstruction(r request) (v instructionView, err *apiError) {
-	i, ok := g.Instructions[r.id()]
+	i, ok := g.Instructions.Find(r.id())
 	if !ok {
 		return v, notFound()
 	}
@@ -51,7 +51,7 @@ func (g *Gateway) getInstruction(r request) (v instructionView, err *apiError) {
 
 func (g *Gateway) listInstructions(r request) (listView[instructionView], *apiError) {
 	q := r.URL.Query()
-	all := newest(g.Instructions, func(i *Instruction) bool {
+	all := g.Instructions.Newest(func(i *Instruction) bool {
 		return match(q, "status", i.Status) && match(q, "paymentId", i.Payment) &&
 			match(q, "authorizationId", i.Authorization)
 	})

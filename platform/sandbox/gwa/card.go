@@ -68,7 +68,7 @@ func (s *state) card(in cardFields, customer string, now time.Time) (*Card, *api
 		return nil, badRequest("invalid_remoteIp", "O IP remoto (remoteIp) do comprador deve ser informado.")
 	}
 	if in.CreditCardToken != "" {
-		c, ok := s.Cards[in.CreditCardToken]
+		c, ok := s.Cards.Find(in.CreditCardToken)
 		if !ok || c.Customer != customer {
 			return nil, errCard("CreditCardToken " + in.CreditCardToken + " não encontrado.")
 		}
@@ -91,7 +91,7 @@ func (s *state) card(in cardFields, customer string, now time.Time) (*Card, *api
 		return nil, errDeclined()
 	}
 	c := &Card{Last4: number[len(number)-4:], Brand: cardBrand(number), Token: uuid.NewString(), Customer: customer}
-	s.Cards[c.Token] = c
+	s.Cards.Put(c.Token, c)
 	return c, nil
 }
 

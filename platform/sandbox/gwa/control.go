@@ -147,7 +147,7 @@ func (g *Gateway) FailNextCharge(subscription string) (any, error) {
 // DeclineCard makes the card under a subscription refuse every charge, or accept them again.
 func (g *Gateway) DeclineCard(subscription string, declines bool) (any, error) {
 	return g.changeSubscription(subscription, func(sub *Subscription) {
-		if card, ok := g.Cards[sub.CardToken]; ok {
+		if card, ok := g.Cards.Find(sub.CardToken); ok {
 			card.Declines = declines
 		}
 	})

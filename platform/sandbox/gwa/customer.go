@@ -32,8 +32,6 @@ type Customer struct {
 	Deleted              bool   `json:"deleted"`
 }
 
-func (c *Customer) created() (int64, bool) { return c.Order, c.Deleted }
-
 // customerInput is the body of a creation or update; absent fields of an update stay as they are.
 type customerInput struct {
 	Name                 *string `json:"name"`
@@ -117,7 +115,7 @@ func (s *state) createCustomer(in customerInput, now time.Time) (*Customer, *api
 func (s *state) addCustomer(c *Customer) *Customer {
 	c.ID = fmt.Sprintf("cus_%012d", s.next("customer", 12345678))
 	c.Order = s.order()
-	s.Customers[c.ID] = c
+	s.Customers.Put(c.ID, c)
 	return c
 }
 
@@ -131,7 +129,7 @@ func (s *state) payer(now time.Time) *Customer {
 
 // liveCustomer finds a customer who can be charged.
 func (s *state) liveCustomer(id string) (*Customer, *apiError) {
-	c, ok := s.Customers[id]
+	c, ok := s.Customers.Find(id)
 	if !ok || c.Deleted {
 		return nil, errCustomer()
 	}

@@ -21,7 +21,7 @@ func (g *Gateway) postCustomer(r request) (v customerView, err *apiError) {
 }
 
 func (g *Gateway) getCustomer(r request) (v customerView, err *apiError) {
-	c, ok := g.Customers[r.id()]
+	c, ok := g.Customers.Find(r.id())
 	if !ok {
 		return v, notFound()
 	}
@@ -29,7 +29,7 @@ func (g *Gateway) getCustomer(r request) (v customerView, err *apiError) {
 }
 
 func (g *Gateway) putCustomer(r request) (v customerView, err *apiError) {
-	c, ok := g.Customers[r.id()]
+	c, ok := g.Customers.Find(r.id())
 	if !ok || c.Deleted {
 		return v, notFound()
 	}
@@ -46,7 +46,7 @@ func (g *Gateway) putCustomer(r request) (v customerView, err *apiError) {
 }
 
 func (g *Gateway) deleteCustomer(r request) (v deletedView, err *apiError) {
-	c, ok := g.Customers[r.id()]
+	c, ok := g.Customers.Find(r.id())
 	if !ok || c.Deleted {
 		return v, notFound()
 	}
@@ -57,7 +57,7 @@ func (g *Gateway) deleteCustomer(r request) (v deletedView, err *apiError) {
 func (g *Gateway) listCustomers(r request) (listView[customerView], *apiError) {
 	q := r.URL.Query()
 	taxDigits := strings.NewReplacer(".", "", "-", "", "/", "").Replace(q.Get("cpfCnpj"))
-	all := newest(g.Customers, func(c *Customer) bool {
+	all := g.Customers.Newest(func(c *Customer) bool {
 		return included(q, c.Deleted) && (taxDigits == "" || taxDigits == c.CPFCNPJ) &&
 			strings.Contains(strings.ToLower(c.Name), strings.ToLower(q.Get("name"))) &&
 			match(q, "email", c.Email) && match(q, "externalReference", c.ExternalReference)

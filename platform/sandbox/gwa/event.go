@@ -99,10 +99,10 @@ func (g *Gateway) sendNamed(name, id string, now time.Time) *apiError {
 			kind = k
 		}
 	}
-	p, isPayment := g.Payments[id]
-	sub, isSubscription := g.Subscriptions[id]
-	a, isAuthorization := g.Authorizations[id]
-	i, isInstruction := g.Instructions[id]
+	p, isPayment := g.Payments.Find(id)
+	sub, isSubscription := g.Subscriptions.Find(id)
+	a, isAuthorization := g.Authorizations.Find(id)
+	i, isInstruction := g.Instructions.Find(id)
 	fits := func(k string) bool { return kind == "" || kind == k }
 	switch {
 	case name == "":

@@ -2,8 +2,6 @@ package gwa
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -79,15 +77,17 @@ func New(o Options) (*Gateway, error) {
 	g := &Gateway{state: newState(), apiKey: o.APIKey, receiver: o.Receiver, chargeDelay: o.ChargeDelay}
 	s, err := stage.New(stage.Options{
 		Name: "gwa", StateFile: o.StateFile, Logger: o.Logger, Webhooks: g.deliveryRules(o),
-		Snapshot:  func() (json.RawMessage, error) { return json.Marshal(g.state) },
 		FaultBody: faultBody, Frozen: o.Frozen,
 	})
 	if err != nil {
 		return nil, err
 	}
 	g.stage = s
-	if err := g.restore(s.Restored(), o); err != nil {
+	if err := g.keptBy(s); err != nil {
 		return nil, err
+	}
+	if !s.Restored() {
+		g.Settings, g.Account, g.Balance = defaultSettings(), uuid.NewString(), max(Cents(o.BalanceCents), 0)
 	}
 	g.setUpWebhook(o)
 	g.handleJobs()
@@ -113,17 +113,6 @@ func (o Options) withDefaults() Options {
 		o.BalanceCents = DefaultBalanceCents
 	}
 	return o
-}
-
-func (g *Gateway) restore(raw json.RawMessage, o Options) error {
-	if raw == nil {
-		g.Settings, g.Account, g.Balance = defaultSettings(), uuid.NewString(), max(Cents(o.BalanceCents), 0)
-		return nil
-	}
-	if err := json.Unmarshal(raw, g.state); err != nil {
-		return fmt.Errorf("sandbox state file %s: objects of gateway A: %w (delete it to start afresh)", o.StateFile, err)
-	}
-	return nil
 }
 
 // ServeHTTP serves the API under /v3 and the controls under /_sandbox.

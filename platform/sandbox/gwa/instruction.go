@@ -65,8 +65,6 @@ type Instruction struct {
 	Tried []day `json:"tried,omitempty"`
 }
 
-func (i *Instruction) created() (int64, bool) { return i.Order, false }
-
 func (i *Instruction) open() bool {
 	return i.Status == instructionAwaiting || i.Status == instructionScheduled
 }
@@ -74,7 +72,7 @@ func (i *Instruction) open() bool {
 // checkDebit holds the rules of a charge under an authorization: active, by PIX, for its customer, due in 2 to 10
 // business days. Another value than the fixed one is taken, and refused by the payer's bank.
 func (g *Gateway) checkDebit(in paymentInput, now time.Time, due day) *apiError {
-	a, ok := g.Authorizations[in.PixAutomaticAuthorizationID]
+	a, ok := g.Authorizations.Find(in.PixAutomaticAuthorizationID)
 	if !ok || a.Status != statusActive {
 		return errObject("A autorização deve estar ativa para criar uma instrução de pagamento automático.")
 	}
@@ -96,18 +94,18 @@ func (g *Gateway) createInstruction(p *Payment, now time.Time) {
 		ID: uuid.NewString(), Order: g.order(), Authorization: p.Authorization, Payment: p.ID,
 		EndToEnd: authorizationEndToEnd(now), Due: p.Due, Status: instructionAwaiting,
 	}
-	g.Instructions[i.ID] = i
+	g.Instructions.Put(i.ID, i)
 	g.emitInstruction(now, "CREATED", i)
 	g.stage.Clock.At(now.Add(g.chargeDelay), jobScheduleInstruction, i.ID)
 }
 
 // scheduleInstruction is the payer's bank accepting the order, or refusing what can never be taken.
 func (g *Gateway) scheduleInstruction(id string, now time.Time) {
-	i, ok := g.Instructions[id]
+	i, ok := g.Instructions.Find(id)
 	if !ok || i.Status != instructionAwaiting {
 		return
 	}
-	p, a := g.Payments[i.Payment], g.Authorizations[i.Authorization]
+	p, a := g.Payments.Get(i.Payment), g.Authorizations.Get(i.Authorization)
 	if a.Value != nil && *a.Value != p.Value {
 		g.refuseInstruction(i, reasonMismatch, now)
 		return
@@ -120,11 +118,11 @@ func (g *Gateway) scheduleInstruction(id string, now time.Time) {
 // debit is the morning of the due date: confirmed, and received a moment later (the latter unverified). What the bank
 // can't take then it tries until the evening, and refuses for good.
 func (g *Gateway) debit(id string, now time.Time) {
-	i, ok := g.Instructions[id]
+	i, ok := g.Instructions.Find(id)
 	if !ok || i.Status != instructionScheduled {
 		return
 	}
-	p, a := g.Payments[i.Payment], g.Authorizations[i.Authorization]
+	p, a := g.Payments.Get(i.Payment), g.Authorizations.Get(i.Authorization)
 	if !p.open() {
 		g.cancelInstruction(i, reasonByReceiver, now)
 		return
@@ -166,9 +164,9 @@ func (g *Gateway) cancelInstruction(i *Instruction, reason string, now time.Time
 
 // openInstruction is the order that waits for the day of a payment; nil when there is none.
 func (s *state) openInstruction(payment string) *Instruction {
-	for _, i := range s.Instructions {
+	for id, i := range s.Instructions.Look() {
 		if i.Payment == payment && i.open() {
-			return i
+			return s.Instructions.Get(id)
 		}
 	}
 	return nil
@@ -227,11 +225,11 @@ func (g *Gateway) failDebit(payment, reason string, times int) (*Payment, *apiEr
 // retryInstruction orders a refused debit again, where the authorization's policy allows it: three times, each on
 // another day, within seven days of the due date and before the next cycle. The order has to be there the day before.
 func (g *Gateway) retryInstruction(id, dueDate string, now time.Time) (*Instruction, *apiError) {
-	i, ok := g.Instructions[id]
+	i, ok := g.Instructions.Find(id)
 	if !ok {
 		return nil, notFound()
 	}
-	a, p := g.Authorizations[i.Authorization], g.Payments[i.Payment]
+	a, p := g.Authorizations.Get(i.Authorization), g.Payments.Get(i.Payment)
 	due, errDue := parseDay(dueDate)
 	switch {
 	case i.Status != instructionRefused || !p.open():

@@ -62,8 +62,6 @@ type Chargeback struct {
 	Reason string `json:"reason"`
 }
 
-func (p *Payment) created() (int64, bool) { return p.Order, p.Deleted }
-
 // open tells whether the payment can still be paid or removed.
 func (p *Payment) open() bool {
 	return !p.Deleted && (p.Status == statusPending || p.Status == statusOverdue)
@@ -187,14 +185,14 @@ func (g *Gateway) addPayment(p *Payment, now time.Time) *Payment {
 	if p.BillingType == billingPIX || p.BillingType == billingUndefined {
 		p.QRLocation, p.QRCodeID = uuid.NewString(), conciliation(g.next("qrCode", 123456))
 	}
-	g.Payments[p.ID] = p
+	g.Payments.Put(p.ID, p)
 	g.stage.Clock.At(p.Due.overdueAt(), jobOverdue, p.ID)
 	return p
 }
 
 // livePayment finds a payment that was not removed.
 func (s *state) livePayment(id string) (*Payment, *apiError) {
-	p, ok := s.Payments[id]
+	p, ok := s.Payments.Find(id)
 	if !ok || p.Deleted {
 		return nil, notFound()
 	}

@@ -18,7 +18,7 @@ func (g *Gateway) paymentAnswer(p *Payment, err *apiError) (v paymentView, _ *ap
 
 // anyPayment finds a payment, removed ones too: they are answered with deleted true.
 func (s *state) anyPayment(id string) (*Payment, *apiError) {
-	p, ok := s.Payments[id]
+	p, ok := s.Payments.Find(id)
 	if !ok {
 		return nil, notFound()
 	}
@@ -49,7 +49,7 @@ func (g *Gateway) deletePaymentCall(r request) (deletedView, *apiError) {
 
 func (g *Gateway) listPayments(r request) (listView[paymentView], *apiError) {
 	q := r.URL.Query()
-	all := newest(g.Payments, func(p *Payment) bool {
+	all := g.Payments.Newest(func(p *Payment) bool {
 		return included(q, p.Deleted) && match(q, "customer", p.Customer) && match(q, "subscription", p.Subscription) &&
 			match(q, "status", p.Status) && match(q, "externalReference", p.ExternalReference) &&
 			match(q, "billingType", p.BillingType) && within(q, "dateCreated", p.Created) &&

@@ -95,7 +95,7 @@ func (s *state) paymentView(p *Payment) paymentView {
 	switch p.BillingType {
 	case billingCard:
 		v.CreditCard = &cardView{}
-		if card, ok := s.Cards[p.CardToken]; ok && p.CardShown {
+		if card, ok := s.Cards.Find(p.CardToken); ok && p.CardShown {
 			v.CreditCard = card.view()
 		}
 	case billingBoleto:

@@ -126,12 +126,12 @@ func (g *Gateway) transfer(value Cents, now time.Time) (*Payment, *apiError) {
 
 // paidBy finds what a payload pays: a payment or an authorization.
 func (g *Gateway) paidBy(payload string) (payment, authorization string) {
-	for id, p := range g.Payments {
+	for id, p := range g.Payments.Look() {
 		if p.QRLocation != "" && !p.Deleted && g.payload(p.QRLocation, p.Value) == payload {
 			return id, ""
 		}
 	}
-	for id, a := range g.Authorizations {
+	for id, a := range g.Authorizations.Look() {
 		if g.payload(a.QRLocation, a.FirstValue) == payload {
 			return "", id
 		}
@@ -141,7 +141,7 @@ func (g *Gateway) paidBy(payload string) (payment, authorization string) {
 
 // overdue is the night in which an unpaid charge becomes overdue. A helper may have moved its due date meanwhile.
 func (g *Gateway) overdue(id string, now time.Time) {
-	p, ok := g.Payments[id]
+	p, ok := g.Payments.Find(id)
 	if !ok || p.Deleted || p.Status != statusPending || p.Due.overdueAt().After(now) {
 		return
 	}
@@ -185,7 +185,7 @@ func (g *Gateway) expireQR(id string, now time.Time) (*Payment, *apiError) {
 
 // settle is the arrival of a card's money, 32 days after its approval.
 func (g *Gateway) settle(id string, now time.Time) {
-	p, ok := g.Payments[id]
+	p, ok := g.Payments.Find(id)
 	if !ok || p.Deleted || p.Status != statusConfirmed {
 		return
 	}

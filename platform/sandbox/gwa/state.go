@@ -2,7 +2,9 @@ package gwa
 
 import (
 	"encoding/json"
-	"slices"
+	"errors"
+
+	"marquee/platform/sandbox/stage"
 )
 
 // Billing types (section 4).
@@ -37,18 +39,23 @@ const (
 	statusRefused   = "REFUSED"
 )
 
-// state is all that the gateway remembers; it is written to the state file as it stands.
+// state is all that the gateway remembers.
 type state struct {
-	Sequences      map[string]int64          `json:"sequences"`
-	Customers      map[string]*Customer      `json:"customers"`
-	Cards          map[string]*Card          `json:"cards"`
-	Subscriptions  map[string]*Subscription  `json:"subscriptions"`
-	Payments       map[string]*Payment       `json:"payments"`
-	Authorizations map[string]*Authorization `json:"authorizations"`
-	Instructions   map[string]*Instruction   `json:"instructions"`
-	Webhooks       map[string]*Webhook       `json:"webhooks"`
-	Settings       Settings                  `json:"settings"`
-	RateWindow     rateWindow                `json:"rateWindow"`
+	account
+	Customers      stage.Table[Customer]
+	Cards          stage.Table[Card]
+	Subscriptions  stage.Table[Subscription]
+	Payments       stage.Table[Payment]
+	Authorizations stage.Table[Authorization]
+	Instructions   stage.Table[Instruction]
+	Webhooks       stage.Table[Webhook]
+}
+
+// account is what there is one of.
+type account struct {
+	Sequences  map[string]int64 `json:"sequences"`
+	Settings   Settings         `json:"settings"`
+	RateWindow rateWindow       `json:"rateWindow"`
 	// Balance is the account's money: what arrived, less fees and refunds.
 	Balance  Cents `json:"balance"`
 	Approved bool  `json:"approved"`
@@ -56,17 +63,20 @@ type state struct {
 	Account string `json:"account"`
 }
 
-func newState() *state {
-	return &state{
-		Sequences:      map[string]int64{},
-		Customers:      map[string]*Customer{},
-		Cards:          map[string]*Card{},
-		Subscriptions:  map[string]*Subscription{},
-		Payments:       map[string]*Payment{},
-		Authorizations: map[string]*Authorization{},
-		Instructions:   map[string]*Instruction{},
-		Webhooks:       map[string]*Webhook{},
-	}
+func newState() *state { return &state{account: account{Sequences: map[string]int64{}}} }
+
+// keptBy has the state file keep all of it.
+func (s *state) keptBy(at *stage.Stage) error {
+	return errors.Join(
+		at.KeepValue("account", &s.account),
+		at.Keep("customers", &s.Customers),
+		at.Keep("cards", &s.Cards),
+		at.Keep("subscriptions", &s.Subscriptions),
+		at.Keep("payments", &s.Payments),
+		at.Keep("authorizations", &s.Authorizations),
+		at.Keep("instructions", &s.Instructions),
+		at.Keep("webhooks", &s.Webhooks),
+	)
 }
 
 // next counts a sequence up, from first on.
@@ -81,27 +91,6 @@ func (s *state) next(sequence string, first int64) int64 {
 
 // order numbers objects as they come into being; lists are sorted by it.
 func (s *state) order() int64 { return s.next("order", 1) }
-
-// ordered is what the lists need of an object.
-type ordered interface {
-	created() (order int64, deleted bool)
-}
-
-// newest returns the objects that are kept, newest first.
-func newest[T ordered](objects map[string]T, keep func(T) bool) []T {
-	var out []T
-	for _, o := range objects {
-		if keep(o) {
-			out = append(out, o)
-		}
-	}
-	slices.SortFunc(out, func(a, b T) int {
-		x, _ := a.created()
-		y, _ := b.created()
-		return int(y - x)
-	})
-	return out
-}
 
 // text reads a JSON string or number as text: the gateway takes both for codes, years and house numbers.
 type text string

@@ -71,6 +71,26 @@ func TestCardsAreNeverKept_section3(t *testing.T) {
 	require.Contains(t, string(raw), "8829", "the last four digits are")
 }
 
+// TestStateOfVersion1IsRead: a file that an older marquee dev left, one document, is read whole and written in the present form.
+func TestStateOfVersion1IsRead(t *testing.T) {
+	t.Parallel()
+	old, err := os.ReadFile("testdata/state_version_1.json")
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "gwa.json")
+	require.NoError(t, os.WriteFile(file, old, 0o600))
+	for range 2 {
+		b := setup(t, func(o *gwa.Options) { o.StateFile, o.WebhookURL = file, "" })
+		require.Equal(t, 1.0, b.ok("GET", "/v3/customers", nil)["totalCount"])
+		payments := b.ok("GET", "/v3/payments", nil)["data"].([]any)
+		require.Len(t, payments, 2)
+		require.Equal(t, "r2", payments[0].(map[string]any)["externalReference"], "newest first")
+		require.NoError(t, b.g.Close())
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(raw[:40]), `{"version":2,"sandbox":"gwa"}`)
+	}
+}
+
 func TestManyCallsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -26,8 +26,6 @@ type Subscription struct {
 	FailNext bool `json:"failNext,omitempty"`
 }
 
-func (s *Subscription) created() (int64, bool) { return s.Order, s.Deleted }
-
 type subscriptionInput struct {
 	Customer              string `json:"customer"`
 	BillingType           string `json:"billingType"`
@@ -68,7 +66,7 @@ func (g *Gateway) createSubscription(in subscriptionInput, now time.Time) (*Subs
 func (g *Gateway) addSubscription(sub *Subscription, now time.Time) {
 	sub.ID, sub.Order, sub.Created = objectID("sub_"), g.order(), dayOf(now)
 	sub.Status, sub.Anchor = statusActive, sub.NextDue.dayOfMonth()
-	g.Subscriptions[sub.ID] = sub
+	g.Subscriptions.Put(sub.ID, sub)
 	first := g.charge(sub, now)
 	g.emitPayment(now, "PAYMENT_CREATED", first)
 	g.emitSubscription(now, "SUBSCRIPTION_CREATED", sub)
@@ -142,7 +140,7 @@ func (g *Gateway) planCharge(sub *Subscription) {
 
 // nextCharge is the nightly run for one subscription.
 func (g *Gateway) nextCharge(id string, now time.Time) {
-	sub, ok := g.Subscriptions[id]
+	sub, ok := g.Subscriptions.Find(id)
 	if !ok || sub.Deleted || sub.Status != statusActive {
 		return
 	}
@@ -166,12 +164,12 @@ func (g *Gateway) makeNextCharge(sub *Subscription, now time.Time) *Payment {
 
 // chargeCard is the collection of a charge on its due date; the result is told by webhook alone.
 func (g *Gateway) chargeCard(id string, now time.Time) {
-	p, ok := g.Payments[id]
+	p, ok := g.Payments.Find(id)
 	if !ok || !p.open() || p.BillingType != billingCard || p.Due > dayOf(now) {
 		return
 	}
-	card := g.Cards[p.CardToken]
-	if sub, ok := g.Subscriptions[p.Subscription]; ok && sub.FailNext {
+	card := g.Cards.Get(p.CardToken)
+	if sub, ok := g.Subscriptions.Find(p.Subscription); ok && sub.FailNext {
 		sub.FailNext, p.FailNext = false, true
 	}
 	if p.FailNext || card == nil || card.Declines {
@@ -185,7 +183,7 @@ func (g *Gateway) chargeCard(id string, now time.Time) {
 }
 
 func (s *state) liveSubscription(id string) (*Subscription, *apiError) {
-	sub, ok := s.Subscriptions[id]
+	sub, ok := s.Subscriptions.Find(id)
 	if !ok || sub.Deleted {
 		return nil, notFound()
 	}
@@ -209,7 +207,7 @@ func (g *Gateway) deleteSubscription(id string, now time.Time) *apiError {
 
 // openCharges lists the unpaid charges of a subscription, newest first.
 func (s *state) openCharges(subscription string) []*Payment {
-	return newest(s.Payments, func(p *Payment) bool { return p.Subscription == subscription && p.open() })
+	return s.Payments.Newest(func(p *Payment) bool { return p.Subscription == subscription && p.open() })
 }
 
 // changeCard puts another card under the subscription without charging it, pending charges included.
@@ -258,7 +256,7 @@ type subscriptionView struct {
 // subscriptionView prints a subscription as the API answers it.
 func (s *state) subscriptionView(sub *Subscription) subscriptionView {
 	v := sub.view(isoText)
-	if card, ok := s.Cards[sub.CardToken]; ok && sub.BillingType == billingCard {
+	if card, ok := s.Cards.Find(sub.CardToken); ok && sub.BillingType == billingCard {
 		v.CreditCard = card.view()
 	}
 	return v

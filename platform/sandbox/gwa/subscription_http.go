@@ -14,7 +14,7 @@ func (g *Gateway) postSubscription(r request) (v subscriptionView, err *apiError
 
 // getSubscription answers removed ones too, with deleted true.
 func (g *Gateway) getSubscription(r request) (v subscriptionView, err *apiError) {
-	sub, ok := g.Subscriptions[r.id()]
+	sub, ok := g.Subscriptions.Find(r.id())
 	if !ok {
 		return v, notFound()
 	}
@@ -51,7 +51,7 @@ func (g *Gateway) deleteSubscriptionCall(r request) (deletedView, *apiError) {
 
 func (g *Gateway) listSubscriptions(r request) (listView[subscriptionView], *apiError) {
 	q := r.URL.Query()
-	all := newest(g.Subscriptions, func(s *Subscription) bool {
+	all := g.Subscriptions.Newest(func(s *Subscription) bool {
 		return included(q, s.Deleted) && match(q, "customer", s.Customer) && match(q, "billingType", s.BillingType) &&
 			match(q, "status", s.Status) && match(q, "externalReference", s.ExternalReference) &&
 			within(q, "dateCreated", s.Created)
@@ -60,11 +60,11 @@ func (g *Gateway) listSubscriptions(r request) (listView[subscriptionView], *api
 }
 
 func (g *Gateway) listSubscriptionPayments(r request) (v listView[paymentView], err *apiError) {
-	if _, ok := g.Subscriptions[r.id()]; !ok {
+	if _, ok := g.Subscriptions.Find(r.id()); !ok {
 		return v, notFound()
 	}
 	q := r.URL.Query()
-	all := newest(g.Payments, func(p *Payment) bool {
+	all := g.Payments.Newest(func(p *Payment) bool {
 		return p.Subscription == r.id() && included(q, p.Deleted) && match(q, "status", p.Status)
 	})
 	return page(q, all, g.paymentView)

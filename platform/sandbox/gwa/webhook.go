@@ -43,8 +43,6 @@ type Webhook struct {
 	Events     []string `json:"events"`
 }
 
-func (w *Webhook) created() (int64, bool) { return w.Order, false }
-
 // tokenCell holds the token for the delivery worker, which runs without the stage's lock.
 type tokenCell struct{ v atomic.Pointer[string] }
 
@@ -92,15 +90,15 @@ func (g *Gateway) setUpWebhook(o Options) {
 
 // webhook is the account's webhook or nil.
 func (s *state) webhook() *Webhook {
-	for _, w := range s.Webhooks {
-		return w
+	for id := range s.Webhooks.Look() {
+		return s.Webhooks.Get(id)
 	}
 	return nil
 }
 
 func (s *state) addWebhook(w *Webhook) *Webhook {
 	w.ID, w.Order = uuid.NewString(), s.order()
-	s.Webhooks[w.ID] = w
+	s.Webhooks.Put(w.ID, w)
 	return w
 }
 
@@ -149,7 +147,7 @@ func (g *Gateway) createWebhook(in webhookInput) (*Webhook, *apiError) {
 }
 
 func (g *Gateway) updateWebhook(id string, in webhookInput) (*Webhook, *apiError) {
-	w, ok := g.Webhooks[id]
+	w, ok := g.Webhooks.Find(id)
 	if !ok {
 		return nil, notFound()
 	}

@@ -17,7 +17,7 @@ func (g *Gateway) postWebhook(r request) (v webhookView, err *apiError) {
 }
 
 func (g *Gateway) getWebhook(r request) (v webhookView, err *apiError) {
-	w, ok := g.Webhooks[r.id()]
+	w, ok := g.Webhooks.Find(r.id())
 	if !ok {
 		return v, notFound()
 	}
@@ -33,23 +33,23 @@ func (g *Gateway) putWebhook(r request) (v webhookView, err *apiError) {
 }
 
 func (g *Gateway) deleteWebhook(r request) (v deletedView, err *apiError) {
-	w, ok := g.Webhooks[r.id()]
+	w, ok := g.Webhooks.Find(r.id())
 	if !ok {
 		return v, notFound()
 	}
-	delete(g.Webhooks, w.ID)
+	g.Webhooks.Remove(w.ID)
 	g.applyWebhook()
 	return deletedView{true, w.ID}, nil
 }
 
 func (g *Gateway) listWebhooks(r request) (listView[webhookView], *apiError) {
-	all := newest(g.Webhooks, func(*Webhook) bool { return true })
+	all := g.Webhooks.Newest(func(*Webhook) bool { return true })
 	return page(r.URL.Query(), all, g.webhookView)
 }
 
 // postRemoveBackoff ends a pause and lets waiting events go at once.
 func (g *Gateway) postRemoveBackoff(r request) (v webhookView, err *apiError) {
-	w, ok := g.Webhooks[r.id()]
+	w, ok := g.Webhooks.Find(r.id())
 	if !ok {
 		return v, notFound()
 	}

@@ -2,9 +2,12 @@ package gwb_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -166,6 +169,36 @@ func TestStored500IsReplayedAndItsEffectStays(t *testing.T) {
 	require.Equal(t, []int{429, 200}, []int{limited.StatusCode, after.StatusCode})
 }
 
+// TestStatusAfterKeepsTheKey: whatever is answered after the effect, a repeat with the key is answered as the first and has no second
+// effect; a proxy's page is not the gateway's answer, so the repeat learns of the effect. Of what had no effect no key is kept.
+func TestStatusAfterKeepsTheKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made := 0
+	for status, page := range map[int]string{500: "", 503: "", 429: "", 409: "", 404: "", 402: `{"error":{"type":"card_error"}}`, 502: "<html>Bad Gateway</html>", 408: "late"} {
+		key := fmt.Sprint("k", status)
+		require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter, Status: status, Body: page}))
+		first, told := b.raw("POST", "/v1/customers", "name=Ana", key)
+		require.Equal(t, status, first.StatusCode)
+		again, body := b.raw("POST", "/v1/customers", "name=Ana", key)
+		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"), status)
+		if status == 502 || status == 408 {
+			require.Equal(t, 200, again.StatusCode)
+			require.Contains(t, body, `"id":"cus_`)
+		} else {
+			require.Equal(t, []any{status, told}, []any{again.StatusCode, body})
+		}
+		made++
+		require.Len(t, b.sc.V1Customers.List(t.Context(), &stripe.CustomerListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(100)}}).Data(), made, status)
+		other, _ := b.raw("POST", "/v1/customers", "name=Bia", key)
+		require.Equal(t, 400, other.StatusCode, "the key is taken for what was asked")
+	}
+	require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter, Status: 429}))
+	_, _ = b.raw("POST", "/v1/customers", "unknown=1", "wrong")
+	wrong, _ := b.raw("POST", "/v1/customers", "unknown=1", "wrong")
+	require.Empty(t, wrong.Header.Get("Idempotent-Replayed"))
+}
+
 // TestRunningKeyIsRefused sends two calls at once, of which the first is held; without a key both take effect.
 func TestRunningKeyIsRefused(t *testing.T) {
 	t.Parallel()
@@ -254,4 +287,28 @@ func TestStateSurvivesARestart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, stripe.PaymentIntentStatusRequiresPaymentMethod, got.Status)
 	require.NoError(t, g.Close())
+}
+
+// TestStateOfVersion1IsRead: a file that an older marquee dev left, one document, is read whole and written in the present form.
+func TestStateOfVersion1IsRead(t *testing.T) {
+	t.Parallel()
+	old, err := os.ReadFile("testdata/state_version_1.json")
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "gwb.json")
+	require.NoError(t, os.WriteFile(file, old, 0o600))
+	for n := range 2 {
+		b := setupWith(t, gwb.Options{StateFile: file})
+		if n == 0 {
+			require.Len(t, b.types(), 3, "what waited is sent")
+		}
+		subs := b.sc.V1Subscriptions.List(t.Context(), &stripe.SubscriptionListParams{}).Data()
+		require.Len(t, subs, 1)
+		require.Equal(t, stripe.SubscriptionStatusActive, subs[0].Status)
+		b.advance(32 * day)
+		require.Contains(t, b.types(), "invoice.paid", "the renewal was planned before")
+		require.NoError(t, b.g.Close())
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(raw[:40]), `{"version":2,"sandbox":"gwb"}`)
+	}
 }

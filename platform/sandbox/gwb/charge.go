@@ -30,7 +30,7 @@ type charge struct {
 var chargeRoutes = []route{
 	{"GET /v1/charges", "customer payment_intent" + pageParams, listCharges},
 	{"GET /v1/charges/{id}", "", func(q *request) (object, error) {
-		if c := q.g.data.Charges.get(q.id); c != nil {
+		if c := q.g.data.Charges.Get(q.id); c != nil {
 			return q.g.renderCharge(c, Dahlia), nil
 		}
 		return nil, missing("charge", q.id, "id")
@@ -43,10 +43,10 @@ func (o *op) newCharge(p *paymentIntent, m *paymentMethod) *charge {
 		ID: newID("ch"), Created: o.g.now(), Amount: p.Amount, Currency: p.Currency, Customer: p.Customer, Intent: p.ID, Invoice: p.Invoice,
 		Method: m.ID, Card: *m, Description: p.Description, Metadata: p.Metadata, Status: chargeSucceeded,
 	}
-	if owner := o.g.data.Customers.get(p.Customer); owner != nil && c.Card.Billing == (billing{}) {
+	if owner := o.g.data.Customers.Get(p.Customer); owner != nil && c.Card.Billing == (billing{}) {
 		c.Card.Billing.Name, c.Card.Billing.Email = owner.Name, owner.Email
 	}
-	o.g.data.Charges.put(c.ID, c)
+	o.g.data.Charges.Put(c.ID, c)
 	return c
 }
 
@@ -107,7 +107,7 @@ func (c *charge) details() object {
 
 func listCharges(q *request) (object, error) {
 	customer, intent := q.str("customer"), q.str("payment_intent")
-	all := q.g.data.Charges.newest(func(c *charge) bool {
+	all := q.g.data.Charges.Newest(func(c *charge) bool {
 		return (customer == "" || c.Customer == customer) && (intent == "" || c.Intent == intent)
 	})
 	return page(q, "/v1/charges", all, func(c *charge) string { return c.ID }, func(c *charge) int64 { return c.Created },

@@ -38,7 +38,7 @@ func (g *Gateway) CreateCard(c Card) (id string, err error) {
 // SetOutcome makes a payment method behave as a test card from now on; alias is that card's id, such as "pm_card_chargeCustomerFail".
 func (g *Gateway) SetOutcome(methodID, alias string) error {
 	return g.within(func(*op) error {
-		m := g.data.PaymentMethods.get(methodID)
+		m := g.data.PaymentMethods.Get(methodID)
 		c, known := cardByAlias(alias)
 		switch {
 		case m == nil:
@@ -63,7 +63,7 @@ func (g *Gateway) ExpirePIX(intentID string) error {
 
 func (g *Gateway) withPIX(id string, do func(*op, *paymentIntent)) error {
 	return g.within(func(o *op) error {
-		if g.data.Intents.get(id) == nil {
+		if g.data.Intents.Get(id) == nil {
 			return stage.NotFound("payment intent", id)
 		}
 		p := g.waitsForPIX(id)
@@ -78,7 +78,7 @@ func (g *Gateway) withPIX(id string, do func(*op, *paymentIntent)) error {
 // CompleteChallenge ends the 3-D Secure step of a payment intent or setup intent well, as the customer would in the bank's window.
 func (g *Gateway) CompleteChallenge(id string) error {
 	return g.withChallenge(id,
-		func(o *op, p *paymentIntent) { o.succeed(p, g.data.PaymentMethods.get(p.Method)) },
+		func(o *op, p *paymentIntent) { o.succeed(p, g.data.PaymentMethods.Get(p.Method)) },
 		(*op).succeedSetup)
 }
 
@@ -97,12 +97,12 @@ func (g *Gateway) FailChallenge(id string) error {
 
 func (g *Gateway) withChallenge(id string, payment func(*op, *paymentIntent), setup func(*op, *setupIntent)) error {
 	return g.within(func(o *op) error {
-		if s := g.data.SetupIntents.get(id); s != nil && s.Status == intentRequiresAction {
+		if s := g.data.SetupIntents.Get(id); s != nil && s.Status == intentRequiresAction {
 			setup(o, s)
 			return nil
 		}
-		p := g.data.Intents.get(id)
-		if p == nil && g.data.SetupIntents.get(id) == nil {
+		p := g.data.Intents.Get(id)
+		if p == nil && g.data.SetupIntents.Get(id) == nil {
 			return stage.NotFound("intent", id)
 		}
 		if p == nil || p.Status != intentRequiresAction || p.PIXCode != "" {
@@ -116,7 +116,7 @@ func (g *Gateway) withChallenge(id string, payment func(*op, *paymentIntent), se
 // Renew ends a subscription's current period now, so that it renews, ends its trial, or ends as asked for, without moving the clock.
 func (g *Gateway) Renew(subscriptionID string) error {
 	return g.within(func(o *op) error {
-		s := g.data.Subscriptions.get(subscriptionID)
+		s := g.data.Subscriptions.Get(subscriptionID)
 		switch {
 		case s == nil:
 			return stage.NotFound("subscription", subscriptionID)
@@ -137,7 +137,7 @@ func (g *Gateway) Renew(subscriptionID string) error {
 // RetryInvoice makes the next dunning attempt now.
 func (g *Gateway) RetryInvoice(invoiceID string) error {
 	return g.within(func(o *op) error {
-		inv := g.data.Invoices.get(invoiceID)
+		inv := g.data.Invoices.Get(invoiceID)
 		switch {
 		case inv == nil:
 			return stage.NotFound("invoice", invoiceID)
@@ -154,9 +154,9 @@ func (g *Gateway) RetryInvoice(invoiceID string) error {
 // empty reason is "fraudulent". It returns the dispute's id.
 func (g *Gateway) OpenDispute(chargeOrIntent, reason string, inquiry bool) (id string, err error) {
 	err = g.within(func(o *op) error {
-		c := g.data.Charges.get(chargeOrIntent)
-		if p := g.data.Intents.get(chargeOrIntent); p != nil {
-			c = g.data.Charges.get(p.LatestCharge)
+		c := g.data.Charges.Get(chargeOrIntent)
+		if p := g.data.Intents.Get(chargeOrIntent); p != nil {
+			c = g.data.Charges.Get(p.LatestCharge)
 		}
 		switch {
 		case c == nil:
@@ -176,7 +176,7 @@ func (g *Gateway) OpenDispute(chargeOrIntent, reason string, inquiry bool) (id s
 // CloseDispute decides a dispute for the merchant (won) or for the card holder.
 func (g *Gateway) CloseDispute(disputeID string, won bool) error {
 	return g.within(func(o *op) error {
-		d := g.data.Disputes.get(disputeID)
+		d := g.data.Disputes.Get(disputeID)
 		switch {
 		case d == nil:
 			return stage.NotFound("dispute", disputeID)
@@ -191,7 +191,7 @@ func (g *Gateway) CloseDispute(disputeID string, won bool) error {
 // FinishRefund lets a refund end: a pending one succeeds or fails, and also one that succeeded can still fail.
 func (g *Gateway) FinishRefund(refundID string, succeeded bool) error {
 	return g.within(func(o *op) error {
-		r := g.data.Refunds.get(refundID)
+		r := g.data.Refunds.Get(refundID)
 		switch {
 		case r == nil:
 			return stage.NotFound("refund", refundID)

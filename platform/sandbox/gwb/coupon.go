@@ -28,7 +28,7 @@ type discount struct {
 var couponRoutes = []route{
 	{"POST /v1/coupons", "id amount_off currency duration name max_redemptions metadata metadata.*", createCoupon},
 	{"GET /v1/coupons/{id}", "", func(q *request) (object, error) {
-		if c := q.g.data.Coupons.get(q.id); c != nil {
+		if c := q.g.data.Coupons.Get(q.id); c != nil {
 			return c.render(), nil
 		}
 		return nil, missing("coupon", q.id, "coupon")
@@ -62,13 +62,13 @@ func createCoupon(q *request) (object, error) {
 	if c.AmountOff < 1 {
 		q.fail(invalid("amount_off", "parameter_invalid_integer", "This value must be greater than or equal to 1."))
 	}
-	if q.g.data.Coupons.get(c.ID) != nil {
+	if q.g.data.Coupons.Get(c.ID) != nil {
 		q.fail(invalid("id", "resource_already_exists", "Coupon already exists."))
 	}
 	if q.err != nil {
 		return nil, q.err
 	}
-	q.g.data.Coupons.put(c.ID, c)
+	q.g.data.Coupons.Put(c.ID, c)
 	q.emit("coupon.created", c.render(), nil)
 	return c.render(), nil
 }
@@ -79,7 +79,7 @@ func (q *request) readDiscount(s *subscription) {
 	if id == "" || q.err != nil {
 		return
 	}
-	c, param := q.g.data.Coupons.get(id), bracketed("discounts.0.coupon")
+	c, param := q.g.data.Coupons.Get(id), bracketed("discounts.0.coupon")
 	switch {
 	case q.params.has("discounts.1"):
 		q.fail(invalid("discounts", "", "The sandbox knows one discount a subscription."))
@@ -97,7 +97,7 @@ func (q *request) readDiscount(s *subscription) {
 // redeem counts the use of a new subscription's coupon.
 func (o *op) redeem(s *subscription) {
 	if s.Discount != nil {
-		o.g.data.Coupons.get(s.Discount.Coupon).Redeemed++
+		o.g.data.Coupons.Get(s.Discount.Coupon).Redeemed++
 	}
 }
 
@@ -106,7 +106,7 @@ func (g *Gateway) off(s *subscription, amount int64) int64 {
 	if s.Discount == nil {
 		return 0
 	}
-	return min(amount, g.data.Coupons.get(s.Discount.Coupon).AmountOff)
+	return min(amount, g.data.Coupons.Get(s.Discount.Coupon).AmountOff)
 }
 
 // discountInvoice takes the coupon off a new invoice; one for once is used by it.
@@ -121,7 +121,7 @@ func (g *Gateway) discountInvoice(s *subscription, inv *invoice) {
 		inv.Lines[i].Off = min(left, inv.Lines[i].Amount)
 		left -= inv.Lines[i].Off
 	}
-	if g.data.Coupons.get(s.Discount.Coupon).Duration == couponOnce {
+	if g.data.Coupons.Get(s.Discount.Coupon).Duration == couponOnce {
 		s.Discount = nil
 	}
 }

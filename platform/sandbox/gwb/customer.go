@@ -59,7 +59,7 @@ func (c *customer) render() object {
 
 // customer finds a live customer that a parameter names.
 func (q *request) customer(id, param string) (*customer, error) {
-	c := q.g.data.Customers.get(id)
+	c := q.g.data.Customers.Get(id)
 	if c == nil || c.Deleted {
 		return nil, unknownReference("customer", id, param)
 	}
@@ -76,7 +76,7 @@ func createCustomer(q *request) (object, error) {
 			return nil, err
 		}
 	}
-	q.g.data.Customers.put(c.ID, c)
+	q.g.data.Customers.Put(c.ID, c)
 	q.emitAbout("customer.created", c.ID)
 	return c.render(), nil
 }
@@ -86,7 +86,7 @@ func (q *request) fillCustomer(c *customer) error {
 	metadata := q.metadata(c.Metadata)
 	method, methodGiven := q.params["invoice_settings.default_payment_method"]
 	if method != "" {
-		if m := q.g.data.PaymentMethods.get(method); m == nil || m.Customer != c.ID {
+		if m := q.g.data.PaymentMethods.Get(method); m == nil || m.Customer != c.ID {
 			q.fail(unknownReference("PaymentMethod", method, "invoice_settings[default_payment_method]"))
 		}
 	}
@@ -117,14 +117,14 @@ func (q *request) fillCustomer(c *customer) error {
 }
 
 func retrieveCustomer(q *request) (object, error) {
-	if c := q.g.data.Customers.get(q.id); c != nil {
+	if c := q.g.data.Customers.Get(q.id); c != nil {
 		return c.render(), nil
 	}
 	return nil, missing("customer", q.id, "id")
 }
 
 func updateCustomer(q *request) (object, error) {
-	c := q.g.data.Customers.get(q.id)
+	c := q.g.data.Customers.Get(q.id)
 	if c == nil || c.Deleted {
 		return nil, missing("customer", q.id, "id")
 	}
@@ -141,14 +141,14 @@ func updateCustomer(q *request) (object, error) {
 
 // deleteCustomer also cancels the customer's subscriptions at once, as the real thing does.
 func deleteCustomer(q *request) (object, error) {
-	c := q.g.data.Customers.get(q.id)
+	c := q.g.data.Customers.Get(q.id)
 	if c == nil || c.Deleted {
 		return nil, missing("customer", q.id, "id")
 	}
-	for _, s := range q.g.data.Subscriptions.newest(func(s *subscription) bool { return s.Customer == c.ID && !s.over() }) {
+	for _, s := range q.g.data.Subscriptions.Newest(func(s *subscription) bool { return s.Customer == c.ID && !s.over() }) {
 		q.cancelNow(s, "cancellation_requested")
 	}
-	for _, m := range q.g.data.PaymentMethods.newest(func(m *paymentMethod) bool { return m.Customer == c.ID }) {
+	for _, m := range q.g.data.PaymentMethods.Newest(func(m *paymentMethod) bool { return m.Customer == c.ID }) {
 		m.Customer = ""
 	}
 	q.emitAbout("customer.deleted", c.ID)
@@ -158,6 +158,6 @@ func deleteCustomer(q *request) (object, error) {
 
 func listCustomers(q *request) (object, error) {
 	email := q.str("email")
-	all := q.g.data.Customers.newest(func(c *customer) bool { return !c.Deleted && (email == "" || c.Email == email) })
+	all := q.g.data.Customers.Newest(func(c *customer) bool { return !c.Deleted && (email == "" || c.Email == email) })
 	return page(q, "/v1/customers", all, func(c *customer) string { return c.ID }, func(c *customer) int64 { return c.Created }, (*customer).render)
 }

@@ -24,7 +24,7 @@ type dispute struct {
 var disputeRoutes = []route{
 	{"GET /v1/disputes", "charge payment_intent" + pageParams, listDisputes},
 	{"GET /v1/disputes/{id}", "", func(q *request) (object, error) {
-		if d := q.g.data.Disputes.get(q.id); d != nil {
+		if d := q.g.data.Disputes.Get(q.id); d != nil {
 			return q.g.renderDispute(d), nil
 		}
 		return nil, missing("dispute", q.id, "dispute")
@@ -40,7 +40,7 @@ var emptyEvidence = []string{
 }
 
 func (g *Gateway) renderDispute(d *dispute) object {
-	c := g.data.Charges.get(d.Charge)
+	c := g.data.Charges.Get(d.Charge)
 	evidence := object{
 		"customer_email_address": orNull(c.Card.Billing.Email), "customer_name": orNull(c.Card.Billing.Name), "enhanced_evidence": object{},
 	}
@@ -74,7 +74,7 @@ func (o *op) openDispute(c *charge, reason string, inquiry bool) *dispute {
 	} else {
 		c.Disputed = true
 	}
-	o.g.data.Disputes.put(d.ID, d)
+	o.g.data.Disputes.Put(d.ID, d)
 	o.emitAbout("charge.dispute.created", d.ID)
 	if !inquiry {
 		o.emitAbout("charge.dispute.funds_withdrawn", d.ID)
@@ -101,22 +101,22 @@ func (d *dispute) open() bool { return d.Status == disputeNeedsResponse || d.Sta
 // heldByDispute reports whether a dispute holds, or took, a charge's money: no refund of it is made then. A charge stays disputed
 // after its dispute was won, when its money is back and may be refunded; an inquiry holds nothing.
 func (g *Gateway) heldByDispute(chargeID string) bool {
-	held := g.data.Disputes.newest(func(d *dispute) bool {
+	held := g.data.Disputes.Newest(func(d *dispute) bool {
 		return d.Charge == chargeID && (d.Status == disputeNeedsResponse || d.Status == disputeLost)
 	})
 	return len(held) > 0
 }
 
 func (o *op) disputeJob(chargeID string) {
-	if c := o.g.data.Charges.get(chargeID); c != nil && !c.Disputed {
+	if c := o.g.data.Charges.Get(chargeID); c != nil && !c.Disputed {
 		o.openDispute(c, "fraudulent", false)
 	}
 }
 
 func listDisputes(q *request) (object, error) {
 	chargeID, intent := q.str("charge"), q.str("payment_intent")
-	all := q.g.data.Disputes.newest(func(d *dispute) bool {
-		return (chargeID == "" || d.Charge == chargeID) && (intent == "" || q.g.data.Charges.get(d.Charge).Intent == intent)
+	all := q.g.data.Disputes.Newest(func(d *dispute) bool {
+		return (chargeID == "" || d.Charge == chargeID) && (intent == "" || q.g.data.Charges.Get(d.Charge).Intent == intent)
 	})
 	return page(q, "/v1/disputes", all, func(d *dispute) string { return d.ID }, func(d *dispute) int64 { return d.Created }, q.g.renderDispute)
 }

@@ -32,7 +32,7 @@ func (e *event) render() object {
 var eventRoutes = []route{
 	{"GET /v1/events", "type types" + pageParams, listEvents},
 	{"GET /v1/events/{id}", "", func(q *request) (object, error) {
-		if e := q.g.data.Events.get(q.id); e != nil {
+		if e := q.g.data.Events.Get(q.id); e != nil {
 			return e.render(), nil
 		}
 		return nil, missing("event", q.id, "id")
@@ -46,7 +46,7 @@ func listEvents(q *request) (object, error) {
 			types[t] = true
 		}
 	}
-	all := q.g.data.Events.newest(func(e *event) bool { return len(types) == 0 || types[e.Type] })
+	all := q.g.data.Events.Newest(func(e *event) bool { return len(types) == 0 || types[e.Type] })
 	return page(q, "/v1/events", all, func(e *event) string { return e.ID }, func(e *event) int64 { return e.Created }, (*event).render)
 }
 
@@ -71,8 +71,8 @@ func (o *op) emit(eventType string, snapshot, previous object) string {
 		panic(err) // objects are made of strings, numbers and maps here
 	}
 	e.Body = body
-	g.data.Events.put(e.ID, e)
-	g.data.Events.dropOldest(eventsKept)
+	g.data.Events.Put(e.ID, e)
+	g.data.Events.DropOldest(eventsKept)
 	g.stage.Emit(o.ctx, stage.Event{ID: e.ID, Type: eventType, Body: body})
 	return e.ID
 }

@@ -2,7 +2,7 @@ package gwb
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -69,20 +69,40 @@ type Gateway struct {
 
 // data is everything that is kept over a restart.
 type data struct {
-	Customers      table[customer]      `json:"customers"`
-	PaymentMethods table[paymentMethod] `json:"payment_methods"`
-	SetupIntents   table[setupIntent]   `json:"setup_intents"`
-	Products       table[product]       `json:"products"`
-	Prices         table[price]         `json:"prices"`
-	Coupons        table[coupon]        `json:"coupons"`
-	Subscriptions  table[subscription]  `json:"subscriptions"`
-	Invoices       table[invoice]       `json:"invoices"`
-	Intents        table[paymentIntent] `json:"payment_intents"`
-	Charges        table[charge]        `json:"charges"`
-	Refunds        table[refund]        `json:"refunds"`
-	Disputes       table[dispute]       `json:"disputes"`
-	Events         table[event]         `json:"events"`
-	Keys           table[keptAnswer]    `json:"idempotency_keys"`
+	Customers      stage.Table[customer]
+	PaymentMethods stage.Table[paymentMethod]
+	SetupIntents   stage.Table[setupIntent]
+	Products       stage.Table[product]
+	Prices         stage.Table[price]
+	Coupons        stage.Table[coupon]
+	Subscriptions  stage.Table[subscription]
+	Invoices       stage.Table[invoice]
+	Intents        stage.Table[paymentIntent]
+	Charges        stage.Table[charge]
+	Refunds        stage.Table[refund]
+	Disputes       stage.Table[dispute]
+	Events         stage.Table[event]
+	Keys           stage.Table[keptAnswer]
+}
+
+// keptBy has the state file keep all of it.
+func (d *data) keptBy(s *stage.Stage) error {
+	return errors.Join(
+		s.Keep("customers", &d.Customers),
+		s.Keep("payment_methods", &d.PaymentMethods),
+		s.Keep("setup_intents", &d.SetupIntents),
+		s.Keep("products", &d.Products),
+		s.Keep("prices", &d.Prices),
+		s.Keep("coupons", &d.Coupons),
+		s.Keep("subscriptions", &d.Subscriptions),
+		s.Keep("invoices", &d.Invoices),
+		s.Keep("payment_intents", &d.Intents),
+		s.Keep("charges", &d.Charges),
+		s.Keep("refunds", &d.Refunds),
+		s.Keep("disputes", &d.Disputes),
+		s.Keep("events", &d.Events),
+		s.Keep("idempotency_keys", &d.Keys),
+	)
 }
 
 // New makes the gateway and starts its clock and webhook queue. Close ends them.
@@ -103,7 +123,6 @@ func New(o Options) (*Gateway, error) {
 	s, err := stage.New(stage.Options{
 		Name:      "gwb",
 		StateFile: o.StateFile,
-		Snapshot:  func() (json.RawMessage, error) { return json.Marshal(g.data) },
 		FaultBody: faultBody,
 		OwnFaults: true,
 		Frozen:    o.Frozen,
@@ -113,12 +132,10 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	if raw := s.Restored(); raw != nil {
-		if err := json.Unmarshal(raw, &g.data); err != nil {
-			return nil, fmt.Errorf("gateway B's state: %w", err)
-		}
-		g.forgetRunning()
+	if err := g.data.keptBy(s); err != nil {
+		return nil, err
 	}
+	g.forgetRunning()
 	g.stage = s
 	g.handleJobs()
 	g.registerControls()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"marquee/platform/sandbox/stage"
@@ -14,7 +13,7 @@ import (
 
 const (
 	keyLife  = 24 * time.Hour // virtual time that an answer is kept for its idempotency key
-	keysKept = 1000           // each holds an answer, and all are in every snapshot
+	keysKept = 1000           // each holds an answer
 )
 
 // keptAnswer is what an idempotency key replays. Status 0: the call is still running.
@@ -53,21 +52,29 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 	write(w, status, body)
 }
 
-// answer is the call's effect and the record of its key in one step, so that no saved state holds the one without the other.
+// answer is the call's effect and the record of its key in one step, so that no saved state holds the one without the other. What a
+// fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and the key replays the gateway's own
+// answer. Without an effect only a 5xx is kept.
 func (g *Gateway) answer(q *request, run handler, fault *stage.Fault, asked string) (status int, body []byte) {
 	g.stage.Lock()
 	defer g.stage.Unlock()
+	kept := keptAnswer{Fingerprint: asked}
 	keep := false
-	defer func() { g.keepAnswer(q.key, asked, status, body, keep) }() // also when the handler panics: the key must not stay taken
+	defer func() { g.keepAnswer(q.key, kept, keep) }() // also when the handler panics: the key must not stay taken
 	if fault == nil || fault.Kind != stage.FaultStatus {
 		status, body, keep = g.carryOut(q, run)
+		kept.Status, kept.Body = status, body
 	}
-	if fault != nil && fault.Kind != stage.FaultDelay {
-		status, body = fault.Status, []byte(fault.Body)
-		if len(body) == 0 {
-			body = faultBody(status)
-		}
-		keep = status >= http.StatusInternalServerError && json.Valid(body)
+	if fault == nil || fault.Kind == stage.FaultDelay {
+		return status, body
+	}
+	status, body = fault.Status, []byte(fault.Body)
+	if len(body) == 0 {
+		body = faultBody(status)
+	}
+	if json.Valid(body) {
+		kept.Status, kept.Body = status, body
+		keep = keep || status >= http.StatusInternalServerError
 	}
 	return status, body
 }
@@ -77,10 +84,10 @@ func (g *Gateway) takeKey(key, asked string) (*keptAnswer, *apiError) {
 	if key == "" {
 		return nil, nil
 	}
-	kept := g.data.Keys.get(key)
+	kept := g.data.Keys.Get(key)
 	switch {
 	case kept == nil || g.now()-kept.At >= int64(keyLife/time.Second):
-		g.data.Keys.put(key, &keptAnswer{Fingerprint: asked, At: g.now()})
+		g.data.Keys.Put(key, &keptAnswer{Fingerprint: asked, At: g.now()})
 		return nil, nil
 	case kept.Fingerprint != asked:
 		return nil, &apiError{
@@ -96,25 +103,30 @@ func (g *Gateway) takeKey(key, asked string) (*keptAnswer, *apiError) {
 	return kept, nil
 }
 
-func (g *Gateway) keepAnswer(key, asked string, status int, body []byte, keep bool) {
+func (g *Gateway) keepAnswer(key string, kept keptAnswer, keep bool) {
 	if key == "" {
 		return
 	}
 	if !keep {
-		g.data.Keys.remove(key)
+		g.data.Keys.Remove(key)
 		return
 	}
-	g.data.Keys.put(key, &keptAnswer{Fingerprint: asked, Status: status, Body: body, At: g.now()})
-	g.data.Keys.dropOldest(keysKept)
+	kept.At = g.now()
+	g.data.Keys.Put(key, &kept)
+	g.data.Keys.DropOldest(keysKept)
 	g.stage.Changed()
 }
 
 // forgetRunning frees the keys of calls that a crash cut off.
 func (g *Gateway) forgetRunning() {
-	for _, key := range slices.Clone(g.data.Keys.Order) {
-		if g.data.Keys.get(key).Status == 0 {
-			g.data.Keys.remove(key)
+	var running []string
+	for key, kept := range g.data.Keys.Look() {
+		if kept.Status == 0 {
+			running = append(running, key)
 		}
+	}
+	for _, key := range running {
+		g.data.Keys.Remove(key)
 	}
 }
 

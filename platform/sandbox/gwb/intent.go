@@ -138,7 +138,7 @@ func (m *paymentMethod) challenged() bool {
 // demand for authentication is none, the intent then waits.
 func (o *op) charge(p *paymentIntent, m *paymentMethod, session session) *apiError {
 	p.Method, p.LastError = m.ID, nil
-	if inv := o.g.data.Invoices.get(p.Invoice); inv != nil {
+	if inv := o.g.data.Invoices.Get(p.Invoice); inv != nil {
 		inv.AttemptCount++
 	}
 	decline := o.g.foresee(m)
@@ -156,7 +156,7 @@ func (o *op) charge(p *paymentIntent, m *paymentMethod, session session) *apiErr
 func (o *op) challenge(p *paymentIntent) {
 	p.Status = intentRequiresAction
 	o.emitAbout("payment_intent.requires_action", p.ID)
-	if inv := o.g.data.Invoices.get(p.Invoice); inv != nil {
+	if inv := o.g.data.Invoices.Get(p.Invoice); inv != nil {
 		o.emitAbout("invoice.payment_action_required", inv.ID)
 		o.invoiceFailed(inv)
 	}
@@ -175,7 +175,7 @@ func (o *op) succeed(p *paymentIntent, m *paymentMethod) {
 	}
 	o.emitAbout("payment_intent.succeeded", p.ID)
 	o.emitAbout("charge.succeeded", c.ID)
-	if inv := o.g.data.Invoices.get(p.Invoice); inv != nil && inv.Status == invoiceOpen {
+	if inv := o.g.data.Invoices.Get(p.Invoice); inv != nil && inv.Status == invoiceOpen {
 		o.keepMethod(inv, m)
 		o.settle(inv)
 	}
@@ -186,7 +186,7 @@ func (o *op) succeed(p *paymentIntent, m *paymentMethod) {
 
 // keepMethod is save_default_payment_method=on_subscription.
 func (o *op) keepMethod(inv *invoice, m *paymentMethod) {
-	if s := o.g.data.Subscriptions.get(inv.Subscription); s != nil && s.SaveDefault == "on_subscription" && s.DefaultMethod == "" {
+	if s := o.g.data.Subscriptions.Get(inv.Subscription); s != nil && s.SaveDefault == "on_subscription" && s.DefaultMethod == "" {
 		s.DefaultMethod = m.ID
 	}
 }
@@ -208,7 +208,7 @@ func (o *op) declined(p *paymentIntent, m *paymentMethod, e *apiError) *apiError
 func (o *op) failIntent(p *paymentIntent, lastError object, chargeID string) {
 	p.Status, p.Method, p.LastError, p.LatestCharge = intentRequiresMethod, "", lastError, chargeID
 	o.emitAbout("payment_intent.payment_failed", p.ID)
-	if inv := o.g.data.Invoices.get(p.Invoice); inv != nil && inv.Status == invoiceOpen {
+	if inv := o.g.data.Invoices.Get(p.Invoice); inv != nil && inv.Status == invoiceOpen {
 		o.invoiceFailed(inv)
 	}
 }

@@ -29,7 +29,7 @@ var intentRoutes = []route{
 }
 
 func (q *request) intent() (*paymentIntent, error) {
-	if p := q.g.data.Intents.get(q.id); p != nil {
+	if p := q.g.data.Intents.Get(q.id); p != nil {
 		return p, nil
 	}
 	return nil, missing("payment_intent", q.id, "intent")
@@ -75,7 +75,7 @@ func createIntent(q *request) (object, error) {
 	if m != nil {
 		p.Method, p.Status = m.ID, intentRequiresConfirmation
 	}
-	q.g.data.Intents.put(p.ID, p)
+	q.g.data.Intents.Put(p.ID, p)
 	q.emitAbout("payment_intent.created", p.ID)
 	if confirm {
 		if e := q.confirm(p, m); e != nil {
@@ -103,7 +103,7 @@ func (q *request) readConfirmation(p *paymentIntent) {
 
 // methodOf is the payment method that the parameters name or describe, else the intent's own, nil when there is none.
 func (q *request) methodOf(p *paymentIntent) (*paymentMethod, error) {
-	m := q.g.data.PaymentMethods.get(p.Method)
+	m := q.g.data.PaymentMethods.Get(p.Method)
 	if id := q.str("payment_method"); id != "" {
 		named, err := q.method(id)
 		if err != nil {
@@ -115,7 +115,7 @@ func (q *request) methodOf(p *paymentIntent) (*paymentMethod, error) {
 			return nil, invalid("payment_method_data[type]", "", "Describe cards by their payment method's id.")
 		}
 		m = &paymentMethod{ID: newID("pm"), Created: q.g.now(), Type: kind, Billing: q.billing("payment_method_data.billing_details")}
-		q.g.data.PaymentMethods.put(m.ID, m)
+		q.g.data.PaymentMethods.Put(m.ID, m)
 	}
 	switch {
 	case m == nil:
@@ -217,7 +217,7 @@ func cancelIntentNow(q *request) (object, error) {
 
 func listIntents(q *request) (object, error) {
 	customer := q.str("customer")
-	all := q.g.data.Intents.newest(func(p *paymentIntent) bool { return customer == "" || p.Customer == customer })
+	all := q.g.data.Intents.Newest(func(p *paymentIntent) bool { return customer == "" || p.Customer == customer })
 	return page(q, "/v1/payment_intents", all, func(p *paymentIntent) string { return p.ID }, func(p *paymentIntent) int64 { return p.Created },
 		func(p *paymentIntent) object { return q.g.renderIntent(p, Dahlia) })
 }

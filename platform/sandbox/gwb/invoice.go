@@ -55,7 +55,7 @@ type invoiceLine struct {
 
 // newInvoice bills the current period of a subscription and makes it the latest one.
 func (o *op) newInvoice(s *subscription, reason string) *invoice {
-	g, c := o.g, o.g.data.Customers.get(s.Customer)
+	g, c := o.g, o.g.data.Customers.Get(s.Customer)
 	c.Invoices++
 	inv := &invoice{
 		ID: newID("in"), Created: g.now(), Customer: c.ID, CustomerName: c.Name, CustomerEmail: c.Email, CustomerPhone: c.Phone,
@@ -64,10 +64,10 @@ func (o *op) newInvoice(s *subscription, reason string) *invoice {
 		PeriodStart: s.PeriodStart, PeriodEnd: s.PeriodStart, PaymentID: newID("inpay"),
 	}
 	for _, item := range s.Items {
-		p := g.data.Prices.get(item.Price)
+		p := g.data.Prices.Get(item.Price)
 		line := invoiceLine{
 			ID: newID("il"), Item: item.ID, Price: p.ID, Quantity: item.Quantity, Start: s.PeriodStart, End: s.PeriodEnd,
-			Text: lineText(s, p, g.data.Products.get(p.Product).Name),
+			Text: lineText(s, p, g.data.Products.Get(p.Product).Name),
 		}
 		if s.Status != subTrialing {
 			line.Amount = p.Amount * item.Quantity
@@ -76,7 +76,7 @@ func (o *op) newInvoice(s *subscription, reason string) *invoice {
 		inv.Lines = append(inv.Lines, line)
 	}
 	g.discountInvoice(s, inv)
-	g.data.Invoices.put(inv.ID, inv)
+	g.data.Invoices.Put(inv.ID, inv)
 	s.LatestInvoice = inv.ID
 	return inv
 }
@@ -88,12 +88,12 @@ func (o *op) announce(inv *invoice) {
 }
 
 func (g *Gateway) openInvoices(subscriptionID string) []*invoice {
-	return g.data.Invoices.newest(func(i *invoice) bool { return i.Subscription == subscriptionID && i.Status == invoiceOpen })
+	return g.data.Invoices.Newest(func(i *invoice) bool { return i.Subscription == subscriptionID && i.Status == invoiceOpen })
 }
 
 // prepareIntent gives an invoice the payment intent that collects it, once.
 func (o *op) prepareIntent(inv *invoice, m *paymentMethod) *paymentIntent {
-	if p := o.g.data.Intents.get(inv.Intent); p != nil {
+	if p := o.g.data.Intents.Get(inv.Intent); p != nil {
 		return p
 	}
 	p := newIntent(o.g.now(), inv.AmountDue, inv.Currency, inv.Customer)
@@ -106,7 +106,7 @@ func (o *op) prepareIntent(inv *invoice, m *paymentMethod) *paymentIntent {
 		p.Method, p.Status = m.ID, intentRequiresConfirmation
 	}
 	inv.Intent = p.ID
-	o.g.data.Intents.put(p.ID, p)
+	o.g.data.Intents.Put(p.ID, p)
 	o.emitAbout("payment_intent.created", p.ID)
 	return p
 }
@@ -127,7 +127,7 @@ func (o *op) settle(inv *invoice) {
 	g := o.g
 	inv.Status, inv.AmountPaid, inv.PaidAt, inv.NextAttempt = invoicePaid, inv.AmountDue, g.now(), 0
 	g.stage.Clock.Cancel(jobInvoiceRetry, inv.ID)
-	s := g.data.Subscriptions.get(inv.Subscription)
+	s := g.data.Subscriptions.Get(inv.Subscription)
 	o.emitAbout("invoice.paid", inv.ID)
 	o.emitAbout("invoice.payment_succeeded", inv.ID)
 	switch {
@@ -141,7 +141,7 @@ func (o *op) settle(inv *invoice) {
 
 // invoiceFailed tells of a failed attempt. A first invoice waits for the customer; a renewal is retried.
 func (o *op) invoiceFailed(inv *invoice) {
-	s := o.g.data.Subscriptions.get(inv.Subscription)
+	s := o.g.data.Subscriptions.Get(inv.Subscription)
 	renewal := inv.BillingReason == "subscription_cycle"
 	if renewal {
 		o.planRetry(inv)
@@ -156,13 +156,13 @@ func (o *op) invoiceFailed(inv *invoice) {
 func (o *op) void(inv *invoice) {
 	inv.Status, inv.VoidedAt, inv.NextAttempt = invoiceVoid, o.g.now(), 0
 	o.emitAbout("invoice.voided", inv.ID)
-	if p := o.g.data.Intents.get(inv.Intent); p != nil && p.cancelable() {
+	if p := o.g.data.Intents.Get(inv.Intent); p != nil && p.cancelable() {
 		o.cancelIntent(p, "void_invoice")
 	}
 }
 
 func (g *Gateway) confirmationSecret(inv *invoice) any {
-	p := g.data.Intents.get(inv.Intent)
+	p := g.data.Intents.Get(inv.Intent)
 	if p == nil {
 		return nil
 	}

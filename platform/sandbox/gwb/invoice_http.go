@@ -16,7 +16,7 @@ var invoiceRoutes = []route{
 }
 
 func (q *request) invoice() (*invoice, error) {
-	if inv := q.g.data.Invoices.get(q.id); inv != nil {
+	if inv := q.g.data.Invoices.Get(q.id); inv != nil {
 		return inv, nil
 	}
 	return nil, missing("invoice", q.id, "invoice")
@@ -24,7 +24,7 @@ func (q *request) invoice() (*invoice, error) {
 
 func listInvoices(q *request) (object, error) {
 	customer, sub, status := q.str("customer"), q.str("subscription"), q.str("status")
-	all := q.g.data.Invoices.newest(func(i *invoice) bool {
+	all := q.g.data.Invoices.Newest(func(i *invoice) bool {
 		return (customer == "" || i.Customer == customer) && (sub == "" || i.Subscription == sub) && (status == "" || i.Status == status)
 	})
 	return page(q, "/v1/invoices", all, func(i *invoice) string { return i.ID }, func(i *invoice) int64 { return i.Created },
@@ -59,7 +59,7 @@ func payInvoiceNow(q *request) (object, error) {
 		e.Executed = true
 		return nil, e
 	}
-	if p := q.g.data.Intents.get(inv.Intent); p.Status == intentRequiresAction {
+	if p := q.g.data.Intents.Get(inv.Intent); p.Status == intentRequiresAction {
 		e := declineOf("authentication_required")
 		e.Code, e.Decline, e.Intent = "invoice_payment_intent_requires_action", "", q.g.renderIntent(p, Dahlia)
 		e.Message = "Payment for this invoice requires additional user action before it can be completed successfully."
@@ -76,7 +76,7 @@ func (q *request) methodForInvoice(inv *invoice) (*paymentMethod, error) {
 		}
 		return m, err
 	}
-	s := q.g.data.Subscriptions.get(inv.Subscription)
+	s := q.g.data.Subscriptions.Get(inv.Subscription)
 	if m := q.g.methodFor(s); m != nil {
 		return m, nil
 	}
@@ -97,7 +97,7 @@ func voidInvoice(q *request) (object, error) {
 
 func listInvoicePayments(q *request) (object, error) {
 	inv, status, intent := q.str("invoice"), q.str("status"), q.str("payment.payment_intent")
-	all := q.g.data.Invoices.newest(func(i *invoice) bool {
+	all := q.g.data.Invoices.Newest(func(i *invoice) bool {
 		return i.Intent != "" && (inv == "" || i.ID == inv) && (intent == "" || i.Intent == intent) &&
 			(status == "" || q.g.renderInvoicePayment(i)["status"] == status)
 	})
@@ -105,7 +105,7 @@ func listInvoicePayments(q *request) (object, error) {
 }
 
 func retrieveInvoicePayment(q *request) (object, error) {
-	found := q.g.data.Invoices.newest(func(i *invoice) bool { return i.PaymentID == q.id && i.Intent != "" })
+	found := q.g.data.Invoices.Newest(func(i *invoice) bool { return i.PaymentID == q.id && i.Intent != "" })
 	if len(found) == 0 {
 		return nil, missing("invoice payment", q.id, "invoice_payment")
 	}

@@ -51,7 +51,7 @@ func (g *Gateway) renderInvoice(inv *invoice, shape Shape) object {
 
 func (g *Gateway) addOldInvoiceKeys(o object, inv *invoice) {
 	o["charge"] = nil
-	if p := g.data.Intents.get(inv.Intent); p != nil && p.Status == intentSucceeded {
+	if p := g.data.Intents.Get(inv.Intent); p != nil && p.Status == intentSucceeded {
 		o["charge"] = p.LatestCharge
 	}
 	o["discount"], o["quote"], o["tax"], o["transfer_data"], o["total_tax_amounts"] = nil, nil, nil, nil, []any{}
@@ -61,7 +61,7 @@ func (g *Gateway) addOldInvoiceKeys(o object, inv *invoice) {
 }
 
 func (g *Gateway) renderLine(inv *invoice, l invoiceLine, shape Shape) object {
-	p := g.data.Prices.get(l.Price)
+	p := g.data.Prices.Get(l.Price)
 	o := object{
 		"id": l.ID, "object": "line_item", "amount": l.Amount, "currency": inv.Currency, "description": l.Text,
 		"discount_amounts": inv.discountAmounts(l.Off), "discountable": true, "discounts": []any{}, "invoice": inv.ID, "livemode": false,

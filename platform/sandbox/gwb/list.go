@@ -122,9 +122,9 @@ func (g *Gateway) onDemand(o object, name string) func() any {
 	id, _ := o["id"].(string)
 	switch {
 	case o["object"] == "invoice" && name == "payments":
-		return func() any { return g.paymentsOf(g.data.Invoices.get(id)) }
+		return func() any { return g.paymentsOf(g.data.Invoices.Get(id)) }
 	case o["object"] == "invoice" && name == "confirmation_secret":
-		return func() any { return g.confirmationSecret(g.data.Invoices.get(id)) }
+		return func() any { return g.confirmationSecret(g.data.Invoices.Get(id)) }
 	case o["object"] == "charge" && name == "refunds":
 		return func() any { return g.refundsOf(id) }
 	}
@@ -143,31 +143,31 @@ func (g *Gateway) resolve(field, id string) object {
 // render shows any object by its id; the kind is told by the id's prefix, or for products with ids of their own by looking.
 func (g *Gateway) render(id string, s Shape) object {
 	d := &g.data
-	if v := d.Products.get(id); v != nil {
+	if v := d.Products.Get(id); v != nil {
 		return v.render()
 	}
 	prefix, _, _ := strings.Cut(id, "_")
 	switch prefix {
 	case "cus":
-		return shown(d.Customers.get(id), (*customer).render)
+		return shown(d.Customers.Get(id), (*customer).render)
 	case "pm":
-		return shown(d.PaymentMethods.get(id), (*paymentMethod).render)
+		return shown(d.PaymentMethods.Get(id), (*paymentMethod).render)
 	case "seti":
-		return shown(d.SetupIntents.get(id), (*setupIntent).render)
+		return shown(d.SetupIntents.Get(id), (*setupIntent).render)
 	case "price":
-		return shown(d.Prices.get(id), (*price).render)
+		return shown(d.Prices.Get(id), (*price).render)
 	case "sub":
-		return shown(d.Subscriptions.get(id), func(v *subscription) object { return g.renderSubscription(v, s) })
+		return shown(d.Subscriptions.Get(id), func(v *subscription) object { return g.renderSubscription(v, s) })
 	case "in":
-		return shown(d.Invoices.get(id), func(v *invoice) object { return g.renderInvoice(v, s) })
+		return shown(d.Invoices.Get(id), func(v *invoice) object { return g.renderInvoice(v, s) })
 	case "pi":
-		return shown(d.Intents.get(id), func(v *paymentIntent) object { return g.renderIntent(v, s) })
+		return shown(d.Intents.Get(id), func(v *paymentIntent) object { return g.renderIntent(v, s) })
 	case "ch":
-		return shown(d.Charges.get(id), func(v *charge) object { return g.renderCharge(v, s) })
+		return shown(d.Charges.Get(id), func(v *charge) object { return g.renderCharge(v, s) })
 	case "re":
-		return shown(d.Refunds.get(id), (*refund).render)
+		return shown(d.Refunds.Get(id), (*refund).render)
 	case "du":
-		return shown(d.Disputes.get(id), func(v *dispute) object { return g.renderDispute(v) })
+		return shown(d.Disputes.Get(id), func(v *dispute) object { return g.renderDispute(v) })
 	}
 	return nil
 }

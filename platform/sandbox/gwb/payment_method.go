@@ -86,10 +86,10 @@ func newCard(c testCard, now int64) *paymentMethod {
 func (q *request) method(id string) (*paymentMethod, error) {
 	if c, shared := cardByAlias(id); shared {
 		m := newCard(c, q.g.now())
-		q.g.data.PaymentMethods.put(m.ID, m)
+		q.g.data.PaymentMethods.Put(m.ID, m)
 		return m, nil
 	}
-	if m := q.g.data.PaymentMethods.get(id); m != nil {
+	if m := q.g.data.PaymentMethods.Get(id); m != nil {
 		return m, nil
 	}
 	return nil, unknownReference("PaymentMethod", id, "payment_method")
@@ -134,14 +134,14 @@ func attachMethod(q *request) (object, error) {
 }
 
 func detachMethod(q *request) (object, error) {
-	m := q.g.data.PaymentMethods.get(q.id)
+	m := q.g.data.PaymentMethods.Get(q.id)
 	if m == nil {
 		return nil, missing("PaymentMethod", q.id, "payment_method")
 	}
 	if m.Customer == "" {
 		return nil, unexpectedState("payment_method_unexpected_state", "The payment method you provided is not attached to a customer so detachment is impossible.")
 	}
-	if c := q.g.data.Customers.get(m.Customer); c != nil && c.DefaultMethod == m.ID {
+	if c := q.g.data.Customers.Get(m.Customer); c != nil && c.DefaultMethod == m.ID {
 		c.DefaultMethod = ""
 	}
 	m.Customer = ""
@@ -161,7 +161,7 @@ func createMethod(q *request) (object, error) {
 	}
 	if kind == "pix" {
 		m := &paymentMethod{ID: newID("pm"), Created: q.g.now(), Type: kind, Billing: q.billing("billing_details"), Metadata: metadata}
-		q.g.data.PaymentMethods.put(m.ID, m)
+		q.g.data.PaymentMethods.Put(m.ID, m)
 		return m.render(), nil
 	}
 	m, err := q.g.mint(Card{Number: q.str("card.number"), Token: q.str("card.token"), ExpMonth: month, ExpYear: year})
@@ -173,7 +173,7 @@ func createMethod(q *request) (object, error) {
 }
 
 func updateMethod(q *request) (object, error) {
-	m := q.g.data.PaymentMethods.get(q.id)
+	m := q.g.data.PaymentMethods.Get(q.id)
 	if m == nil {
 		return nil, missing("PaymentMethod", q.id, "payment_method")
 	}
@@ -197,7 +197,7 @@ func (q *request) billing(path string) billing {
 
 func listMethodsOf(q *request, customerID string) (object, error) {
 	kind := q.str("type")
-	all := q.g.data.PaymentMethods.newest(func(m *paymentMethod) bool {
+	all := q.g.data.PaymentMethods.Newest(func(m *paymentMethod) bool {
 		return customerID != "" && m.Customer == customerID && (kind == "" || m.Type == kind)
 	})
 	return page(q, "/v1/payment_methods", all, func(m *paymentMethod) string { return m.ID }, func(m *paymentMethod) int64 { return m.Created }, (*paymentMethod).render)
@@ -237,6 +237,6 @@ func (g *Gateway) mint(c Card) (*paymentMethod, error) {
 		}
 		m.ExpMonth, m.ExpYear = c.ExpMonth, c.ExpYear
 	}
-	g.data.PaymentMethods.put(m.ID, m)
+	g.data.PaymentMethods.Put(m.ID, m)
 	return m, nil
 }

@@ -68,7 +68,7 @@ func (g *Gateway) pixAction(p *paymentIntent) object {
 
 // waitsForPIX finds an intent that shows a code.
 func (g *Gateway) waitsForPIX(id string) *paymentIntent {
-	if p := g.data.Intents.get(id); p != nil && p.Status == intentRequiresAction && p.PIXCode != "" {
+	if p := g.data.Intents.Get(id); p != nil && p.Status == intentRequiresAction && p.PIXCode != "" {
 		return p
 	}
 	return nil
@@ -77,7 +77,7 @@ func (g *Gateway) waitsForPIX(id string) *paymentIntent {
 func (o *op) payPIX(p *paymentIntent) {
 	o.g.stage.Clock.Cancel(jobPIXPay, p.ID)
 	o.g.stage.Clock.Cancel(jobPIXExpire, p.ID)
-	o.succeed(p, o.g.data.PaymentMethods.get(p.Method))
+	o.succeed(p, o.g.data.PaymentMethods.Get(p.Method))
 }
 
 // expirePIX gives the intent back for another try; it is not cancelled.
@@ -85,7 +85,7 @@ func (o *op) expirePIX(p *paymentIntent) {
 	o.g.stage.Clock.Cancel(jobPIXPay, p.ID)
 	o.g.stage.Clock.Cancel(jobPIXExpire, p.ID)
 	const code = "payment_intent_payment_attempt_expired"
-	m := o.g.data.PaymentMethods.get(p.Method)
+	m := o.g.data.PaymentMethods.Get(p.Method)
 	p.PIXCode, p.PIXExpiresAt = "", 0
 	o.failIntent(p, object{
 		"code": code, "doc_url": docURL(code), "message": "The payment attempt expired.", "payment_method": m.render(), "type": typeRequest,

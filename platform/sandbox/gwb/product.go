@@ -35,7 +35,7 @@ var productRoutes = []route{
 	{"POST /v1/products", "id type" + productParams, createProduct},
 	{"GET /v1/products", "active ids" + pageParams, listProducts},
 	{"GET /v1/products/{id}", "", func(q *request) (object, error) {
-		if p := q.g.data.Products.get(q.id); p != nil {
+		if p := q.g.data.Products.Get(q.id); p != nil {
 			return p.render(), nil
 		}
 		return nil, missing("product", q.id, "id")
@@ -47,7 +47,7 @@ var priceRoutes = []route{
 	{"POST /v1/prices", "product currency unit_amount recurring.interval recurring.interval_count recurring.usage_type lookup_key transfer_lookup_key nickname active metadata metadata.* tax_behavior billing_scheme", createPrice},
 	{"GET /v1/prices", "active product lookup_keys type currency" + pageParams, listPrices},
 	{"GET /v1/prices/{id}", "", func(q *request) (object, error) {
-		if p := q.g.data.Prices.get(q.id); p != nil {
+		if p := q.g.data.Prices.Get(q.id); p != nil {
 			return p.render(), nil
 		}
 		return nil, missing("price", q.id, "price")
@@ -89,19 +89,19 @@ func createProduct(q *request) (object, error) {
 	if p.ID == "" {
 		p.ID = newID("prod")
 	}
-	if q.g.data.Products.get(p.ID) != nil {
+	if q.g.data.Products.Get(p.ID) != nil {
 		q.fail(invalid("id", "resource_already_exists", "Product already exists."))
 	}
 	if q.err != nil {
 		return nil, q.err
 	}
-	q.g.data.Products.put(p.ID, p)
+	q.g.data.Products.Put(p.ID, p)
 	q.emitAbout("product.created", p.ID)
 	return p.render(), nil
 }
 
 func updateProduct(q *request) (object, error) {
-	p := q.g.data.Products.get(q.id)
+	p := q.g.data.Products.Get(q.id)
 	if p == nil {
 		return nil, missing("product", q.id, "id")
 	}
@@ -123,7 +123,7 @@ func updateProduct(q *request) (object, error) {
 
 func listProducts(q *request) (object, error) {
 	ids, active := q.params.list("ids"), q.str("active")
-	all := q.g.data.Products.newest(func(p *product) bool {
+	all := q.g.data.Products.Newest(func(p *product) bool {
 		return (len(ids) == 0 || slices.Contains(ids, p.ID)) && (active == "" || active == strconv.FormatBool(p.Active))
 	})
 	return page(q, "/v1/products", all, func(p *product) string { return p.ID }, func(p *product) int64 { return p.Created }, (*product).render)
@@ -142,14 +142,14 @@ func createPrice(q *request) (object, error) {
 	if q.params.has("recurring") && p.Interval == "" {
 		q.need("recurring.interval")
 	}
-	if p.Product != "" && q.g.data.Products.get(p.Product) == nil {
+	if p.Product != "" && q.g.data.Products.Get(p.Product) == nil {
 		q.fail(unknownReference("product", p.Product, "product"))
 	}
 	q.giveLookupKey(p)
 	if q.err != nil {
 		return nil, q.err
 	}
-	q.g.data.Prices.put(p.ID, p)
+	q.g.data.Prices.Put(p.ID, p)
 	q.emitAbout("price.created", p.ID)
 	return p.render(), nil
 }
@@ -161,7 +161,7 @@ func (q *request) giveLookupKey(p *price) {
 	if !given || q.err != nil {
 		return
 	}
-	holders := q.g.data.Prices.newest(func(o *price) bool { return key != "" && o.Active && o.LookupKey == key && o.ID != p.ID })
+	holders := q.g.data.Prices.Newest(func(o *price) bool { return key != "" && o.Active && o.LookupKey == key && o.ID != p.ID })
 	if len(holders) > 0 && !transfer {
 		q.fail(invalid("lookup_key", "resource_already_exists", "A price (`%s`) already uses that lookup key.", holders[0].ID))
 		return
@@ -173,7 +173,7 @@ func (q *request) giveLookupKey(p *price) {
 }
 
 func updatePrice(q *request) (object, error) {
-	p := q.g.data.Prices.get(q.id)
+	p := q.g.data.Prices.Get(q.id)
 	if p == nil {
 		return nil, missing("price", q.id, "price")
 	}
@@ -193,7 +193,7 @@ func updatePrice(q *request) (object, error) {
 
 func listPrices(q *request) (object, error) {
 	keys, active, product := q.params.list("lookup_keys"), q.str("active"), q.str("product")
-	all := q.g.data.Prices.newest(func(p *price) bool {
+	all := q.g.data.Prices.Newest(func(p *price) bool {
 		return (len(keys) == 0 || slices.Contains(keys, p.LookupKey)) && (product == "" || p.Product == product) &&
 			(active == "" || active == strconv.FormatBool(p.Active))
 	})

@@ -22,7 +22,7 @@ var refundRoutes = []route{
 	{"POST /v1/refunds", "payment_intent charge amount reason metadata metadata.* currency instructions_email", createRefund},
 	{"GET /v1/refunds", "charge payment_intent" + pageParams, listRefunds},
 	{"GET /v1/refunds/{id}", "", func(q *request) (object, error) {
-		if r := q.g.data.Refunds.get(q.id); r != nil {
+		if r := q.g.data.Refunds.Get(q.id); r != nil {
 			return r.render(), nil
 		}
 		return nil, missing("refund", q.id, "id")
@@ -45,7 +45,7 @@ func (r *refund) render() object {
 
 func (g *Gateway) refundsOf(chargeID string) object {
 	rows := []any{}
-	for _, r := range g.data.Refunds.newest(func(r *refund) bool { return r.Charge == chargeID }) {
+	for _, r := range g.data.Refunds.Newest(func(r *refund) bool { return r.Charge == chargeID }) {
 		rows = append(rows, r.render())
 	}
 	return object{"object": "list", "data": rows, "has_more": false, "url": "/v1/charges/" + chargeID + "/refunds"}
@@ -58,7 +58,7 @@ func (q *request) chargeToRefund() (*charge, error) {
 		return nil, invalid("", "parameter_missing", "One of the following params should be provided for this request: payment_intent or charge.")
 	}
 	if intentID != "" {
-		p := q.g.data.Intents.get(intentID)
+		p := q.g.data.Intents.Get(intentID)
 		if p == nil {
 			return nil, unknownReference("payment_intent", intentID, "payment_intent")
 		}
@@ -67,7 +67,7 @@ func (q *request) chargeToRefund() (*charge, error) {
 		}
 		id = p.LatestCharge
 	}
-	c := q.g.data.Charges.get(id)
+	c := q.g.data.Charges.Get(id)
 	switch {
 	case c == nil:
 		return nil, unknownReference("charge", id, "charge")
@@ -108,7 +108,7 @@ func createRefund(q *request) (object, error) {
 	if c.Card.Outcome.Refund == "pending" {
 		r.Status = "pending"
 	}
-	q.g.data.Refunds.put(r.ID, r)
+	q.g.data.Refunds.Put(r.ID, r)
 	q.refunded(c, r)
 	return r.render(), nil
 }
@@ -129,7 +129,7 @@ func (o *op) refunded(c *charge, r *refund) {
 }
 
 func (o *op) failRefundJob(id string) {
-	if r := o.g.data.Refunds.get(id); r != nil && r.Status != "failed" {
+	if r := o.g.data.Refunds.Get(id); r != nil && r.Status != "failed" {
 		o.failRefund(r)
 	}
 }
@@ -137,7 +137,7 @@ func (o *op) failRefundJob(id string) {
 // failRefund gives the money back to the merchant: the charge counts it as not refunded again.
 func (o *op) failRefund(r *refund) {
 	r.Status, r.FailureReason = "failed", "expired_or_canceled_card"
-	if c := o.g.data.Charges.get(r.Charge); c != nil {
+	if c := o.g.data.Charges.Get(r.Charge); c != nil {
 		c.Refunded -= r.Amount
 	}
 	o.emitAbout("charge.refund.updated", r.ID)
@@ -153,7 +153,7 @@ func (o *op) succeedRefund(r *refund) {
 
 func listRefunds(q *request) (object, error) {
 	chargeID, intent := q.str("charge"), q.str("payment_intent")
-	all := q.g.data.Refunds.newest(func(r *refund) bool {
+	all := q.g.data.Refunds.Newest(func(r *refund) bool {
 		return (chargeID == "" || r.Charge == chargeID) && (intent == "" || r.Intent == intent)
 	})
 	return page(q, "/v1/refunds", all, func(r *refund) string { return r.ID }, func(r *refund) int64 { return r.Created }, (*refund).render)

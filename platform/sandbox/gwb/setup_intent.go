@@ -49,7 +49,7 @@ func (s *setupIntent) render() object {
 }
 
 func (q *request) setup() (*setupIntent, error) {
-	if s := q.g.data.SetupIntents.get(q.id); s != nil {
+	if s := q.g.data.SetupIntents.Get(q.id); s != nil {
 		return s, nil
 	}
 	return nil, missing("setupintent", q.id, "intent")
@@ -80,7 +80,7 @@ func createSetup(q *request) (object, error) {
 	if confirm && s.Method == "" {
 		return nil, invalid("", "parameter_missing", "You cannot confirm this SetupIntent because it's missing a payment method.")
 	}
-	q.g.data.SetupIntents.put(s.ID, s)
+	q.g.data.SetupIntents.Put(s.ID, s)
 	q.emitAbout("setup_intent.created", s.ID)
 	if confirm {
 		if err := q.trySetup(s); err != nil {
@@ -128,7 +128,7 @@ func confirmSetup(q *request) (object, error) {
 
 // trySetup asks the issuer: declined, a challenge, or done.
 func (o *op) trySetup(s *setupIntent) error {
-	m := o.g.data.PaymentMethods.get(s.Method)
+	m := o.g.data.PaymentMethods.Get(s.Method)
 	switch {
 	case m.Outcome.Attach != "":
 		return o.failSetup(s, m.Outcome.Attach)
@@ -142,7 +142,7 @@ func (o *op) trySetup(s *setupIntent) error {
 }
 
 func (o *op) succeedSetup(s *setupIntent) {
-	m := o.g.data.PaymentMethods.get(s.Method)
+	m := o.g.data.PaymentMethods.Get(s.Method)
 	s.Status, s.Decline, m.SetUp = intentSucceeded, "", true
 	if m.Customer == "" && s.Customer != "" {
 		m.Customer = s.Customer
@@ -172,7 +172,7 @@ func cancelSetup(q *request) (object, error) {
 
 func listSetups(q *request) (object, error) {
 	customer, method := q.str("customer"), q.str("payment_method")
-	all := q.g.data.SetupIntents.newest(func(s *setupIntent) bool {
+	all := q.g.data.SetupIntents.Newest(func(s *setupIntent) bool {
 		return (customer == "" || s.Customer == customer) && (method == "" || s.Method == method)
 	})
 	return page(q, "/v1/setup_intents", all, func(s *setupIntent) string { return s.ID }, func(s *setupIntent) int64 { return s.Created }, (*setupIntent).render)

@@ -85,7 +85,7 @@ func (g *Gateway) renderSubscription(s *subscription, shape Shape) object {
 	for _, item := range s.Items {
 		row := object{
 			"id": item.ID, "object": "subscription_item", "billing_thresholds": nil, "created": item.Created, "discounts": []any{},
-			"metadata": metadataOf(item.Metadata), "price": g.data.Prices.get(item.Price).render(), "quantity": item.Quantity,
+			"metadata": metadataOf(item.Metadata), "price": g.data.Prices.Get(item.Price).render(), "quantity": item.Quantity,
 			"subscription": s.ID, "tax_rates": []any{},
 		}
 		if shape == Dahlia {
@@ -152,14 +152,14 @@ func (o *op) update(s *subscription, change func()) {
 func (g *Gateway) amount(s *subscription) int64 {
 	total := int64(0)
 	for _, item := range s.Items {
-		total += g.data.Prices.get(item.Price).Amount * item.Quantity
+		total += g.data.Prices.Get(item.Price).Amount * item.Quantity
 	}
 	return total
 }
 
 // periodAfter is the end of the period that starts at the given time. Month ends don't drift: the 31st stays the last of the month.
 func (g *Gateway) periodAfter(s *subscription, start int64) int64 {
-	p := g.data.Prices.get(s.Items[0].Price)
+	p := g.data.Prices.Get(s.Items[0].Price)
 	from, count := time.Unix(start, 0).UTC(), int(p.Count)
 	switch p.Interval {
 	case "day":
@@ -176,11 +176,11 @@ func (g *Gateway) periodAfter(s *subscription, start int64) int64 {
 
 // methodFor is the payment method that pays a subscription: its own, else the customer's default.
 func (g *Gateway) methodFor(s *subscription) *paymentMethod {
-	if m := g.data.PaymentMethods.get(s.DefaultMethod); m != nil {
+	if m := g.data.PaymentMethods.Get(s.DefaultMethod); m != nil {
 		return m
 	}
-	if c := g.data.Customers.get(s.Customer); c != nil {
-		return g.data.PaymentMethods.get(c.DefaultMethod)
+	if c := g.data.Customers.Get(s.Customer); c != nil {
+		return g.data.PaymentMethods.Get(c.DefaultMethod)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func noSubscription(id string) error { return missing("subscription", id, "id") 
 
 // priceFor checks a price that a subscription item names.
 func (q *request) priceFor(id, param string) *price {
-	p := q.g.data.Prices.get(id)
+	p := q.g.data.Prices.Get(id)
 	switch {
 	case p == nil:
 		q.fail(unknownReference("price", id, param))

@@ -21,7 +21,7 @@ var dunning = []time.Duration{3 * 24 * time.Hour, 5 * 24 * time.Hour, 7 * 24 * t
 
 // expireIncomplete ends a subscription whose first invoice was not paid in time.
 func (o *op) expireIncomplete(id string) {
-	s := o.g.data.Subscriptions.get(id)
+	s := o.g.data.Subscriptions.Get(id)
 	if s == nil || s.Status != subIncomplete {
 		return
 	}
@@ -33,7 +33,7 @@ func (o *op) expireIncomplete(id string) {
 
 // endPeriod renews a subscription, or ends it when that was asked for. The trial's end is the end of the first period.
 func (o *op) endPeriod(id string) {
-	s := o.g.data.Subscriptions.get(id)
+	s := o.g.data.Subscriptions.Get(id)
 	if s == nil || s.over() || s.Status == subIncomplete {
 		return
 	}
@@ -65,11 +65,11 @@ func (o *op) endPeriod(id string) {
 
 // retryInvoice is one step of dunning.
 func (o *op) retryInvoice(id string) {
-	inv := o.g.data.Invoices.get(id)
+	inv := o.g.data.Invoices.Get(id)
 	if inv == nil || inv.Status != invoiceOpen {
 		return
 	}
-	if s := o.g.data.Subscriptions.get(inv.Subscription); s != nil && !s.over() {
+	if s := o.g.data.Subscriptions.Get(inv.Subscription); s != nil && !s.over() {
 		_ = o.payInvoice(inv, o.g.methodFor(s), offSession) // events tell how it ended
 	}
 }

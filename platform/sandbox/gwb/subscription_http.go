@@ -31,7 +31,7 @@ func createSubscription(q *request) (object, error) {
 			return nil, declinedBeforehand(decline)
 		}
 	}
-	g.data.Subscriptions.put(s.ID, s)
+	g.data.Subscriptions.Put(s.ID, s)
 	q.redeem(s)
 	inv := q.newInvoice(s, "subscription_create")
 	q.emitAbout("customer.subscription.created", s.ID)
@@ -76,7 +76,7 @@ func (q *request) newSubscription() (*subscription, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	s.Currency = q.g.data.Prices.get(s.Items[0].Price).Currency
+	s.Currency = q.g.data.Prices.Get(s.Items[0].Price).Currency
 	if q.readDiscount(s); q.err != nil {
 		return nil, q.err
 	}
@@ -122,7 +122,7 @@ func (q *request) checkDefaultMethod(s *subscription) {
 	if s.DefaultMethod == "" || q.err != nil {
 		return
 	}
-	if m := q.g.data.PaymentMethods.get(s.DefaultMethod); m == nil {
+	if m := q.g.data.PaymentMethods.Get(s.DefaultMethod); m == nil {
 		q.fail(unknownReference("PaymentMethod", s.DefaultMethod, "default_payment_method"))
 	} else if m.Customer != s.Customer {
 		q.fail(invalid("default_payment_method", "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", m.ID))
@@ -130,14 +130,14 @@ func (q *request) checkDefaultMethod(s *subscription) {
 }
 
 func retrieveSubscription(q *request) (object, error) {
-	if s := q.g.data.Subscriptions.get(q.id); s != nil {
+	if s := q.g.data.Subscriptions.Get(q.id); s != nil {
 		return q.g.renderSubscription(s, Dahlia), nil
 	}
 	return nil, noSubscription(q.id)
 }
 
 func updateSubscription(q *request) (object, error) {
-	s := q.g.data.Subscriptions.get(q.id)
+	s := q.g.data.Subscriptions.Get(q.id)
 	if s == nil {
 		return nil, noSubscription(q.id)
 	}
@@ -243,7 +243,7 @@ func (q *request) updateItem(next *subscription, path string) {
 }
 
 func cancelSubscription(q *request) (object, error) {
-	s := q.g.data.Subscriptions.get(q.id)
+	s := q.g.data.Subscriptions.Get(q.id)
 	if s == nil || s.over() {
 		return nil, noSubscription(q.id)
 	}
@@ -260,7 +260,7 @@ func cancelSubscription(q *request) (object, error) {
 func listSubscriptions(q *request) (object, error) {
 	status := q.oneOf("status", "", "all", "ended", subActive, subCanceled, subIncomplete, subIncompleteExpired, subPastDue, "paused", subTrialing, subUnpaid)
 	customer, priceID := q.str("customer"), q.str("price")
-	all := q.g.data.Subscriptions.newest(func(s *subscription) bool {
+	all := q.g.data.Subscriptions.Newest(func(s *subscription) bool {
 		if customer != "" && s.Customer != customer {
 			return false
 		}

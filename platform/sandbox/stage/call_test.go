@@ -212,16 +212,6 @@ func TestRestartKeepsClockJobsAndWaitingEvents(t *testing.T) {
 	require.Equal(t, []string{"planned"}, again.had())
 }
 
-func TestBrokenStateFileIsNamedNotOverwritten(t *testing.T) {
-	t.Parallel()
-	file := t.TempDir() + "/state.json"
-	for _, content := range []string{"{", `{"version":99}`} {
-		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-		_, err := stage.New(stage.Options{StateFile: file})
-		require.ErrorContains(t, err, file)
-	}
-}
-
 // TestOddAnswers: each is what it says, with the effect or without, and no call is
 // met but the one that was planned for.
 func TestOddAnswers(t *testing.T) {

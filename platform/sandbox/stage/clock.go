@@ -1,9 +1,11 @@
 package stage
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -26,6 +28,7 @@ type Clock struct {
 	seq      int64
 	handlers map[string]func(ref string)
 	watchers []func()
+	touched  map[int64]bool // jobs that came or went since the last save; nil: nothing is saved
 }
 
 // job is data, not a closure, so that it survives a restart.
@@ -36,10 +39,15 @@ type job struct {
 	Ref  string    `json:"ref"`
 }
 
+// Names in the state file.
+const (
+	clockTable = "clock"
+	jobTable   = "jobs"
+)
+
 type clockState struct {
 	Offset time.Duration `json:"offset_ns"`
 	Seq    int64         `json:"seq"`
-	Jobs   []job         `json:"jobs"`
 }
 
 func newClock(objects sync.Locker, changed func(), frozen time.Time) *Clock {
@@ -89,6 +97,7 @@ func (c *Clock) At(due time.Time, kind, ref string) {
 	c.jobs = append(c.jobs, job{})
 	copy(c.jobs[i+1:], c.jobs[i:])
 	c.jobs[i] = j
+	c.touch(j)
 	signal(c.wake)
 	c.changed()
 }
@@ -108,7 +117,9 @@ func (c *Clock) Cancel(kind, ref string) {
 	for _, j := range c.jobs {
 		if j.Kind != kind || j.Ref != ref {
 			kept = append(kept, j)
+			continue
 		}
+		c.touch(j)
 	}
 	c.jobs = kept
 	c.changed()
@@ -151,7 +162,8 @@ func (c *Clock) runNext(limit time.Time) bool {
 		return false
 	}
 	j := c.jobs[0]
-	c.jobs = append([]job(nil), c.jobs[1:]...)
+	c.jobs = c.jobs[1:]
+	c.touch(j)
 	run := c.handlers[j.Kind]
 	c.mu.Unlock()
 	c.reach(j.Due)
@@ -215,16 +227,59 @@ func (c *Clock) Next() (due time.Time, ok bool) {
 	return c.jobs[0].Due, true
 }
 
-func (c *Clock) state() clockState {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return clockState{Offset: c.offset, Seq: c.seq, Jobs: append([]job(nil), c.jobs...)}
+func (c *Clock) touch(j job) {
+	if c.touched != nil {
+		c.touched[j.Seq] = true
+	}
 }
 
-func (c *Clock) restore(s clockState) {
+func (c *Clock) drain(put func(table, id string, n int64, value any)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.offset, c.seq, c.jobs = s.Offset, s.Seq, s.Jobs
+	put(clockTable, "", 0, clockState{Offset: c.offset, Seq: c.seq})
+	for _, j := range c.jobs {
+		if len(c.touched) == 0 {
+			return
+		}
+		if c.touched[j.Seq] {
+			delete(c.touched, j.Seq)
+			put(jobTable, strconv.FormatInt(j.Seq, 10), j.Seq, j)
+		}
+	}
+	for seq := range c.touched {
+		put(jobTable, strconv.FormatInt(seq, 10), 0, nil)
+	}
+	clear(c.touched)
+}
+
+func (c *Clock) markAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, j := range c.jobs {
+		c.touch(j)
+	}
+}
+
+func (c *Clock) restore(r restored, kept bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if kept {
+		c.touched = map[int64]bool{}
+	}
+	var s clockState
+	if err := r.value(clockTable, &s); err != nil {
+		return err
+	}
+	c.offset, c.seq = s.Offset, s.Seq
+	for _, rec := range r.tables[jobTable] {
+		var j job
+		if err := json.Unmarshal(rec.Value, &j); err != nil {
+			return fmt.Errorf("%s %s: %w", jobTable, rec.ID, err)
+		}
+		c.jobs = append(c.jobs, j)
+	}
+	sort.Slice(c.jobs, func(i, k int) bool { return c.jobs[i].before(c.jobs[k]) })
+	return nil
 }
 
 // unknownKind is the first scheduled kind that has no handler, as in a state file of another version.

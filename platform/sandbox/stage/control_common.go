@@ -59,7 +59,7 @@ func (s *Stage) registerFaults() {
 	})
 	s.Control(Control{
 		Method: "POST", Path: "/_sandbox/faults",
-		About: "Make the next matching calls fail. kind: status, status_after, timeout_before, timeout_after, reset_before, reset_after, bad_gateway, delay, odd, odd_after. Odd answers: empty, object, null, list, html, foreign, error, truncated, huge; foreign and truncated with odd_after alone.",
+		About: "Make the next matching calls fail. kind: status, status_after, timeout_before, timeout_after, reset_before, reset_after, bad_gateway, delay, odd, odd_after. After any of the _after kinds the Idempotency-Key of the call stays taken where the gateway has keys: a repeat with it has no second effect. Odd answers: empty, object, null, list, html, foreign, error, truncated, huge; foreign and truncated with odd_after alone.",
 		Body:  Fault{Method: "POST", Path: "/", Kind: FaultStatus, Status: 500, Times: 1},
 		Do: func(r *http.Request) (any, error) {
 			var f Fault

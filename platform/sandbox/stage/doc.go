@@ -4,8 +4,8 @@
 //
 // A gateway is built like this:
 //
-//	s, err := stage.New(stage.Options{Name: "gwa", Success: …, Headers: …, Snapshot: g.snapshot})
-//	if raw := s.Restored(); raw != nil { … }          // objects of the last run
+//	s, err := stage.New(stage.Options{Name: "gwa", StateFile: …, Webhooks: …})
+//	s.Keep("payments", &g.payments)                   // a stage.Table, with the objects of the last run
 //	s.Clock.Handle("pix_expire", g.expirePIX)         // before Start
 //	s.Control(stage.Control{Method: "POST", Path: "/_sandbox/pix/{id}/pay", About: "…", Do: …})
 //	g.handler = s.Handler(g.routes())
@@ -16,8 +16,8 @@
 // address, with its attempts. A control is a route below /_sandbox/ (and always a Go method, too). A switch is a control that changes
 // how later deliveries go.
 //
-// Locking: Stage.Lock guards the gateway's objects. The gateway takes it in its routes and exported methods; clock jobs and
-// Options.Snapshot are called with it held. Clock.At, Clock.Now, Clock.Cancel and Stage.Emit may be called with it held;
+// Locking: Stage.Lock guards the gateway's objects. The gateway takes it in its routes and exported methods; clock jobs run,
+// and tables are saved, with it held. Clock.At, Clock.Now, Clock.Cancel and Stage.Emit may be called with it held;
 // Clock.Advance, Stage.Flush and Webhooks.Settle must not be.
 //
 // Times: the clock is virtual and only goes forward. Retries of webhooks wait on the virtual clock, so advancing it brings them

@@ -2,7 +2,7 @@ package stage
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,8 +16,6 @@ type Options struct {
 	Webhooks WebhookOptions
 	// StateFile keeps objects, clock and waiting deliveries over restarts. Empty: memory only.
 	StateFile string
-	// Snapshot returns the gateway's objects as JSON for the state file; called with the stage locked. It must hold no card number.
-	Snapshot func() (json.RawMessage, error)
 	// FaultBody is the gateway's error document for an injected status without a body. nil: "{}".
 	FaultBody func(status int) []byte
 	// OwnFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in its call they belong;
@@ -42,7 +40,8 @@ type Stage struct {
 	controls []Control
 	mux      *http.ServeMux
 	saver    *saver
-	restored json.RawMessage
+	restored restored
+	keepers  []keeper
 	ctx      context.Context
 	stop     context.CancelFunc
 	work     sync.WaitGroup
@@ -56,7 +55,7 @@ func New(o Options) (*Stage, error) {
 	}
 	s := &Stage{opts: o, log: o.Logger.With("sandbox", o.Name), mux: http.NewServeMux()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.saver = newSaver(o.StateFile, s.snapshot, s.log)
+	s.saver = newSaver(o.StateFile, o.Name, s.collect, s.log)
 	s.Clock = newClock(&s.objects, s.Changed, o.Frozen)
 	s.Journal = &Journal{now: s.Clock.Now}
 	s.Faults = &Faults{}
@@ -68,10 +67,10 @@ func New(o Options) (*Stage, error) {
 	return s, nil
 }
 
-// Restored is what Snapshot returned in the last run, nil when there is none.
-func (s *Stage) Restored() json.RawMessage { return s.restored }
+// Restored says whether there was a state file: the gateway goes on, it doesn't begin.
+func (s *Stage) Restored() bool { return s.restored.found }
 
-// Lock guards the gateway's objects; clock jobs and Snapshot run with it held.
+// Lock guards the gateway's objects; clock jobs run with it held.
 func (s *Stage) Lock() { s.objects.Lock() }
 
 // Unlock ends Lock.
@@ -81,7 +80,7 @@ func (s *Stage) Unlock() { s.objects.Unlock() }
 func (s *Stage) Changed() { s.saver.mark() }
 
 // Flush waits until everything changed so far is in the state file. Without a state file it returns at once.
-func (s *Stage) Flush() error { return s.saver.flush() }
+func (s *Stage) Flush() error { return s.saver.save() }
 
 // Start begins to run clock jobs, deliveries and saving. All job kinds must be handled by now.
 func (s *Stage) Start() error {
@@ -90,6 +89,14 @@ func (s *Stage) Start() error {
 	}
 	if s.opts.Frozen.IsZero() {
 		s.work.Go(func() { s.Clock.alarm(s.ctx.Done()) })
+	}
+	if s.restored.old != nil { // read from a file of version 1, to be written as one of this
+		s.Lock()
+		for _, k := range s.keepers {
+			k.markAll()
+		}
+		s.Unlock()
+		s.Changed()
 	}
 	s.work.Add(2)
 	go func() { defer s.work.Done(); s.Webhooks.work(s.ctx) }()
@@ -101,7 +108,7 @@ func (s *Stage) Start() error {
 func (s *Stage) Close() error {
 	s.stop()
 	s.work.Wait()
-	return s.saver.save()
+	return s.saver.close()
 }
 
 // Emit puts an event into the webhook queue. With the context of a call it is sent after that call's answer; with any other context at
@@ -114,44 +121,27 @@ func (s *Stage) Emit(ctx context.Context, ev Event) {
 	}
 }
 
-type stateFile struct {
-	Version  int             `json:"version"`
-	SavedAt  time.Time       `json:"saved_at"`
-	Clock    clockState      `json:"clock"`
-	Webhooks webhookState    `json:"webhooks"`
-	Gateway  json.RawMessage `json:"gateway"`
-}
-
-const stateVersion = 1
-
-func (s *Stage) snapshot() ([]byte, error) {
+// collect hands out what may have changed since the last time, as of one moment.
+func (s *Stage) collect(all bool, put func(table, id string, n int64, value any)) {
 	s.Lock()
 	defer s.Unlock()
-	f := stateFile{Version: stateVersion, SavedAt: time.Now().UTC(), Clock: s.Clock.state(), Webhooks: s.Webhooks.state()}
-	if s.opts.Snapshot != nil {
-		raw, err := s.opts.Snapshot()
-		if err != nil {
-			return nil, err
+	for _, k := range s.keepers {
+		if all {
+			k.markAll()
 		}
-		f.Gateway = raw
+		k.drain(put)
 	}
-	return json.Marshal(f)
 }
 
-func (s *Stage) load() error {
-	raw, err := s.saver.read()
-	if err != nil || raw == nil {
+func (s *Stage) load() (err error) {
+	if s.restored, err = s.saver.load(); err != nil {
 		return err
 	}
-	var f stateFile
-	if err := json.Unmarshal(raw, &f); err != nil {
+	kept := s.opts.StateFile != ""
+	err = errors.Join(s.Clock.restore(s.restored, kept), s.Webhooks.restore(s.restored, kept))
+	if err != nil {
 		return fmt.Errorf("sandbox state file %s: %w (delete it to start afresh)", s.opts.StateFile, err)
 	}
-	if f.Version != stateVersion {
-		return fmt.Errorf("sandbox state file %s has version %d, want %d (delete it to start afresh)", s.opts.StateFile, f.Version, stateVersion)
-	}
-	s.Clock.restore(f.Clock)
-	s.Webhooks.restore(f.Webhooks)
-	s.restored = f.Gateway
+	s.keepers = append(s.keepers, s.Clock, s.Webhooks)
 	return nil
 }

@@ -82,7 +82,8 @@ type Webhooks struct {
 	paused     bool
 	inFlight   int64 // id of the delivery being sent, 0: none
 	switches   switches
-	settled    chan struct{} // closed and renewed at each change, for Settle
+	settled    chan struct{}  // closed and renewed at each change, for Settle
+	touched    map[int64]bool // deliveries changed since the last save; nil: nothing is saved
 }
 
 // WebhookOptions are the gateway's rules of delivery.

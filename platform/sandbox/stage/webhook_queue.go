@@ -34,6 +34,7 @@ func (w *Webhooks) enqueueLocked(ev Event, callOpen bool) []int64 {
 			CreatedAt: now, NextAt: now.Add(w.switches.delay), order: w.seq, callOpen: callOpen,
 		}
 		w.deliveries = append(w.deliveries, d)
+		w.changedDelivery(d)
 		ids = append(ids, d.ID)
 		if state == Waiting {
 			w.reorder(d)
@@ -49,6 +50,7 @@ func (w *Webhooks) reorder(d *Delivery) {
 		if first.partnered && first != d {
 			first.partnered = false
 			first.order, d.order = d.order, first.order
+			w.changedDelivery(first)
 			w.sort()
 			return
 		}
@@ -169,36 +171,5 @@ func (w *Webhooks) attempted(ctx context.Context, ids []int64) {
 			return
 		case <-changed:
 		}
-	}
-}
-
-type webhookState struct {
-	Seq        int64      `json:"seq"`
-	Failures   int        `json:"failures"`
-	Paused     bool       `json:"paused"`
-	Deliveries []Delivery `json:"deliveries"`
-}
-
-// state holds the waiting deliveries only: addresses and secrets come from the options of the next start.
-func (w *Webhooks) state() webhookState {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := webhookState{Seq: w.seq, Failures: w.failures, Paused: w.paused, Deliveries: []Delivery{}}
-	for _, d := range w.deliveries {
-		if d.State == Waiting {
-			s.Deliveries = append(s.Deliveries, *d)
-		}
-	}
-	return s
-}
-
-func (w *Webhooks) restore(s webhookState) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.seq, w.failures, w.paused = s.Seq, s.Failures, s.Paused
-	for i := range s.Deliveries {
-		d := s.Deliveries[i]
-		d.order = int64(i + 1)
-		w.deliveries = append(w.deliveries, &d)
 	}
 }

@@ -99,6 +99,7 @@ func (w *Webhooks) Redeliver(id int64) (int64, error) {
 			ID: w.seq, EventID: d.EventID, Type: d.Type, Body: d.Body, State: Waiting, Attempts: []Attempt{},
 			CreatedAt: now, NextAt: now, order: w.seq,
 		})
+		w.changedDelivery(w.deliveries[len(w.deliveries)-1])
 		signal(w.wake)
 		w.changed()
 		return w.seq, nil
@@ -142,6 +143,7 @@ func (w *Webhooks) RemoveBackoff() {
 	for _, d := range w.deliveries {
 		if d.State == Waiting {
 			d.NextAt, d.Tries = now, 0
+			w.changedDelivery(d)
 		}
 	}
 	w.mu.Unlock()

@@ -51,6 +51,7 @@ func (w *Webhooks) expire(now time.Time) {
 	for _, d := range w.deliveries {
 		if d.State == Waiting && now.Sub(d.CreatedAt) > w.opts.KeepFor && (stopped || len(d.Attempts) > 0) {
 			d.State, any = Expired, true
+			w.changedDelivery(d)
 		}
 	}
 	if any {
@@ -98,6 +99,7 @@ func (w *Webhooks) attempt(ctx context.Context, d *Delivery, url string) {
 	w.inFlight = 0
 	d.Attempts = append(d.Attempts, at)
 	d.Tries++
+	w.changedDelivery(d)
 	if err == nil && w.opts.Success(status) {
 		d.State = Delivered
 		w.failures = 0
