@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,8 +28,9 @@ type ToldArgs struct {
 func (ToldArgs) Kind() string { return "payments_event_told" }
 
 const (
-	askedTold   = "the gateway is asked for it first"
-	notAsIsTold = "the gateway does not show what the event tells"
+	askedTold = "the gateway is asked for it first"
+	// NotAsIsTold is why an event changed nothing, once the gateway was asked.
+	NotAsIsTold = "the gateway does not show what the event tells"
 	// settledAhead and dueAhead are how far ahead of our clock a charge may say that it was
 	// paid, and due: gateway A makes charges 40 days ahead.
 	settledAhead, dueAhead = 3 * 24 * time.Hour, 45 * 24 * time.Hour
@@ -132,8 +134,24 @@ func (s *Service) toldLater(ctx context.Context, told Event, a ToldArgs, why err
 	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing", slog.String("gateway", string(a.Gateway)),
 		slog.String("event_id", a.EventID), slog.String("event_type", told.Type), slog.String("log_id", told.LogID.String()), slog.Any("error", why))
 	return s.finishTold(ctx, told, func(pgx.Tx) (Result, error) {
-		return Result{Status: ResultIgnored, Reason: notAsIsTold}, nil
+		return Result{Status: ResultIgnored, Reason: NotAsIsTold}, nil
 	})
+}
+
+// FinishAskedTx gives an event the result of asking its gateway, by a job of its applier
+// (Asked). An event that was not asked about, or has its result, keeps it.
+func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, eventID string, r Result) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	err = s.db.ProcessedEventAnswer(ctx, tx, paymentsdb.ProcessedEventAnswerParams{
+		Gateway: string(gateway), EventID: eventID, Result: raw, At: s.deps.Clock.Now(),
+	})
+	if err != nil {
+		return fmt.Errorf("finish event %s: %w", eventID, err)
+	}
+	return nil
 }
 
 // finishTold gives a told event and its logs the result, which is found in the same

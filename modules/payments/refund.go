@@ -59,12 +59,13 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 	}
 	change := RefundChange{}
 	before := doneSum(rows)
-	disputed, dispute, err := s.disputeByRefundTx(ctx, tx, r, refundedTotal(lines)-askedOrDone(rows), refundedTotal(lines))
+	unasked := refundedTotal(lines) - askedOrDone(rows) - lostMarked(rows, r.Report)
+	disputed, dispute, err := s.disputeByRefundTx(ctx, tx, r, unasked, refundedTotal(lines))
 	if err != nil {
 		return RefundChange{}, err
 	}
 	for _, row := range settleRefunds(rows, r.Report, lines, disputed) {
-		if row.isNew && r.isPix() {
+		if row.isNew && row.ID == "" && r.isPix() {
 			row.Kind = RefundTakenBack
 			change.TakenBack += row.Amount
 		}
@@ -136,8 +137,12 @@ func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, 
 	now := s.deps.Clock.Now()
 	switch {
 	case row.isNew:
+		id, err := s.newRefundID(ctx, tx, row.ID)
+		if err != nil {
+			return err
+		}
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-			ID: objectid.At(now), Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, GatewayRefundID: filled(row.GatewayRefundID),
+			ID: id, Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, GatewayRefundID: filled(row.GatewayRefundID),
 			Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: string(cmp.Or(row.Kind, RefundByUs)), Status: string(row.Status),
 			Source: sourceGateway, EventID: row.EventID, EventType: row.EventType, Reason: filled(row.Reason),
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
@@ -154,6 +159,22 @@ func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, 
 		})
 	}
 	return nil
+}
+
+// newRefundID is the id of a row that a report makes: the one which the refund bears at
+// its gateway, where no other row has it.
+func (s *Service) newRefundID(ctx context.Context, tx pgx.Tx, marked objectid.ID) (objectid.ID, error) {
+	if marked == "" {
+		return objectid.At(s.deps.Clock.Now()), nil
+	}
+	_, err := s.db.RefundFind(ctx, tx, marked)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return marked, nil
+	case err != nil:
+		return "", fmt.Errorf("read refund: %w", err)
+	}
+	return objectid.At(s.deps.Clock.Now()), nil
 }
 
 // RefundedTotal is what has been given back of a subscription's or order's

@@ -10,17 +10,20 @@ import (
 
 // RefundFault words why a refund that an admin or customer asked for was not made, or
 // may not have been (RefundPayment): 409 while another one of the payment is not
-// answered; 422 REFUND_NOT_ALLOWED under a dispute, and when nothing is left; 500
+// answered, and once when the gateway turns out to have made it before; 422 REFUND_NOT_ALLOWED under a dispute, and when nothing is left; 500
 // REFUND_FAILED when the gateway refuses; 503 while it does not answer.
 func (s *Service) RefundFault(ctx context.Context, err error) error {
 	var rejected *Rejected
 	var declined *Declined
 	var open *RefundOpenError
+	var found *RefundFoundError
 	var disputed *RefundDisputedError
 	var worded *fault.Error
 	switch {
 	case errors.As(err, &open):
 		return open.Fault()
+	case errors.As(err, &found):
+		return found.Fault()
 	case errors.As(err, &disputed):
 		return disputed.Fault()
 	case errors.Is(err, ErrRefundTooMuch):

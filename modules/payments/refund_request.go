@@ -212,7 +212,7 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 	if err != nil {
 		return Refund{}, err
 	}
-	if err := s.compareRefunds(ctx, gateway, key, q.Payment); err != nil {
+	if err := s.compareRefunds(ctx, gateway, key, q); err != nil {
 		return Refund{}, err
 	}
 	now := s.deps.Clock.Now()
@@ -294,21 +294,44 @@ func leftOf(paid money.Cents, rows []*Refund) money.Cents {
 // compareRefunds takes the gateway's own list of a payment's refunds into the
 // ledger: what no row of ours explains, such as a refund at its console, is
 // recorded, and lowers what is left. While a request is open nothing is asked.
-func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key string, p LedgerPayment) error {
-	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: string(p.Gateway), PaymentRef: key})
+// Errors: *RefundFoundError when what was recorded may be what an admin asks for.
+func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key string, q RefundRequest) error {
+	p := q.Payment
+	before, err := s.refundsOfPayment(ctx, p.Gateway, key)
 	if err != nil {
 		return err
 	}
-	for _, row := range found {
-		if r := refundOf(row); unanswered([]*Refund{&r}) != nil {
-			return s.RefundOpen(ctx, s.deps.Pool, r)
-		}
+	if open := unanswered(before); open != nil {
+		return s.RefundOpen(ctx, s.deps.Pool, *open)
 	}
 	all, err := gateway.ListRefunds(ctx, PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: key})
 	if err != nil {
 		return err
 	}
-	return s.recordList(ctx, key, p, all)
+	if err := s.recordList(ctx, key, p, all); err != nil || len(all) == 0 || q.AdminID == nil && q.Admin == "" {
+		return err // the platform asks for what is left, which is less now
+	}
+	after, err := s.refundsOfPayment(ctx, p.Gateway, key)
+	if err != nil {
+		return err
+	}
+	if found := foundRefunds(before, after, all, q.Amount); len(found) > 0 {
+		idempotency.AttemptOf(ctx).KeepOpen() // the request made again goes through, by the same key, too
+		return &RefundFoundError{Refunds: found}
+	}
+	return nil
+}
+
+func (s *Service) refundsOfPayment(ctx context.Context, gateway GatewayName, key string) ([]*Refund, error) {
+	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: key})
+	if err != nil {
+		return nil, fmt.Errorf("read refunds: %w", err)
+	}
+	rows := make([]*Refund, len(found))
+	for i, row := range found {
+		rows[i] = new(refundOf(row))
+	}
+	return rows, nil
 }
 
 // recordList records what the gateway lists, and has it do what its events would have

@@ -161,6 +161,9 @@ func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine, disputed 
 		}
 	}
 	takeBack(rows, doneSum(rows)-target)
+	if !disputed {
+		rows = restoreMarked(rows, r, RefundDone, target-doneSum(rows))
+	}
 	if missing = target - doneSum(rows); missing > 0 && !disputed {
 		rows = append(rows, &Refund{
 			Amount: missing, Status: RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
@@ -175,6 +178,37 @@ func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine, disputed 
 		return rows
 	}
 	return settleListed(rows, r)
+}
+
+// restoreMarked makes the rows of refunds that bear the mark of a request of ours and
+// that no row knows: they were lost with the restore of a database, and come back under
+// their own id. Together they are of missing at most, what no row explains.
+func restoreMarked(rows []*Refund, r RefundReport, status RefundStatus, missing money.Cents) []*Refund {
+	for _, single := range r.Singles {
+		if single.RefundID == "" || single.ID != "" || single.Status != status || single.Amount > missing || rowOf(rows, single) != nil {
+			continue
+		}
+		row := &Refund{
+			ID: single.RefundID, Amount: single.Amount, Status: status, EventID: r.EventID, EventType: r.Type, Reason: single.Reason,
+			RequestedAt: single.At, isNew: true,
+		}
+		if status == RefundDone {
+			row.RefundedAt = new(single.At)
+		}
+		rows, missing = append(rows, row), missing-single.Amount
+	}
+	return rows
+}
+
+// lostMarked is what a report tells of refunds that bear the mark of a request of ours
+// and have no row: the platform gave that money back, not the payer's bank.
+func lostMarked(rows []*Refund, r RefundReport) (sum money.Cents) {
+	for _, single := range r.Singles {
+		if single.RefundID != "" && single.Status == RefundDone && rowOf(rows, single) == nil {
+			sum += single.Amount
+		}
+	}
+	return sum
 }
 
 // mayBeDone reports whether a request that nobody has answered may be behind what is
@@ -208,6 +242,11 @@ func settleListed(rows []*Refund, r RefundReport) []*Refund {
 			unexplained -= row.Amount
 		}
 	}
+	marked := len(rows)
+	rows = restoreMarked(rows, r, RefundPending, unexplained)
+	for _, row := range rows[marked:] {
+		unexplained -= row.Amount
+	}
 	if unexplained > 0 {
 		return append(rows, &Refund{
 			Amount: unexplained, Status: RefundPending, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true,
@@ -238,7 +277,7 @@ func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending m
 		if single.Status != RefundDone || single.ID == "" || disputed {
 			return rows
 		}
-		row = &Refund{EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount, isNew: true}
+		row = &Refund{ID: single.RefundID, EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount, isNew: true}
 		rows = append(rows, row)
 	}
 	if single.ID != "" && row.GatewayRefundID != single.ID {

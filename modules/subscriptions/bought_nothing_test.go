@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,18 +42,18 @@ func (b *bundle) bought(t *testing.T, gateway payments.GatewayName, id objectid.
 	return made["id"].(string)
 }
 
-// consoleRefund gives a payment back at its gateway's console.
+// consoleRefund gives a payment back at its gateway's console: without the mark of a request
+// of ours.
 func (b *bundle) consoleRefund(t *testing.T, gateway payments.GatewayName, payment string, cents money.Cents) {
 	t.Helper()
-	var of payments.Gateway = b.gateways.A
+	s := b.gateways.Sandbox
+	s.GWA.SetBalance(10_000_000)
 	if gateway == payments.GWB {
-		of = b.gateways.B
+		body := url.Values{"payment_intent": {payment}, "amount": {strconv.Itoa(int(cents))}}.Encode()
+		atGateway(t, s.GWBURL()+"/v1/refunds", "Authorization", "Bearer sk_test_sandbox", "application/x-www-form-urlencoded", body)
+	} else {
+		atGateway(t, s.GWAURL()+"/payments/"+payment+"/refund", "access_token", "$aact_hmlg_sandbox", "application/json", `{"value":`+cents.String()+`}`)
 	}
-	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	_, err := of.Refund(t.Context(), payments.RefundTerms{ // of no row of ours
-		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: payment, PaymentIntentID: payment}, Amount: cents, AskedAt: b.clock.Now(),
-	})
-	require.NoError(t, err)
 	b.settle(t)
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
-	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
 	sandboxa "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
@@ -350,11 +349,7 @@ func TestAWholePixOfGatewayBThatNobodyHereGaveBackIsALostDispute(t *testing.T) {
 	id := idOf(a)
 	require.NoError(t, pixKinds["gwb"].pay(b, a))
 	b.settle(t)
-	_, err := b.gateways.B.Refund(t.Context(), payments.RefundTerms{ // as at the gateway's console: of no row of ours
-		RefundID: objectid.New(), Payment: payments.PaymentRef{PaymentID: info(a)["payment_intent_id"].(string)}, Amount: 4990, AskedAt: b.clock.Now(),
-	})
-	require.NoError(t, err)
-	b.settle(t)
+	b.consoleRefund(t, payments.GWB, info(a)["payment_intent_id"].(string), 4990)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4990", id))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "whichever of the gateway's events came first")

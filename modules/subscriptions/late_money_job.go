@@ -98,7 +98,7 @@ func (s *Service) lookLater(ctx context.Context, a LateMoneyArgs, why error) err
 	if !again {
 		s.log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return nil
+		return s.finishAsked(ctx, payments.GWA, a.EventID, a.SubscriptionID, payments.NotAsIsTold)
 	}
 	at := s.clock.Now().Add(pause)
 	a.Misses++
@@ -141,8 +141,27 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
 		e.ConciliationID = text(sub.PixConciliationID)
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		_, err := s.ApplyEventTx(ctx, tx, e)
-		return err
+		result, err := s.ApplyEventTx(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		return s.payments.FinishAskedTx(ctx, tx, payments.GWA, a.EventID, result)
+	})
+}
+
+// finishAsked tells in the log of an event, which only had the gateway asked, what came of
+// it: why it changed nothing, "" when it was applied.
+func (s *Service) finishAsked(ctx context.Context, gateway payments.GatewayName, event string, id objectid.ID, ignored string) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		sub, err := s.db.GetSubscription(ctx, tx, id)
+		if err != nil {
+			return fmt.Errorf("read subscription: %w", err)
+		}
+		r := payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
+		if ignored != "" {
+			r.Status = payments.ResultIgnored
+		}
+		return s.payments.FinishAskedTx(ctx, tx, gateway, event, r)
 	})
 }
 

@@ -44,27 +44,41 @@ func (s *Service) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, even
 // there goes on here, whatever an event said.
 func (s *Service) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
-	if err != nil || Status(sub.Status).Ended() || remoteID(sub) == "" {
+	if err != nil {
 		return err
 	}
+	ignored, err := s.followRecurrence(ctx, sub, a)
+	if err != nil {
+		return err
+	}
+	return s.finishAsked(ctx, payments.GatewayName(sub.Gateway), a.EventID, sub.ID, ignored)
+}
+
+func (s *Service) followRecurrence(ctx context.Context, sub row, a RecurrenceArgs) (ignored string, err error) {
+	if Status(sub.Status).Ended() {
+		return ignoredEnded, nil
+	}
+	if remoteID(sub) == "" {
+		return payments.NotAsIsTold, nil
+	}
 	if sub.Gateway == string(payments.GWB) {
-		return s.lookAtPeriodEnd(ctx, sub.ID)
+		return "", s.lookAtPeriodEnd(ctx, sub.ID)
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
-		return err
+		return "", err
 	}
 	remote, err := s.readRunning(ctx, gateway, sub)
 	switch {
 	case err == errMissingOnce: //nolint:errorlint // joined with another, that one has failed
-		return nil // looked for again in an hour
+		return "the gateway does not find it, and is asked again in an hour", nil
 	case err != nil:
-		return fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
+		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
 	case remote.Status != payments.RemoteCanceled:
 		s.log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
-		return nil
+		return payments.NotAsIsTold, nil
 	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status).Ended() || remoteID(locked) != remote.GatewayID {
 			return err
@@ -81,10 +95,12 @@ func (s *Service) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error 
 // endWithGatewayTx ends a subscription whose recurrence has ended at its gateway. Where it
 // goes on to the end of its paid time, that the recurrence has ended is all that is
 // written. What gateway A only holds inactive keeps the charges that it made ahead, which
-// are collected all the same: it is deleted, which takes them away.
+// are collected all the same: it is deleted, which takes them away. What only an event says
+// has ended is read first, and ended where it runs: the event may be of another environment.
 func (s *Service) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c change, remote payments.RemoteSubscription) error {
 	now := s.clock.Now()
-	leaves := sub.Gateway == string(payments.GWA) && remote.NativeStatus != deletedAtGWA
+	told := c.source == ByWebhook && sub.Gateway == string(payments.GWB)
+	leaves := told || sub.Gateway == string(payments.GWA) && remote.NativeStatus != deletedAtGWA
 	if !s.outlives(*sub) {
 		note := c.edit
 		c.edit = func(r *row) {
@@ -98,7 +114,7 @@ func (s *Service) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c c
 		if _, err := s.moveTx(ctx, tx, sub, c); err != nil || !leaves {
 			return err
 		}
-		return s.endAtGatewayTx(ctx, tx, *sub)
+		return s.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: told})
 	}
 	if sub.GatewayDeletedAt != nil {
 		return nil

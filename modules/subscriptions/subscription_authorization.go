@@ -49,16 +49,14 @@ func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change
 }
 
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
-// the specification says, also within a period that is paid. Cancelled is final and is
-// applied at once. The others may be older than what made the authorization active: the
-// gateway is asked first, and says which end it is.
+// the specification says, also within a period that is paid. Anybody who has gateway A's
+// token may tell them: the gateway is asked first, by job, and says which end it is.
+// Cancelled is final; the others may be older than what made the authorization active.
 func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	switch {
 	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
-	case e.Kind == payments.AuthorizationWasCancelled:
-		return "", s.unauthorizeTx(ctx, tx, sub, AuthorizationCancelled, e.ID)
-	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
+	case e.Kind != payments.AuthorizationWasCancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
 	}
 	return askedAuthorization, s.askAuthorizationTx(ctx, tx, refusedArgs{SubscriptionID: sub.ID, EventID: e.ID})

@@ -45,16 +45,28 @@ var endedAuthorizations = map[payments.AuthorizationStatus]Action{
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
 // subscription did not know it learns, and is opened, when our id stands in it.
 func (s *Service) FollowAuthorization(ctx context.Context, a refusedArgs) error {
-	if a.AuthorizationID == "" {
-		return s.FollowRefusal(ctx, a.SubscriptionID, a.EventID)
-	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
-	if err != nil || sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
+	if err != nil {
 		return err
+	}
+	follow := s.followActivation
+	if a.AuthorizationID == "" {
+		follow = s.followRefusal
+	}
+	ignored, err := follow(ctx, sub, a)
+	if err != nil {
+		return err
+	}
+	return s.finishAsked(ctx, payments.GWA, a.EventID, sub.ID, ignored)
+}
+
+func (s *Service) followActivation(ctx context.Context, sub row, a refusedArgs) (ignored string, err error) {
+	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
+		return "an identifier of another subscription", nil
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
-		return err
+		return "", err
 	}
 	ref := authorizationRef(sub)
 	ref.ID = a.AuthorizationID
@@ -62,40 +74,42 @@ func (s *Service) FollowAuthorization(ctx context.Context, a refusedArgs) error 
 	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && auth.Status != payments.AuthorizationActive {
 		s.log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing", slog.String("subscription_id", sub.ID.String()),
 			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
-		return nil
+		return payments.NotAsIsTold, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
+		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
 	_, err = s.settle(ctx, sub, answer{source: ByLiveRead, auth: &auth})
-	return err
+	return "", err
 }
 
-// FollowRefusal ends a subscription whose authorization is over at the gateway, too.
+// followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Service) FollowRefusal(ctx context.Context, id objectid.ID, event string) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || Status(sub.Status).Ended() || sub.GwaPixAuthID == nil {
-		return err
+func (s *Service) followRefusal(ctx context.Context, sub row, told refusedArgs) (ignored string, err error) {
+	if Status(sub.Status).Ended() {
+		return ignoredEnded, nil
+	}
+	if sub.GwaPixAuthID == nil {
+		return payments.NotAsIsTold, nil
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
-		return err
+		return "", err
 	}
 	a, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 	if err != nil {
-		return fmt.Errorf("read authorization of %s: %w", id, err)
+		return "", fmt.Errorf("read authorization of %s: %w", sub.ID, err)
 	}
 	action, ended := endedAuthorizations[a.Status]
 	if !ended {
-		s.log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", id.String()), slog.String("event_id", event))
-		return nil
+		s.log.InfoContext(ctx, "authorization stands although an event says that it is over", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
+		return payments.NotAsIsTold, nil
 	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
+	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || text(locked.GwaPixAuthID) != a.ID || Status(locked.Status).Ended() {
 			return err
 		}
-		return s.unauthorizeTx(ctx, tx, &locked, action, event)
+		return s.unauthorizeTx(ctx, tx, &locked, action, told.EventID)
 	})
 }

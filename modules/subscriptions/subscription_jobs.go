@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -44,6 +45,7 @@ func (debitArgs) Kind() string { return "subscriptions_debit" }
 // endArgs ends at the gateway what has ended here.
 type endArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
+	Told           bool        `json:"told,omitempty"` // the gateway said by an event that it has ended there: a look may be enough
 }
 
 // Kind names the job.
@@ -110,6 +112,29 @@ func (s *Service) EndAtGateway(ctx context.Context, id objectid.ID) error {
 	return s.ends(ctx, id, runsThere, s.endThere)
 }
 
+// ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
+func (s *Service) ConfirmEnd(ctx context.Context, id objectid.ID) error {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	if err != nil || !runsThere(sub) {
+		return err
+	}
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return err
+	}
+	if remoteID(sub) == "" {
+		return s.EndAtGateway(ctx, id)
+	}
+	remote, err := gateway.ReadSubscription(payments.Background(ctx), remoteID(sub), sub.ID)
+	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status.Ended() {
+		return s.noteEnded(ctx, sub)
+	}
+	if err == nil {
+		s.log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended", slog.String("subscription_id", id.String()))
+	}
+	return s.EndAtGateway(ctx, id) // what is not known, too
+}
+
 // runsThere reports whether a subscription that has ended here is not known to have ended
 // at its gateway.
 func runsThere(sub row) bool {
@@ -120,6 +145,11 @@ func (s *Service) endThere(ctx context.Context, sub row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
+	return s.noteEnded(ctx, sub)
+}
+
+// noteEnded notes that the gateway has confirmed the end of what has ended here.
+func (s *Service) noteEnded(ctx context.Context, sub row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !Status(locked.Status).Ended() {

@@ -135,8 +135,14 @@ func (s *Service) endAtGatewayTx(ctx context.Context, tx pgx.Tx, sub row) error 
 	if !knownAtGateway(sub) {
 		return nil
 	}
-	_, err := s.jobs.InsertTx(ctx, tx, endArgs{SubscriptionID: sub.ID}, &river.InsertOpts{Queue: jobs.QueueGateway})
-	return err
+	return s.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID})
+}
+
+func (s *Service) endTx(ctx context.Context, tx pgx.Tx, a endArgs) error {
+	if _, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
+		return fmt.Errorf("queue the end at the gateway: %w", err)
+	}
+	return nil
 }
 
 // settleRemoteTx writes what became of a card subscription. At gateway A the

@@ -109,8 +109,10 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 	default:
 		c.edit = func(r *row) { s.follow(r, e, extended) }
 	}
-	_, err = s.moveTx(ctx, tx, sub, c)
-	return "", err
+	if _, err := s.moveTx(ctx, tx, sub, c); err != nil || !Status(sub.Status).Ended() {
+		return "", err
+	}
+	return "", s.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: true})
 }
 
 // heldTx says what keeps a subscription suspended against gateway B's routine word

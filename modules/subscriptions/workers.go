@@ -37,6 +37,9 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.RetryDebit(ctx, job.Args.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
+		if job.Args.Told {
+			return s.ConfirmEnd(ctx, job.Args.SubscriptionID)
+		}
 		return s.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[renewalChargeArgs]) error {

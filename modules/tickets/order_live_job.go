@@ -1,6 +1,7 @@
 package tickets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (s *Service) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs, 
 func (s *Service) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
 	known, err := s.payments.FindPayment(ctx, s.pool, payments.GWA, a.PaymentID)
 	if err != nil || known != nil {
-		return err // the answer to the purchase was faster
+		return cmp.Or(err, s.finishAsked(ctx, a, payments.Result{Status: payments.ResultApplied})) // the answer to the purchase was faster
 	}
 	p, err := s.payments.ReadSettled(ctx, payments.GWA, a.PaymentID, a.OrderID)
 	if errors.Is(err, payments.ErrGatewayMissing) {
@@ -73,11 +74,21 @@ func (s *Service) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
 		return fmt.Errorf("read payment %s: %w", a.PaymentID, err)
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		_, err := s.ApplyEventTx(ctx, tx, payments.Event{
+		result, err := s.ApplyEventTx(ctx, tx, payments.Event{
 			Gateway: payments.GWA, ID: a.EventID, Type: payments.ReadLive, Kind: payments.PaymentWasSettled, CreatedAt: s.clock.Now(),
 			Reference: a.OrderID, Payment: &p,
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return s.payments.FinishAskedTx(ctx, tx, payments.GWA, a.EventID, result)
+	})
+}
+
+// finishAsked tells in the webhook's log what came of asking the gateway.
+func (s *Service) finishAsked(ctx context.Context, a LiveMoneyArgs, r payments.Result) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		return s.payments.FinishAskedTx(ctx, tx, payments.GWA, a.EventID, r)
 	})
 }
 
@@ -87,7 +98,7 @@ func (s *Service) lookLater(ctx context.Context, a LiveMoneyArgs, why error) err
 	if !again {
 		s.log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing", slog.String("order_id", a.OrderID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-		return nil
+		return s.finishAsked(ctx, a, payments.Result{Status: payments.ResultIgnored, Reason: payments.NotAsIsTold})
 	}
 	at := s.clock.Now().Add(pause)
 	a.Misses++

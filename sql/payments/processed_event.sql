@@ -1,3 +1,17 @@
+-- name: ProcessedEventAnswer :exec
+-- ProcessedEventAnswer gives an event of which a job has asked the gateway, and every
+-- authenticated log of it, what came of that. One that has another result keeps it.
+WITH asked AS (
+    SELECT e.gateway, e.event_id FROM payments.processed_events e
+    WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state = 'done' AND e.result->>'status' = 'queued'
+    FOR UPDATE
+), logs AS (
+    UPDATE payments.webhook_logs l SET processed = true, result = @result, processed_at = sqlc.arg(at)::timestamptz
+    FROM asked a WHERE l.gateway = a.gateway AND l.event_id = a.event_id AND l.signature_valid
+)
+UPDATE payments.processed_events e SET result = @result, updated_at = sqlc.arg(at)::timestamptz
+FROM asked a WHERE e.gateway = a.gateway AND e.event_id = a.event_id;
+
 -- name: ProcessedEventClaim :execrows
 -- ProcessedEventClaim makes the caller the one who applies the event. While
 -- another transaction is at it, the statement waits; no row means that it has

@@ -1,0 +1,84 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/sandbox"
+	"marquee/platform/sandbox/stage"
+)
+
+// TestAForgedCancellationEndsNothing: whoever has gateway A's token may tell that an
+// authorization was cancelled. The gateway is asked first, and what it says stands in the
+// log of the event.
+func TestAForgedCancellationEndsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, auth := b.authorized(t)
+	b.work(t)
+	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", "authorization", object{"id": auth, "status": "CANCELLED", "contractId": id.String()})
+	b.eventually(t, "the gateway denies it", func() bool { return b.text(t, authorizationResult) == "ignored active" })
+	require.Equal(t, payments.NotAsIsTold, b.text(t, "SELECT result->>'reason' FROM payments.webhook_logs ORDER BY received_at DESC, id DESC LIMIT 1"))
+	require.Equal(t, "active", b.status(t, id))
+	require.True(t, b.access(t))
+	_, err := b.gateways.Sandbox.GWA.CancelAuthorization(auth, "by the payer")
+	require.NoError(t, err)
+	b.eventually(t, "the true one ends it", func() bool { return b.status(t, id) == "cancelled" })
+	b.eventually(t, "and its log says so", func() bool { return b.text(t, authorizationResult) == "processed cancelled" })
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'status' = 'queued'"))
+}
+
+// TestAnEndThatGatewayBTellsIsLookedAt: an event of another environment, or played again,
+// ends the subscription here, so that nothing may go on charging there.
+func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
+	t.Parallel()
+	for name, told := range map[string]payments.EventKind{"deleted": payments.SubscriptionWasEnded, "updated": payments.SubscriptionChanged} {
+		for _, silent := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				id := b.paidGWB(t)
+				recurrence := column[string](t, b, id, "gwb_subscription_id")
+				b.clock.Advance(time.Minute)
+				b.apply(t, payments.Event{
+					Gateway: payments.GWB, Type: "customer.subscription." + name, Kind: told, CreatedAt: b.clock.Now(), SubscriptionID: recurrence,
+					Subscription: &payments.RemoteSubscription{GatewayID: recurrence, Status: payments.RemoteCanceled, NativeStatus: "canceled"},
+				})
+				require.Equal(t, "cancelled", b.status(t, id))
+				require.True(t, b.chargesAt(t, payments.GWB, recurrence), "it is untrue")
+				faults := b.gateways.Sandbox.GWB.Stage().Faults
+				if silent {
+					require.NoError(t, faults.Plan(stage.Fault{Path: "/v1/subscriptions", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+				}
+				if silent {
+					_ = b.service.ConfirmEnd(t.Context(), id)
+					require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"), "it is asked again")
+					faults.Clear()
+					b.looks(t, time.Minute)
+				} else {
+					b.work(t)
+				}
+				b.eventually(t, "it is ended there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
+				require.False(t, b.chargesAt(t, payments.GWB, recurrence))
+			})
+		}
+	}
+	t.Run("that is true", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id := b.paidGWB(t)
+		b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+		require.NoError(t, b.gateways.B.CancelSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)) // at its console
+		require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{Method: http.MethodDelete, Path: "/v1/subscriptions", Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
+		b.work(t)
+		b.listen()
+		b.settle(t)
+		b.eventually(t, "a look is enough", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
+		require.Equal(t, "cancelled", b.status(t, id))
+		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end'"))
+	})
+}
