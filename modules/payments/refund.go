@@ -232,7 +232,7 @@ func refundOf(row paymentsdb.PaymentsRefund) Refund {
 		Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
 		Kind: RefundKind(row.Kind), Status: RefundStatus(row.Status), ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
 		Reason: value(row.Reason), Admin: value(row.Admin), AdminID: row.AdminID, Failure: value(row.Failure),
-		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt,
+		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}
 }
 

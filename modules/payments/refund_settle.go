@@ -135,7 +135,8 @@ type Refund struct {
 	AdminID     *objectid.ID
 	Failure     string
 	RequestedAt time.Time
-	RefundedAt  *time.Time // when the money counted
+	RefundedAt  *time.Time // when the money counted, by the gateway's clock
+	UpdatedAt   time.Time  // when the row was last changed, by ours
 
 	isNew, changed bool
 }

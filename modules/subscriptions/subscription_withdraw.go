@@ -24,7 +24,7 @@ import (
 // withdrawal is what became of a withdrawal.
 type withdrawal struct {
 	sub        row
-	amount     money.Cents // given back by it, or on its way: without what had been given back before
+	amount     money.Cents // given back by it and by refunds beside it, or on its way: without what had been given back before, unless that was all
 	refundedAt *time.Time  // nil until all of it is given back
 	underWay   bool        // a refund is not answered, or not done
 }
@@ -216,8 +216,15 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 	if err != nil {
 		return withdrawal{}, err
 	}
+	at, err := s.db.GetWithdrawnAt(ctx, s.pool, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		at, err = s.clock.Now(), nil
+	}
+	if err != nil {
+		return withdrawal{}, fmt.Errorf("read when it was withdrawn from: %w", err)
+	}
 	w := withdrawal{sub: sub}
-	done := money.Cents(0)
+	var done, earlier money.Cents
 	for _, r := range chain {
 		paid, given, err := s.paidAndGiven(ctx, r.ID)
 		if err != nil {
@@ -226,9 +233,10 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 		for _, p := range paid {
 			w.amount += p.Payment.Amount
 		}
-		before := askedBefore(given)
 		for _, r := range given {
-			if before(r) {
+			before := givenBefore(r, at)
+			if before {
+				earlier += r.Amount
 				w.amount -= r.Amount
 			}
 			if r.Status == payments.RefundRequested || r.Status == payments.RefundPending {
@@ -237,7 +245,7 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 			if r.Status != payments.RefundDone {
 				continue
 			}
-			if !before(r) {
+			if !before {
 				done += r.Amount
 			}
 			if w.refundedAt == nil || r.RefundedAt.After(*w.refundedAt) {
@@ -245,26 +253,20 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 			}
 		}
 	}
-	if done < w.amount {
+	switch {
+	case w.amount == 0: // nothing was left: what had been given back is told
+		w.amount = earlier
+	case done < w.amount:
 		w.refundedAt = nil
 	}
 	return w, nil
 }
 
-// askedBefore tells the refunds, newest first, that were there before the withdrawal asked
-// for the first of its own, and that have come to something.
-func askedBefore(given []payments.Refund) func(payments.Refund) bool {
-	own := func(r payments.Refund) bool { return r.ByAdmin && r.AdminID == nil && r.Reason == withdrawalReason }
-	var first *time.Time
-	for _, r := range slices.Backward(given) {
-		if own(r) {
-			first = &r.RequestedAt
-			break
-		}
-	}
-	return func(r payments.Refund) bool {
-		return r.Status != payments.RefundFailed && !own(r) && (first == nil || !r.RequestedAt.After(*first))
-	}
+// givenBefore reports whether the refund was made when the customer withdrew. One that was
+// under way then, as an admin's beside the withdrawal, gives its money back with it.
+func givenBefore(r payments.Refund, withdrawn time.Time) bool {
+	own := r.ByAdmin && r.AdminID == nil && r.Reason == withdrawalReason
+	return r.Status == payments.RefundDone && !own && !r.UpdatedAt.After(withdrawn)
 }
 
 // paidAndGiven are the payments of a subscription and the refunds of them.

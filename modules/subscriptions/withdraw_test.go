@@ -50,6 +50,51 @@ func TestAWithdrawalTellsWhatItGivesBack(t *testing.T) {
 	require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 }
 
+// TestAWithdrawalBesideAnAdminsRefund: whose answer is lost while the customer withdraws.
+// What both give back is told, and the instant once all of it is, also when all of it
+// was given back before.
+func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
+	t.Parallel()
+	for gateway, unit := range map[string]float64{"gwa": 0.01, "gwb": 1} {
+		for name, part := range map[string]object{"all of it": {"reason": "as agreed"}, "a part": {"reason": "as agreed", "value": 9.9}} {
+			t.Run(gateway+" "+name, func(t *testing.T) {
+				t.Parallel()
+				b := withdrawable(t)
+				id := begins[gateway](b, t)
+				if _, given := part["value"]; given && gateway == "gwb" {
+					part = object{"reason": "as agreed", "amount": 990}
+				}
+				b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+				again := b.loseRefunds(t, stage.FaultTimeoutBefore)
+				b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", part).Expect(503)
+				withdraw := func() object { return b.expect(t, 200, http.MethodPost, withdrawPath, nil) }
+				answer := withdraw()
+				require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
+				require.Nil(t, answer["refunded_at"])
+				again()
+				b.looks(t, 30*time.Minute)
+				_ = b.service.GiveBack(t.Context(), id)
+				answer = withdraw()
+				require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
+				require.NotEmpty(t, answer["refunded_at"])
+				require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
+			})
+		}
+		t.Run(gateway+" before", func(t *testing.T) {
+			t.Parallel()
+			b := withdrawable(t)
+			id := begins[gateway](b, t)
+			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+			b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"}).Expect(200)
+			b.clock.Advance(time.Minute)
+			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+			require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
+			require.NotEmpty(t, answer["refunded_at"])
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
+		})
+	}
+}
+
 func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]struct {

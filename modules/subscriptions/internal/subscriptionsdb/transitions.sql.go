@@ -24,6 +24,18 @@ func (q *Queries) GetLastReason(ctx context.Context, db DBTX, subscriptionID obj
 	return reason, err
 }
 
+const getWithdrawnAt = `-- name: GetWithdrawnAt :one
+SELECT at FROM subscriptions.transitions WHERE subscription_id = $1 AND reason = 'withdrawn' ORDER BY id DESC LIMIT 1
+`
+
+// When the customer withdrew from the subscription.
+func (q *Queries) GetWithdrawnAt(ctx context.Context, db DBTX, subscriptionID objectid.ID) (time.Time, error) {
+	row := db.QueryRow(ctx, getWithdrawnAt, subscriptionID)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
 const insertTransition = `-- name: InsertTransition :exec
 INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
