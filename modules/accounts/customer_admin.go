@@ -3,6 +3,7 @@ package accounts
 import (
 	"marquee/platform/collection"
 	"marquee/platform/query"
+	"marquee/platform/taxid"
 )
 
 // newCustomers is the collection of customers as admins see and change it:
@@ -20,7 +21,7 @@ func (s *Service) newCustomers() *collection.Resource {
 			{Name: "username", Kind: query.String, Rule: usernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the customer's own e-mail"},
 			{Name: "email", Kind: query.String, Rule: emailRule, Doc: "Unique, kept in lower case; a new one is unverified unless email_verified is sent"},
 			{Name: "full_name", Expr: "coalesce(t.full_name, '')", Column: "full_name", Kind: query.String, Rule: fullName},
-			{Name: "tax_id", Kind: query.String, Nullable: true, Rule: s.taxIDRule(), Doc: "CPF or CNPJ; letters are stored in capitals"},
+			{Name: "tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal, Rule: s.taxIDRule(), Doc: "CPF or CNPJ; letters are stored in capitals"},
 			{Name: "phone", Kind: query.String, Nullable: true, Rule: collection.Rule{Pattern: `^\+[0-9]{10,15}$`, Means: "a plus sign, country code and number"}},
 			{Name: "nationality", Kind: query.String, Rule: nationalityRule, Doc: "ISO 3166-1, stored in capitals; empty when not told"},
 			{Name: "address", Kind: query.JSON, Nullable: true, Doc: "street, number, complement, locality, city, region_code, country, postal_code"},

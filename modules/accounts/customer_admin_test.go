@@ -243,3 +243,18 @@ func TestFilteringCustomersByAddress(t *testing.T) {
 		require.Equal(t, total, a.body["pagination"].(map[string]any)["qty_total_docs"], filter)
 	}
 }
+
+// TestFilteringCustomersByTaxID: its letters are stored in capitals, and asked for in either case.
+func TestFilteringCustomersByTaxID(t *testing.T) {
+	t.Parallel()
+	o := openOffice(t)
+	accountstest.Customer(t, o.db)
+	o.exec(t, "UPDATE accounts.users SET tax_id = '12ABC34501DE35' WHERE id = $1", o.customer.ID)
+	for filter, total := range map[string]float64{
+		`{"tax_id":"12abc34501de35"}`: 1, `{"tax_id":"12ABC34501DE35"}`: 1, `{"tax_id":{"$in":["0","12abc34501dE35"]}}`: 1,
+		`{"tax_id":{"$gte":"12abc3"}}`: 1, `{"tax_id":{"$ne":"12abc34501de35"}}`: 1, `{"tax_id":{"$regex":"abc"}}`: 0,
+	} {
+		a := o.json(t, http.MethodGet, "/customers?query="+url.QueryEscape(filter), o.adminToken, "")
+		require.Equal(t, total, a.body["pagination"].(map[string]any)["qty_total_docs"], filter)
+	}
+}

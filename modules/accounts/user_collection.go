@@ -72,7 +72,7 @@ func (s *Service) newUsers() *collection.Resource {
 			{Name: "password", Column: "password_hash", Kind: query.String, Secret: true, Rule: collection.Rule{Required: true, MinLength: minPasswordLength, MaxLength: maxPasswordLength}},
 			{Name: "name", Kind: query.String, WhenSet: true, Rule: required, Doc: "Display name"},
 			{Name: "full_name", Kind: query.String, WhenSet: true, Rule: nameRule},
-			{Name: "tax_id", Kind: query.String, WhenSet: true, Rule: s.taxIDRule()},
+			{Name: "tax_id", Kind: query.String, WhenSet: true, Normal: taxid.Normal, Rule: s.taxIDRule()},
 			{Name: "phone", Kind: query.String, WhenSet: true, Rule: phoneRule},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			{Name: "type_user", Kind: query.OID, Array: true, Rule: collection.Rule{MaxItems: 100}, Doc: "Ids of the user's profiles; set by root"},

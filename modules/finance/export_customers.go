@@ -9,6 +9,7 @@ import (
 	"marquee/platform/export"
 	"marquee/platform/fault"
 	"marquee/platform/query"
+	"marquee/platform/taxid"
 )
 
 // customerFields are what the export of customers can be filtered by: the fields
@@ -19,7 +20,7 @@ var customerFields = &query.Collection{Fields: map[string]query.Field{
 	"username":                {Expr: "x.username", Kind: query.String},
 	"email":                   {Expr: "x.email", Kind: query.String},
 	"full_name":               {Expr: "x.full_name", Kind: query.String},
-	"tax_id":                  {Expr: "x.tax_id", Kind: query.String, Nullable: true},
+	"tax_id":                  {Expr: "x.tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal},
 	"phone":                   {Expr: "x.phone", Kind: query.String, Nullable: true},
 	"nationality":             {Expr: "x.nationality", Kind: query.String},
 	"address":                 {Expr: "x.address", Kind: query.JSON, Nullable: true},

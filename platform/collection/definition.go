@@ -94,6 +94,9 @@ type Field struct {
 	WhenSet  bool // null is stored, and the key is left out of the answer
 	NullsEnd bool // sorts nulls last in both directions
 
+	// Normal is the form in which a string is stored, for filters; nil where it is as written.
+	Normal func(string) string
+
 	Write    Write
 	Secret   bool // written, never read, filtered or sorted: a password
 	Rule     Rule
@@ -245,7 +248,7 @@ func (f *Field) mayBeNull() bool { return f.Nullable || f.WhenSet }
 
 // registered is the field as the query compiler knows it.
 func (f *Field) registered() query.Field {
-	q := query.Field{Expr: f.Expr, Kind: f.Kind, Array: f.Array, Nullable: f.mayBeNull(), NullsEnd: f.NullsEnd, OIDPaths: f.OIDPaths}
+	q := query.Field{Expr: f.Expr, Kind: f.Kind, Array: f.Array, Nullable: f.mayBeNull(), NullsEnd: f.NullsEnd, OIDPaths: f.OIDPaths, Normal: f.Normal}
 	if f.WhenSet {
 		q.Presence = query.WhenSet
 	}

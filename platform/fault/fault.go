@@ -138,7 +138,7 @@ func InvalidAt(msg string, loc ...any) *Error {
 
 // FieldOf names the field that a location points to: its dotted path behind the
 // part of the request and the array index, so ["body", 0, "address", "city"] is
-// "address.city".
+// "address.city". What is wrong with a body as a whole, or with an object of it, is at "body".
 func FieldOf(loc []any) string {
 	field := ""
 	for i, step := range loc {
@@ -150,6 +150,9 @@ func FieldOf(loc []any) string {
 			field += "."
 		}
 		field += name
+	}
+	if field == "" && len(loc) > 0 && loc[0] == "body" {
+		return "body"
 	}
 	return field
 }

@@ -173,9 +173,9 @@ func TestBadBodies(t *testing.T) {
 		"no content type": {"", `[{"title":"ok"}]`, 415, ""},
 		"text":            {"text/plain", `[{"title":"ok"}]`, 415, ""},
 		"form":            {"application/x-www-form-urlencoded", `a=b`, 415, ""},
-		"malformed":       {"application/json", `[{"title":`, 422, ""},
-		"empty":           {"application/json", ``, 422, ""},
-		"not an array":    {"application/json", `{"title":"ok"}`, 422, ""},
+		"malformed":       {"application/json", `[{"title":`, 422, "body"},
+		"empty":           {"application/json", ``, 422, "body"},
+		"not an array":    {"application/json", `{"title":"ok"}`, 422, "body"},
 		"missing":         {"application/json", `[{"title":"ok"},{}]`, 422, "title"},
 		"too long":        {"application/json", `[{"title":"longer"}]`, 422, "title"},
 		"nested":          {"application/json", `[{"title":"ok","address":{"city":"x"}}]`, 422, "address.city"},
@@ -184,7 +184,7 @@ func TestBadBodies(t *testing.T) {
 		"bad time":        {"application/json", `[{"title":"ok","at":"tomorrow"}]`, 422, "at"},
 		"NUL":             {"application/json", `[{"title":"a\u0000"}]`, 422, "title"},
 		"no NUL":          {"application/json", `[{"title":"\\u00"}]`, 200, ""},
-		"too deep":        {"application/json", deep, 422, ""},
+		"too deep":        {"application/json", deep, 422, "body"},
 		"too large":       {"application/json", `[{"title":"` + strings.Repeat("x", 600) + `"}]`, 413, ""},
 	} {
 		a := c.Send(http.MethodPost, "/things", row.contentType, []byte(row.body))

@@ -55,6 +55,9 @@ type Field struct {
 	// OIDPaths lists the dotted paths below a JSON field that hold ids, such as
 	// "file_id" in requisitions.files. They compare as OID fields do.
 	OIDPaths []string
+	// Normal gives a string the form in which the column stores it, such as capitals;
+	// nil where that is as it is written. What a filter compares with passes it, a pattern does not.
+	Normal func(string) string
 }
 
 func (f Field) mayBeNull() bool { return !f.Array && (f.Nullable || f.Presence == WhenSet) }

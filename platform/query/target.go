@@ -2,6 +2,7 @@ package query
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -48,13 +49,22 @@ type scalar struct {
 	isNull  condition // matches null
 	there   condition // the key is in the document
 	present condition // there and not null
+	normal  func(string) string
+}
+
+// stored is an operand in the form in which the column has its values.
+func (s scalar) stored(v value) value {
+	if s.normal != nil && v.kind == valueString {
+		v.text = s.normal(v.text)
+	}
+	return v
 }
 
 func (s scalar) null() condition   { return s.isNull }
 func (s scalar) exists() condition { return s.there }
 
 func (s scalar) equal(v value) (condition, error) {
-	bound, ok, err := s.kind.operand(v)
+	bound, ok, err := s.kind.operand(s.stored(v))
 	if err != nil || !ok {
 		return constant(false), err
 	}
@@ -62,6 +72,12 @@ func (s scalar) equal(v value) (condition, error) {
 }
 
 func (s scalar) among(list []value) (condition, error) {
+	if s.normal != nil {
+		list = slices.Clone(list)
+		for i, v := range list {
+			list[i] = s.stored(v)
+		}
+	}
 	bound, n, _, err := s.kind.operands(list)
 	if err != nil || n == 0 {
 		return constant(false), err
@@ -70,7 +86,7 @@ func (s scalar) among(list []value) (condition, error) {
 }
 
 func (s scalar) compare(op string, v value) (condition, error) {
-	return s.kind.compare(s.x, op, v, s.present)
+	return s.kind.compare(s.x, op, s.stored(v), s.present)
 }
 
 func (s scalar) match(pattern string) condition {

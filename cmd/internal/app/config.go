@@ -19,7 +19,7 @@ type Config struct {
 	DatabaseURL  string        `env:"DATABASE_URL" secret:"yes" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
 	ReplicaURL   string        `env:"DATABASE_REPLICA_URL" secret:"yes" doc:"A read replica for reads that may lag; empty means the primary."`
 	PollOnly     bool          `env:"DATABASE_POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
-	MaxConns     int32         `env:"DATABASE_MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists; at least 4. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
+	MaxConns     int32         `env:"DATABASE_MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists; at least 4; GET /health has 2 more of its own. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
 	DatabaseWait time.Duration `env:"DATABASE_WAIT" envDefault:"1s" zero:"yes" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
 	LockWait     time.Duration `env:"DATABASE_LOCK_WAIT" envDefault:"2s" zero:"yes" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. 0: as long as it takes, as jobs do."`
 	InFlight     int           `env:"REQUESTS_IN_FLIGHT" zero:"yes" doc:"Requests that are worked on at once; further ones are 503 SERVICE_BUSY. 0: 64 for each core."`
