@@ -10,7 +10,7 @@ import (
 )
 
 type availabilityInput struct {
-	Email string `query:"email" maxLength:"254"`
+	Email string `query:"email" doc:"E-mail address"`
 	TaxID string `query:"tax_id" maxLength:"14"`
 }
 
@@ -21,7 +21,7 @@ type availabilityBody struct {
 
 func (h handlers) checkAvailability(ctx context.Context, in *availabilityInput) (*httpapi.Output[availabilityBody], error) {
 	if in.Email == "" && in.TaxID == "" {
-		return nil, fault.Bad("Give email, tax_id or both.")
+		return nil, fault.Bad("email or tax_id is required, or both.").WithField("email")
 	}
 	body := availabilityBody{}
 	var err error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -84,7 +83,7 @@ func (s *Service) takeMail(ctx context.Context, db postgres.DB, email string) er
 	}
 	now := s.clock.Now()
 	wait := now.Truncate(day).Add(day).Sub(now)
-	return fault.Throttled(wait, "This address has been sent too many mails today. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+	return fault.Throttled(wait, "This address has been sent too many mails today. Wait %s.", fault.Seconds(wait))
 }
 
 // claimTurnTx is the cooldown alone, of an address or of whatever stands for who
@@ -105,7 +104,7 @@ func (s *Service) claimTurnTx(ctx context.Context, tx pgx.Tx, purpose, subject s
 		return fmt.Errorf("read code turn: %w", err)
 	}
 	wait := last.Add(s.cfg.CodeCooldown).Sub(now)
-	return fault.Throttled(wait, "A code was requested a moment ago. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+	return fault.Throttled(wait, "A code was requested a moment ago. Wait %s.", fault.Seconds(wait))
 }
 
 // issueCodeTx makes a code for the user in place of an earlier one of the same
@@ -162,7 +161,7 @@ func (s *Service) compareCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.
 		return row, nil, fmt.Errorf("try code: %w", err)
 	}
 	if !secret.Equal(row.CodeMac, s.codes.mac(row.ID, code)) {
-		return row, fault.BadDetail("Wrong code. %d attempts remaining.", s.cfg.CodeAttempts-int(row.Attempts)), nil
+		return row, fault.BadDetail("Wrong code. %s remaining.", fault.Count(s.cfg.CodeAttempts-int(row.Attempts), "attempt")), nil
 	}
 	if err := s.q.CodeDelete(ctx, tx, row.ID); err != nil {
 		return row, nil, fmt.Errorf("use code: %w", err)

@@ -27,7 +27,7 @@ func (s *Service) newCustomers() *collection.Resource {
 			{Name: "address", Kind: query.JSON, Nullable: true, Doc: "street, number, complement, locality, city, region_code, country, postal_code"},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			{Name: "my_list", Kind: query.String, Array: true, Rule: collection.Rule{MaxLength: maxListEntry}},
-			{Name: "enable", Kind: query.Bool, Rule: collection.Rule{Required: true}, Doc: "A disabled customer cannot log in, and his tokens end"},
+			{Name: "enable", Kind: query.Bool, Rule: collection.Rule{Required: true}, Doc: "A disabled customer cannot log in, and their tokens end"},
 			{Name: "email_verified", Kind: query.Bool, Rule: collection.Rule{Required: true}},
 			{Name: "email_verified_at", Kind: query.Date, Nullable: true, Write: collection.Kept},
 			{Name: "current_subscription_id", Kind: query.OID, Nullable: true, Write: collection.Privileged},

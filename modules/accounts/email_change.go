@@ -146,7 +146,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 type changeEmailInput struct {
 	DeviceInput
 	Body struct {
-		NewEmail        string       `json:"new_email" minLength:"3" maxLength:"254"`
+		NewEmail        string       `json:"new_email" doc:"E-mail address, at most 254 characters"`
 		CurrentPassword *secret.Text `json:"current_password,omitempty" required:"false" maxLength:"1024" doc:"400 when wrong, the empty one too; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so"`
 	}
 }

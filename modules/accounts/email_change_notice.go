@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -63,7 +62,7 @@ func (s *Service) takeChange(ctx context.Context, db postgres.DB, userID objecti
 	}
 	now := s.clock.Now()
 	wait := now.Truncate(day).Add(day).Sub(now)
-	return fault.Throttled(wait, "Your e-mail was changed too often today. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+	return fault.Throttled(wait, "Your e-mail was changed too often today. Wait %s.", fault.Seconds(wait))
 }
 
 // askChangeTx notes that the user asks for a new address, and has the present one told.

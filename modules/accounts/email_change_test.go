@@ -76,10 +76,10 @@ func TestChangeOfEmailRefusals(t *testing.T) {
 	}
 	require.Equal(t, 429, changeEmail(t, b, b.token(t, other.Username), "free@example.com").status, "the address has its turn, too")
 	code := b.mailedCode(t, "free@example.com", 1)
-	for _, left := range []string{"4", "3", "2", "1", "0"} {
+	for _, left := range []string{"4 attempts", "3 attempts", "2 attempts", "1 attempt", "0 attempts"} {
 		a = confirmEmail(t, b, token, wrongCode(code))
 		require.Equal(t, 400, a.status)
-		require.Equal(t, "Wrong code. "+left+" attempts remaining.", a.detail())
+		require.Equal(t, "Wrong code. "+left+" remaining.", a.detail())
 	}
 	require.Equal(t, 429, confirmEmail(t, b, token, code).status)
 

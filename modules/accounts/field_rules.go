@@ -21,9 +21,21 @@ var emailForm = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@([a-z0-9]
 func normalEmail(email string, loc ...any) (string, error) {
 	email = asciiLower(strings.TrimSpace(email))
 	if len(email) > maxEmailLength || !emailForm.MatchString(email) || strings.Contains(email, "..") {
-		return "", fault.InvalidAt("has to be an e-mail address", loc...)
+		return "", fault.InvalidAt(notAnEmail, loc...)
 	}
 	return email, nil
+}
+
+const notAnEmail = "has to be an e-mail address"
+
+// emailFlaw says what is wrong with the e-mail of a record.
+func emailFlaw(value any) string {
+	if text, ok := value.(string); ok {
+		if _, err := normalEmail(text); err != nil {
+			return notAnEmail
+		}
+	}
+	return ""
 }
 
 // Mailbox is the form of an e-mail by which limits count: without case and +tag, at Gmail

@@ -204,7 +204,7 @@ func (s *Service) resetOwner(ctx context.Context, email string) (accountsdb.User
 
 type forgotInput struct {
 	Body struct {
-		Email string `json:"email" minLength:"3" maxLength:"254"`
+		Email string `json:"email" doc:"E-mail address, at most 254 characters"`
 	}
 }
 
@@ -221,7 +221,7 @@ func (h handlers) forgotPassword(ctx context.Context, in *forgotInput) (*httpapi
 
 type resetInput struct {
 	Body struct {
-		Email       string      `json:"email" minLength:"3" maxLength:"254"`
+		Email       string      `json:"email" doc:"E-mail address, at most 254 characters"`
 		Code        secret.Text `json:"code" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
 		NewPassword secret.Text `json:"new_password" maxLength:"1024" doc:"At least 8 characters, none of the commonest passwords nor your own e-mail or name; else 400"`
 	}

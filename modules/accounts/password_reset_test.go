@@ -90,10 +90,10 @@ func TestResetCountsAttempts(t *testing.T) {
 	b := setup(t).work(t)
 	c := accountstest.Customer(t, b.db)
 	code := forgot(t, b, c.Email, 1)
-	for _, left := range []string{"4", "3", "2", "1", "0"} {
+	for _, left := range []string{"4 attempts", "3 attempts", "2 attempts", "1 attempt", "0 attempts"} {
 		a := reset(t, b, c.Email, wrongCode(code), newPassword)
 		require.Equal(t, 400, a.status, a.raw)
-		require.Equal(t, "Wrong code. "+left+" attempts remaining.", a.detail())
+		require.Equal(t, "Wrong code. "+left+" remaining.", a.detail())
 	}
 	require.Equal(t, 429, reset(t, b, c.Email, wrongCode(code), newPassword).status)
 	require.Equal(t, 429, reset(t, b, c.Email, code, newPassword).status, "also with the right code")

@@ -90,7 +90,7 @@ func (s *Service) checkPassword(password secret.Text, own []string, loc ...any) 
 // passwords and codes 4).
 func (s *Service) checkNewPassword(password secret.Text, own ...string) error {
 	if utf8.RuneCountInString(password.Reveal()) < minPasswordLength {
-		return fault.Bad("The new password has to be at least %d characters long.", minPasswordLength).WithField("new_password")
+		return fault.Bad("The new password has to be at least %s long.", fault.Count(minPasswordLength, "character")).WithField("new_password")
 	}
 	if flaw := s.passwordFlaw(password, own...); flaw != "" {
 		return fault.Bad("The new password %s.", flaw).WithField("new_password")

@@ -51,9 +51,9 @@ func (s *Service) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*col
 		for _, column := range []string{"view", `"create"`, `"update"`, `"delete"`} {
 			v, _ := rec.Value(column)
 			names, _ := v.([]string)
-			for _, name := range names {
+			for i, name := range names {
 				if !known[name] {
-					return rec.Invalid(strings.Trim(column, `"`), "names an unknown handler; GET /routes lists them")
+					return rec.Invalid(strings.Trim(column, `"`), "names an unknown handler; GET /routes lists them", i)
 				}
 			}
 		}

@@ -46,9 +46,9 @@ func TestProfiles(t *testing.T) {
 		"long name":     {map[string]any{"name": strings.Repeat("x", 101)}, 422, fault.CodeValidation, "name"},
 		"taken name":    {map[string]any{"name": "Readers"}, 409, fault.CodeConflict, "name"},
 		"no list":       {map[string]any{"name": "x", "view": "a"}, 422, fault.CodeValidation, "view"},
-		"no handler":    {map[string]any{"name": "x", "view": []string{"GET /users"}}, 422, fault.CodeValidation, "view"},
-		"no route":      {map[string]any{"name": "x", "view": []string{"no_such_handler"}}, 422, fault.CodeValidation, "view"},
-		"no route last": {map[string]any{"name": "x", "delete": []string{"user_delete", "no_such_handler"}}, 422, fault.CodeValidation, "delete"},
+		"no handler":    {map[string]any{"name": "x", "view": []string{"GET /users"}}, 422, fault.CodeValidation, "view[0]"},
+		"no route":      {map[string]any{"name": "x", "view": []string{"no_such_handler"}}, 422, fault.CodeValidation, "view[0]"},
+		"no route last": {map[string]any{"name": "x", "delete": []string{"user_delete", "no_such_handler"}}, 422, fault.CodeValidation, "delete[1]"},
 		"unknown field": {map[string]any{"name": "x", "admin": true}, 422, fault.CodeValidation, "admin"},
 	} {
 		a := o.post(t, "/users-type", o.rootToken, []any{c.body})

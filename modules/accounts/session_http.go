@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"marquee/platform/fault"
@@ -40,7 +41,7 @@ func (h handlers) token(ctx context.Context, in *tokenInput) (*tokenOutput, erro
 // checkCredentials refuses what no account can have, before it costs a hash.
 func checkCredentials(login string, password secret.Text) error {
 	switch {
-	case login == "":
+	case strings.TrimSpace(login) == "":
 		return fault.InvalidAt("is required", "body", "username")
 	case password.Empty():
 		return fault.InvalidAt("is required", "body", "password")

@@ -20,7 +20,7 @@ type signupInput struct {
 
 type signupBody struct {
 	Username         string               `json:"username" minLength:"3" maxLength:"254" doc:"3 to 50 characters, or your own e-mail"`
-	Email            string               `json:"email" minLength:"3" maxLength:"254"`
+	Email            string               `json:"email" doc:"E-mail address, at most 254 characters"`
 	Password         secret.Text          `json:"password" minLength:"8" maxLength:"1024"`
 	FullName         string               `json:"full_name" minLength:"3" maxLength:"200"`
 	Phone            string               `json:"phone" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"marquee/modules/accounts/internal/accountsdb"
@@ -122,7 +121,7 @@ func (s *Service) checkThrottles(ctx context.Context, db postgres.DB, all []thro
 }
 
 func errThrottled(wait time.Duration) *fault.Error {
-	return fault.Throttled(wait, "Too many failed attempts. Wait %d seconds.", int(math.Ceil(wait.Seconds())))
+	return fault.Throttled(wait, "Too many failed attempts. Wait %s.", fault.Seconds(wait))
 }
 
 // waitAfter is how long the next attempt waits after so many failures in a row.

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"marquee/platform/fault"
@@ -45,7 +44,7 @@ func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
 		if !ok {
 			now := s.clock.Now()
 			wait := now.Truncate(time.Minute).Add(time.Minute).Sub(now)
-			return fault.Throttled(wait, "Too many requests. Try again in %d seconds.", int(math.Ceil(wait.Seconds())))
+			return fault.Throttled(wait, "Too many requests. Try again in %s.", fault.Seconds(wait))
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ const phonePattern = `^\+?[0-9]{10,15}$`
 
 var (
 	usernameRule = collection.Rule{Required: true, MinLength: minUsernameLength, MaxLength: maxEmailLength}
-	emailRule    = collection.Rule{Required: true, MinLength: 3, MaxLength: maxEmailLength, Format: "email"}
+	emailRule    = collection.Rule{Required: true, Format: "email", Check: emailFlaw}
 	nameRule     = collection.Rule{MinLength: 3, MaxLength: 200}
 	phoneRule    = collection.Rule{Pattern: phonePattern, Means: "10 to 15 digits, with or without a plus sign"}
 )
@@ -76,7 +76,7 @@ func (s *Service) newUsers() *collection.Resource {
 			{Name: "phone", Kind: query.String, WhenSet: true, Rule: phoneRule},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			{Name: "type_user", Kind: query.OID, Array: true, Rule: collection.Rule{MaxItems: 100}, Doc: "Ids of the user's profiles; set by root"},
-			{Name: "enable", Kind: query.Bool, Rule: collection.Rule{Default: true}, Doc: "A disabled user cannot log in, and his tokens end"},
+			{Name: "enable", Kind: query.Bool, Rule: collection.Rule{Default: true}, Doc: "A disabled user cannot log in, and their tokens end"},
 			{Name: "is_root", Kind: query.Bool, Rule: collection.Rule{Default: false}, Doc: "Passes every check; set by root"},
 			{Name: "created_at", Expr: "t.created_at", Kind: query.Date},
 			{Name: "updated_at", Expr: "t.updated_at", Kind: query.Date},

@@ -32,7 +32,7 @@ func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.
 		u := users[id]
 		switch {
 		case id == caller.ID:
-			return nil, fault.Conflict("Nobody deletes himself.")
+			return nil, fault.Conflict("You cannot delete your own account.")
 		case u.IsRoot && u.Enable:
 			roots = append(roots, id.String())
 		}

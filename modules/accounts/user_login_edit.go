@@ -71,7 +71,7 @@ func (s *Service) takeLooksTx(ctx context.Context, tx pgx.Tx, userType string, r
 			continue
 		}
 		if err := s.takeLookTx(ctx, tx, userType, username, rec.ID); fault.Is(err, fault.Conflicting) {
-			return fault.Conflict("body[%d].username %s", rec.Index, looksTaken).WithField("username")
+			return rec.Conflict("username", looksTaken)
 		} else if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Service) checkLoginsFreeTx(ctx context.Context, tx pgx.Tx, records []*c
 				continue
 			}
 			logins, owners = append(logins, text), append(owners, rec.ID.String())
-			at = append(at, fault.Conflict("body[%d].%s %s", rec.Index, login.field, login.message).WithField(login.field))
+			at = append(at, rec.Conflict(login.field, login.message))
 		}
 	}
 	if len(logins) == 0 {

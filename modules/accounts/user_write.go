@@ -182,9 +182,9 @@ func checkAdminChange(rec *collection.Record, u accountsdb.User, caller httpapi.
 	if rec.ID == caller.ID {
 		switch {
 		case !enable:
-			return fault.Conflict("Nobody disables himself.").WithField("enable")
+			return fault.Conflict("You cannot disable your own account.").WithField("enable")
 		case password:
-			return rec.Invalid("password", "of your own is changed at POST /auth/change-password")
+			return rec.Invalid("password", "is changed at POST /auth/change-password when it is your own")
 		}
 	}
 	return nil

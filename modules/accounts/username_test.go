@@ -64,7 +64,7 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 	pair := append(newAdmin("twin-ol", nil), newAdmin("twin-o1", map[string]any{"email": "other@example.com"})...)
 	a := o.post(t, "/users", o.rootToken, pair)
 	require.Equal(t, 409, a.status, a.raw)
-	require.Contains(t, a.detail(), "body[1]")
+	require.Equal(t, "username is taken, or reads like one that is (index 1 of the body)", a.detail())
 
 	for _, free := range []string{"pauline", "Пётр", "山田たろう", "이름-李", "josé da silva", "ana_2", "supporter"} {
 		require.Equal(t, 200, signUpAs(t, o.bundle, free, nil).status, free)

@@ -112,7 +112,7 @@ func (h handlers) verifyEmail(ctx context.Context, in *verifyInput) (*httpapi.Ou
 
 type resendInput struct {
 	Body struct {
-		Email string `json:"email" minLength:"3" maxLength:"254"`
+		Email string `json:"email" doc:"E-mail address, at most 254 characters"`
 	}
 }
 

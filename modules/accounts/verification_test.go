@@ -27,10 +27,10 @@ func TestVerifyEmailCountsAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
 	token, code := pendingCustomer(t, b, "jonas")
-	for _, left := range []string{"4", "3", "2", "1", "0"} {
+	for _, left := range []string{"4 attempts", "3 attempts", "2 attempts", "1 attempt", "0 attempts"} {
 		a := b.post(t, "/customers/me/verify-email", token, map[string]any{"code": wrongCode(code)})
 		require.Equal(t, 400, a.status, a.raw)
-		require.Equal(t, "Wrong code. "+left+" attempts remaining.", a.detail())
+		require.Equal(t, "Wrong code. "+left+" remaining.", a.detail())
 	}
 	a := b.post(t, "/customers/me/verify-email", token, map[string]any{"code": code})
 	require.Equal(t, 429, a.status, "the sixth attempt is refused, right or wrong: %s", a.raw)

@@ -63,7 +63,7 @@ func TestColumnErrors(t *testing.T) {
 	answer := b.admin.Post(path, `[{"name":"New"},{"name":"Done"}]`).Expect(409)
 	require.Equal(t, "DUPLICATE_KEY", answer.Code())
 	require.Equal(t, "name", answer.Field())
-	require.Contains(t, answer.Detail(), "body[1]")
+	require.Equal(t, "name is already taken (index 1 of the body)", answer.Detail())
 	require.Equal(t, "DUPLICATE_KEY", b.admin.Post(path, `[{"name":"New"},{"name":"New"}]`).Expect(409).Code())
 	require.Equal(t, "DUPLICATE_KEY", b.admin.Put(path, `[{"_id":"`+taken[0].ID.String()+`","name":"Done"}]`).Expect(409).Code())
 	require.Equal(t, []string{"To do", "Done"}, b.listed(path, "", ""), "all or nothing")

@@ -96,7 +96,7 @@ func TestCardErrors(t *testing.T) {
 		`[{"name":"a","status_id":"` + col + `","priority":"` + strings.Repeat("x", 51) + `"}]`: "priority",
 		`[{"name":"a","status_id":"` + col + `","priority":null}]`:                              "priority",
 		`[{"name":"a","status_id":"` + col + `","description":"text"}]`:                         "description",
-		`[{"name":"a","status_id":"` + col + `","description":[1]}]`:                            "description",
+		`[{"name":"a","status_id":"` + col + `","description":[1]}]`:                            "description[0]",
 		`[{"name":"a","status_id":"` + col + `","description":null}]`:                           "description",
 		`[{"name":"a","status_id":"` + col + `","assignee":"x"}]`:                               "assignee",
 	} {

@@ -144,7 +144,7 @@ func (s *Service) exportTables(ctx context.Context, tx pgx.Tx, r exportRequest) 
 func (r exportRequest) refused(err error) error {
 	var pgErr *pgconn.PgError
 	if r.Query != "" && errors.As(err, &pgErr) && (pgErr.Code[:2] == "22" || pgErr.Code[:2] == "54") {
-		return fault.InvalidAt("the filter cannot be evaluated", "query", "query").WithCause(err)
+		return fault.InvalidAt("cannot be evaluated", "query", "query").WithCause(err)
 	}
 	return err
 }

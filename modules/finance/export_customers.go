@@ -1,13 +1,12 @@
 package finance
 
 import (
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/platform/collection"
 	"marquee/platform/export"
-	"marquee/platform/fault"
 	"marquee/platform/query"
 	"marquee/platform/taxid"
 )
@@ -61,12 +60,8 @@ func (s *Service) customersRequest(format export.Format, filter string) (exportR
 // customerTables is the sheet of GET /admin/customers/export, the oldest customer first.
 func customerTables(r exportRequest) ([]exportTable, error) {
 	filter, err := query.Compile(customerFields, r.Query, 1)
-	var bad *query.Error
-	if errors.As(err, &bad) {
-		return nil, fault.InvalidAt(bad.Message, append([]any{"query", bad.Param}, bad.Path...)...).WithField(bad.Param)
-	}
 	if err != nil {
-		return nil, err
+		return nil, collection.Refused(err)
 	}
 	args := filter.Args
 	if len(args) > 0 || r.Query != "" {

@@ -114,7 +114,7 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 		}
 	}
 	if extender == nil {
-		return fault.Conflict("Nothing here can be extended.")
+		return fault.Conflict("The payment cannot extend a subscription: there are none here.")
 	}
 	return s.decide(ctx, u, unappliedChange{to: UnappliedExtended}, func(tx pgx.Tx, c *unappliedChange) error {
 		extended, err := extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
@@ -227,7 +227,7 @@ func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 }
 
 func errDecided(state string) error {
-	return fault.Conflict("It is decided already: %s.", state)
+	return fault.Conflict("The payment is decided already: %s.", state)
 }
 
 // notGone is 409 of an open case whose amount the payer's bank has taken back: what a
@@ -263,5 +263,5 @@ func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 }
 
 func errNoPayment() error {
-	return fault.Conflict("No payment of a known customer stands behind it: it can only be kept.")
+	return fault.Conflict("No payment of a known customer stands behind this money: it can only be kept.")
 }

@@ -51,7 +51,7 @@ func TestRedeemRefusals(t *testing.T) {
 		"ENDED2": {400, "The event of this promo code has already ended."},
 		"FULLA2": {409, "The event is sold out."},
 		"NOSUCH": {404, "Promo code not found."},
-		"AB":     {422, "expected length >= 3"},
+		"AB":     {422, "has to have at least 3 characters"},
 	} {
 		a := b.me.Put("/customers/me/redeem-promo-code?code="+text, nil).Expect(want.status)
 		require.Contains(t, a.Detail(), want.detail, text)

@@ -150,7 +150,7 @@ func (s *Service) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub row) (ti
 func (s *Service) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row, from, to time.Time) error {
 	now := s.clock.Now()
 	if sub.Gateway == string(payments.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
-		return fault.Conflict("Gateway B takes no charge that lies more than %d years ahead.", maxFreeYears)
+		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(maxFreeYears, "year"))
 	}
 	n, err := s.db.LengthenChargeMove(ctx, tx, subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
 	if err != nil {

@@ -93,7 +93,7 @@ func checkMovable(sub row) (local bool, err error) {
 	case sub.IntentOpen || status == Pending:
 		return false, fault.Conflict("A payment of the subscription is being confirmed at the old price. Try again when that is over.")
 	case sub.PixAutomatic:
-		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have him subscribe anew.")
+		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe anew.")
 	}
 	return remoteID(sub) == "", nil
 }

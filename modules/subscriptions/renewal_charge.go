@@ -75,7 +75,7 @@ func (s *Service) mayRenewByPix(sub row) error {
 	case Status(sub.Status) != Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
-		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %d days before.", s.day(*sub.ExpiresAt), s.cfg.RenewPixDays)
+		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may f
 		least = minGWB
 	}
 	if o.amount < least {
-		return renewalCharge{}, fault.Conflict("This costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
+		return renewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
 	terms, gateway, err := s.chargeTerms(ctx, sub, o)
 	if err != nil {

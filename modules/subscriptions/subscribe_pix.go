@@ -100,7 +100,7 @@ func checkPixAmount(w wish) error {
 	if first >= least {
 		return nil
 	}
-	return fault.Bad("This costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
+	return fault.Bad("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
 func (s *Service) startPix(ctx context.Context, w wish, sub row) (pixOutcome, error) {

@@ -226,7 +226,7 @@ func errOtherLive() error {
 // one.
 func (s *Service) find(ctx context.Context, db postgres.DB, id string) (row, error) {
 	if !objectid.Valid(id) {
-		return row{}, fault.InvalidAt("has to be 24 hexadecimal digits", "path", "id")
+		return row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
 	}
 	sub, err := s.db.GetSubscription(ctx, db, objectid.ID(id))
 	if postgres.IsNoRows(err) {

@@ -29,7 +29,7 @@ type cancelInput struct {
 func (*cancelInput) Resolve(ctx huma.Context) []error {
 	u := ctx.URL()
 	if q := u.Query(); q.Has("at") && q.Get("at") == "" {
-		return []error{&huma.ErrorDetail{Location: "query.at", Message: "expected value to be one of \"period_end\"", Value: ""}}
+		return []error{&huma.ErrorDetail{Location: "query.at", Message: "has to be period_end", Value: ""}}
 	}
 	return nil
 }

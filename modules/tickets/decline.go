@@ -40,7 +40,7 @@ func (s *Service) checkDeclines(ctx context.Context, sub subjects) error {
 		return fmt.Errorf("count declines: %w", err)
 	}
 	if int(n.Address) >= s.cfg.DeclinesPerAddress || int(n.Card) >= s.cfg.DeclinesPerCard || int(n.Buyer) >= s.cfg.DeclinesPerBuyer {
-		return fault.Throttled(s.cfg.DeclineWindow, "Too many declined payments. Wait up to %d minutes, or pay by PIX.", int(s.cfg.DeclineWindow.Minutes()))
+		return fault.Throttled(s.cfg.DeclineWindow, "Too many declined payments. Wait up to %s, or pay by PIX.", fault.Count(int(s.cfg.DeclineWindow.Minutes()), "minute"))
 	}
 	return nil
 }

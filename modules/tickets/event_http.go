@@ -94,7 +94,7 @@ func withWarnings(answer *collection.Answer) (*collection.Answer, error) {
 		}
 		if e.Capacity != nil && *e.Capacity < e.TicketsIssued {
 			warnings = append(warnings, warning{ID: e.ID, Field: "capacity", Message: fmt.Sprintf(
-				"%d tickets are issued already, more than the capacity of %d. They stay good; no more are issued.", e.TicketsIssued, *e.Capacity)})
+				"%s issued already, more than the capacity of %d. What is issued stays good; no more are issued.", issued(e.TicketsIssued), *e.Capacity)})
 		}
 	}
 	if len(warnings) == 0 {
@@ -111,4 +111,11 @@ func render(body httpapi.Envelope[json.RawMessage]) (*collection.Answer, error) 
 		return nil, fmt.Errorf("write answer: %w", err)
 	}
 	return &collection.Answer{ContentType: "application/json", Body: raw}, nil
+}
+
+func issued(n int) string {
+	if n == 1 {
+		return "1 ticket is"
+	}
+	return fault.Count(n, "ticket") + " are"
 }

@@ -181,12 +181,12 @@ func (s *Service) withinLimits(e event, held holdings, w wish) error {
 	}
 	if most := max(unpaidPerPerson, s.cfg.MaxQuantity); person.unpaid+w.quantity > most {
 		return fault.Throttled(s.cfg.PixTTL,
-			"At most %d places of an event may wait for one person's payment at a time. Pay for those, or wait up to %d minutes until they are given back.",
-			most, int(s.cfg.PixTTL.Minutes()))
+			"At most %s of an event may wait for one person's payment at a time. Pay for those, or wait up to %s until they are given back.",
+			fault.Count(most, "place"), fault.Count(int(s.cfg.PixTTL.Minutes()), "minute"))
 	}
 	if held[w.heldBy()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
-		return fault.Throttled(heldWait, "At most %d places of an event may wait for payment from one network at a time. Try again in %d seconds.",
-			unpaidPerAddress, int(heldWait.Seconds()))
+		return fault.Throttled(heldWait, "At most %s of an event may wait for payment from one network at a time. Try again in %s.",
+			fault.Count(unpaidPerAddress, "place"), fault.Seconds(heldWait))
 	}
 	if !w.asGuest() || e.Capacity == nil {
 		return nil
@@ -194,8 +194,8 @@ func (s *Service) withinLimits(e event, held holdings, w wish) error {
 	free := int(*e.Capacity) - int(e.TicketsIssued) + int(e.PlacesUnpaidGuests)
 	if 2*(int(e.PlacesUnpaidGuests)+w.quantity) > free+1 {
 		return fault.Throttled(heldWait,
-			"At most half of the free places of an event may wait for the payment of buyers who are not signed in, or have not verified their e-mail. Sign in or verify it, take fewer places, or try again in %d seconds.",
-			int(heldWait.Seconds()))
+			"At most half of the free places of an event may wait for the payment of buyers who are not signed in, or have not verified their e-mail. Sign in or verify it, take fewer places, or try again in %s.",
+			fault.Seconds(heldWait))
 	}
 	return nil
 }
@@ -206,5 +206,5 @@ func (s *Service) crowded(e event) bool {
 }
 
 func errTooManyForOne(e event) *fault.Error {
-	return fault.Conflict("One person can have at most %d places of this event, paid for or waiting for payment.", *e.MaxPerPerson).WithField("quantity")
+	return fault.Conflict("One person can have at most %s of this event, paid for or waiting for payment.", fault.Count(int(*e.MaxPerPerson), "place")).WithField("quantity")
 }

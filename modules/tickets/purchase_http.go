@@ -204,7 +204,7 @@ func (s *Service) buyAs(ctx context.Context, p purchase) (*httpapi.Output[purcha
 // Buyer is a guest (specification, Ticket store).
 type Buyer struct {
 	FullName string `json:"full_name" minLength:"3" maxLength:"200"`
-	Email    string `json:"email" minLength:"3" maxLength:"254"`
+	Email    string `json:"email" doc:"E-mail address, at most 254 characters"`
 	TaxID    string `json:"tax_id" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)"`
 	Phone    string `json:"phone" required:"false" pattern:"^(\\+?[0-9]{10,15})?$" patternDescription:"10 to 15 digits, with or without a plus sign"`
 }

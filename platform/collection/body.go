@@ -58,26 +58,16 @@ func objects(body RawJSON) ([]map[string]json.RawMessage, error) {
 // findings gathers what is wrong with a body, first fault first.
 type findings struct{ issues []fault.Issue }
 
-func (f *findings) add(index int, field, kind, msg string) {
-	f.issues = append(f.issues, fault.Issue{Loc: append([]any{"body", index}, stepsOf(field)...), Msg: msg, Type: kind})
-}
-
-func stepsOf(field string) []any {
-	if field == "" {
-		return nil
-	}
-	return []any{field}
+// add notes what is wrong with a field of an object; at leads to the place within it.
+func (f *findings) add(index int, field, kind, says string, at ...any) {
+	f.issues = append(f.issues, fault.IssueAt(kind, says, append([]any{"body", index, field}, at...)...))
 }
 
 func (f *findings) err() error {
 	if len(f.issues) == 0 {
 		return nil
 	}
-	first := f.issues[0]
-	return &fault.Error{
-		Kind: fault.Invalid, Code: fault.CodeValidation, Message: first.Msg, Field: fault.FieldOf(first.Loc),
-		Issues: f.issues[:min(len(f.issues), maxIssues)],
-	}
+	return fault.InvalidFor(f.issues[:min(len(f.issues), maxIssues)]...)
 }
 
 // readNew checks the objects of a POST and fills in the defaults.
@@ -89,7 +79,7 @@ func (r *Resource) readNew(body RawJSON) ([]*Record, error) {
 	var found findings
 	records := make([]*Record, len(all))
 	for i, object := range all {
-		rec := &Record{Index: i, ID: objectid.New(), values: map[string]any{}}
+		rec := &Record{Index: i, alone: len(all) == 1, ID: objectid.New(), values: map[string]any{}}
 		for _, f := range r.all {
 			raw, sent := object[f.Name]
 			switch {
@@ -120,7 +110,7 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 	seen := map[objectid.ID]bool{}
 	records := make([]*Record, len(all))
 	for i, object := range all {
-		rec := &Record{Index: i, values: map[string]any{}, once: map[string]any{}, repeated: map[string]json.RawMessage{}}
+		rec := &Record{Index: i, alone: len(all) == 1, values: map[string]any{}, once: map[string]any{}, repeated: map[string]json.RawMessage{}}
 		rec.ID = readID(i, object, seen, &found)
 		for _, f := range r.all {
 			raw, sent := object[f.Name]
@@ -206,9 +196,9 @@ func readID(i int, object map[string]json.RawMessage, seen map[objectid.ID]bool,
 }
 
 func (r *Resource) read(rec *Record, f *Field, raw json.RawMessage, found *findings) {
-	value, problem := f.value(raw)
+	value, problem, at := f.value(raw)
 	if problem != "" {
-		found.add(rec.Index, f.Name, "value_error", problem)
+		found.add(rec.Index, f.Name, "value_error", problem, at...)
 		return
 	}
 	if f.Write == Once && rec.once != nil {

@@ -64,12 +64,12 @@ func (v *View) Prepare(p Params) (*List, error) {
 	}
 	filter, err := query.Compile(v.registry, p.Query, 1)
 	if err != nil {
-		return nil, refused(err)
+		return nil, Refused(err)
 	}
 	sort := v.sort
 	if p.Sort != "" || len(sort.Args) > 0 {
 		if sort, err = query.CompileSort(v.registry, p.Sort, len(filter.Args)+1); err != nil {
-			return nil, refused(err)
+			return nil, Refused(err)
 		}
 	}
 	countUnknown(v.resource.def.Name, filter.Unknown+sort.Unknown)
@@ -202,21 +202,21 @@ func (l *List) fault(err error) error {
 	case postgres.IsNoRows(err):
 		return fault.NotFound(l.view.resource.def.Singular)
 	case postgres.IsTimeout(err):
-		return fault.InvalidAt("query is too expensive", "query", paramQuery)
+		return fault.InvalidAt("is too expensive", "query", paramQuery)
 	case errors.As(err, &pgErr) && l.client && (pgErr.Code[:2] == "22" || pgErr.Code[:2] == "54"):
 		// A hole in the query compiler; Report logs the cause.
-		return fault.InvalidAt("the filter cannot be evaluated", "query", paramQuery).WithCause(err)
+		return fault.InvalidAt("cannot be evaluated", "query", paramQuery).WithCause(err)
 	}
 	return fmt.Errorf("list %s: %w", l.view.resource.def.Name, err)
 }
 
-// refused turns a *query.Error into the contract's 422: loc leads into the
-// parameter, field is the parameter.
-func refused(err error) error {
+// Refused turns a *query.Error into the contract's 422: loc leads into the
+// parameter, field is the parameter, and the sentence is the contract's own.
+func Refused(err error) error {
 	var q *query.Error
 	if !errors.As(err, &q) {
 		return err
 	}
-	f := fault.InvalidAt(q.Message, append([]any{"query", q.Param}, q.Path...)...)
-	return f.WithField(q.Param)
+	loc := append([]any{"query", q.Param}, q.Path...)
+	return fault.InvalidFor(fault.Issue{Loc: loc, Msg: q.Message, Type: "value_error"}).WithField(q.Param)
 }

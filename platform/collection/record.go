@@ -11,6 +11,7 @@ import (
 // Record is one object of a request's body: checked values by column.
 type Record struct {
 	Index int         // in the body's array
+	alone bool        // there is no other object
 	ID    objectid.ID // new on POST, the object's own on PUT
 
 	values map[string]any
@@ -30,9 +31,30 @@ func (r *Record) Value(column string) (any, bool) {
 // Set gives a column a value, for hooks.
 func (r *Record) Set(column string, value any) { r.values[column] = value }
 
-// Invalid is the 422 that blames a field of this object.
-func (r *Record) Invalid(field, msg string) *fault.Error {
-	return fault.InvalidAt(msg, "body", r.Index, field)
+// Invalid is the 422 that blames a field of this object, or a place within its value.
+func (r *Record) Invalid(field, says string, at ...any) *fault.Error {
+	return fault.InvalidAt(says, append([]any{"body", r.Index, field}, at...)...)
+}
+
+// Conflict is the 409 that blames a field of this object; unlike 422 it has no other place
+// for the index, where there are several.
+func (r *Record) Conflict(field, says string) *fault.Error {
+	return fault.Conflict("%s %s%s", field, says, r.which()).WithField(field)
+}
+
+// NotFound is the 404 for this object.
+func (r *Record) NotFound(thing string) *fault.Error {
+	f := fault.NotFound(thing).WithField(idField)
+	f.Message = thing + " not found" + r.which() + "."
+	return f
+}
+
+// which tells the object from the others of the body.
+func (r *Record) which() string {
+	if r.alone {
+		return ""
+	}
+	return fmt.Sprintf(" (index %d of the body)", r.Index)
 }
 
 // violated is the error for a violated constraint, naming the object.
@@ -40,11 +62,15 @@ func (r *Record) violated(v Violation) error {
 	if v.Kind == fault.Invalid {
 		return r.Invalid(v.Field, v.Message)
 	}
-	return v.fault(fmt.Sprintf("body[%d]", r.Index))
+	f := v.fault()
+	if v.Field != "" {
+		f.Message += r.which()
+	}
+	return f
 }
 
-// fault renders a violation that is no matter of validation; at names the object.
-func (v Violation) fault(at string) *fault.Error {
+// fault renders a violation that is no matter of validation.
+func (v Violation) fault() *fault.Error {
 	f := &fault.Error{Kind: fault.Conflicting, Code: fault.CodeConflict, Message: v.Message, Field: v.Field}
 	if v.Kind != fault.Internal {
 		f.Kind = v.Kind
@@ -53,7 +79,7 @@ func (v Violation) fault(at string) *fault.Error {
 		f.Code = v.Code
 	}
 	if v.Field != "" {
-		f.Message = at + "." + v.Field + " " + v.Message
+		f.Message = v.Field + " " + v.Message
 	}
 	return f
 }

@@ -3,7 +3,6 @@ package collection
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -29,43 +29,44 @@ func (f *Field) absent() any {
 }
 
 // value checks and converts one value of a body. problem says what is wrong, as
-// in "has to be a string"; "" when nothing is.
-func (f *Field) value(raw json.RawMessage) (value any, problem string) {
+// in "has to be a string"; "" when nothing is. It is wrong at a place within the value, or
+// with all of it.
+func (f *Field) value(raw json.RawMessage) (value any, problem string, at []any) {
 	if bytes.Equal(raw, []byte("null")) {
 		if f.mayBeNull() {
-			return nil, ""
+			return nil, "", nil
 		}
-		return nil, "may not be null"
+		return nil, "may not be null", nil
 	}
 	if f.Array {
-		value, problem = f.list(raw)
+		value, problem, at = f.list(raw)
 	} else {
 		value, problem = f.scalar(raw)
 	}
 	if problem == "" && f.Rule.Check != nil {
 		problem = f.Rule.Check(value)
 	}
-	return value, problem
+	return value, problem, at
 }
 
-func (f *Field) list(raw json.RawMessage) (any, string) {
+func (f *Field) list(raw json.RawMessage) (value any, problem string, at []any) {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
-		return nil, "has to be a list"
+		return nil, "has to be a list", nil
 	}
 	if len(items) > f.Rule.MaxItems {
-		return nil, fmt.Sprintf("may hold at most %d values", f.Rule.MaxItems)
+		return nil, "may hold at most " + fault.Count(f.Rule.MaxItems, "value"), nil
 	}
 	out := make([]string, len(items))
 	for i, item := range items {
 		value, problem := f.scalar(item)
 		text, ok := value.(string)
 		if problem != "" || !ok {
-			return nil, fmt.Sprintf("value %d %s", i, problem)
+			return nil, problem, []any{i}
 		}
 		out[i] = text
 	}
-	return out, ""
+	return out, "", nil
 }
 
 func (f *Field) scalar(raw json.RawMessage) (any, string) {
@@ -119,6 +120,9 @@ func (f *Field) text(s string) (any, string) {
 		}
 		return at, ""
 	}
+	if strings.TrimSpace(s) == "" && f.Rule.MinLength == 0 {
+		s = ""
+	}
 	return s, f.Rule.text(s)
 }
 
@@ -151,10 +155,12 @@ func (r Rule) text(s string) string {
 		return "has to be valid UTF-8"
 	case strings.ContainsRune(s, 0):
 		return "may not hold the character U+0000"
+	case r.MinLength > 0 && s != "" && strings.TrimSpace(s) == "":
+		return "has to be more than spaces"
 	case length < r.MinLength:
-		return fmt.Sprintf("has to have at least %d characters", r.MinLength)
+		return "has to have at least " + fault.Count(r.MinLength, "character")
 	case r.MaxLength > 0 && length > r.MaxLength:
-		return fmt.Sprintf("may have at most %d characters", r.MaxLength)
+		return "may have at most " + fault.Count(r.MaxLength, "character")
 	case len(r.Enum) > 0 && !slices.Contains(r.Enum, s):
 		return "has to be one of " + strings.Join(r.Enum, ", ")
 	case r.pattern != nil && !r.pattern.MatchString(s):

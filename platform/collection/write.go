@@ -117,7 +117,7 @@ func (r *Resource) checkPresent(ctx context.Context, tx pgx.Tx, records []*Recor
 	}
 	for _, rec := range records {
 		if !present[rec.ID] {
-			return fault.NotFound(fmt.Sprintf("body[%d]: %s", rec.Index, r.def.Singular)).WithField(idField)
+			return rec.NotFound(r.def.Singular)
 		}
 	}
 	if err := r.checkOnce(ctx, tx, records); err != nil {
@@ -294,7 +294,7 @@ func (r *Resource) sendEach(ctx context.Context, tx pgx.Tx, b *pgx.Batch, record
 	for _, rec := range records {
 		tag, err := results.Exec()
 		if err == nil && tag.RowsAffected() == 0 {
-			err = fault.NotFound(fmt.Sprintf("body[%d]: %s", rec.Index, r.def.Singular))
+			err = rec.NotFound(r.def.Singular)
 		}
 		if err != nil {
 			_ = results.Close() // repeats the error
@@ -318,7 +318,7 @@ func (r *Resource) violation(err error, rec *Record) error {
 		if rec != nil {
 			return rec.violated(v)
 		}
-		return v.fault(r.def.Singular)
+		return v.fault()
 	}
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && pgErr.Code == "22003" && rec != nil {

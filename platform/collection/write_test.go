@@ -82,6 +82,7 @@ func TestRefusedBodies(t *testing.T) {
 		{"POST", `[{"isbn":"111","title":null}]`, 422, []any{"body", 0.0, "title"}, "title"},
 		{"POST", `[{"isbn":"111","title":5}]`, 422, []any{"body", 0.0, "title"}, "title"},
 		{"POST", `[{"isbn":"abc","title":"x"}]`, 422, []any{"body", 0.0, "isbn"}, "isbn"},
+		{"POST", `[{"isbn":"111","title":"  "}]`, 422, []any{"body", 0.0, "title"}, "title"},
 		{"POST", object(`"pages":0`), 422, []any{"body", 1.0, "pages"}, "pages"},
 		{"POST", object(`"pages":1.5`), 422, []any{"body", 1.0, "pages"}, "pages"},
 		{"POST", object(`"pages":"1"`), 422, []any{"body", 1.0, "pages"}, "pages"},
@@ -98,7 +99,7 @@ func TestRefusedBodies(t *testing.T) {
 		{"POST", object(`"cover_id":"c0000000000000000000000f"`), 422, []any{"body", 1.0, "cover_id"}, "cover_id"},
 		{"POST", object(`"topics":"a"`), 422, []any{"body", 1.0, "topics"}, "topics"},
 		{"POST", object(`"topics":null`), 422, []any{"body", 1.0, "topics"}, "topics"},
-		{"POST", object(`"topics":["a",null]`), 422, []any{"body", 1.0, "topics"}, "topics"},
+		{"POST", object(`"topics":["a",null]`), 422, []any{"body", 1.0, "topics", 1.0}, "topics[1]"},
 		{"POST", object(`"topics":["a","b","c","d"]`), 422, []any{"body", 1.0, "topics"}, "topics"},
 		{"POST", object(`"format":"clay"`), 422, []any{"body", 1.0, "format"}, "format"},
 		{"POST", object(`"shelf_mark":"A"`), 422, []any{"body", 1.0, "shelf_mark"}, "shelf_mark"},
@@ -126,7 +127,11 @@ func TestRefusedBodies(t *testing.T) {
 		if tc.status == 422 {
 			loc, msg := a.issue()
 			require.Equal(t, tc.loc, loc, a.raw)
-			require.NotEmpty(t, msg)
+			subject := tc.field
+			if subject == "" {
+				subject = "The"
+			}
+			require.True(t, strings.HasPrefix(msg, subject+" "), a.raw)
 			require.Equal(t, "VALIDATION_ERROR", a.Error.Code)
 		} else {
 			require.IsType(t, "", a.Detail)
@@ -144,8 +149,16 @@ func TestConflictNamesTheObject(t *testing.T) {
 	b := setup(t)
 	a := b.call(http.MethodPost, "/books", `[{"isbn":"111","title":"a"},{"isbn":"222","title":"b"},{"isbn":"111","title":"c"}]`)
 	require.Equal(t, http.StatusConflict, a.status)
-	require.Equal(t, "body[2].isbn is already taken", a.Detail)
+	require.Equal(t, "isbn is already taken (index 2 of the body)", a.Detail)
 	require.Equal(t, "CONFLICT", a.Error.Code)
+	one := `[{"isbn":"111","title":"a"}]`
+	require.Equal(t, http.StatusOK, b.call(http.MethodPost, "/books", one).status)
+	a = b.call(http.MethodPost, "/books", one)
+	require.Equal(t, "isbn is already taken", a.Detail)
+	require.Equal(t, "isbn", a.Error.Field)
+	a = b.call(http.MethodPut, "/books", `[{"_id":"b0000000000000000000000f","title":"x"}]`)
+	require.Equal(t, "Book not found.", a.Detail)
+	require.Equal(t, "_id", a.Error.Field)
 }
 
 func TestEveryFaultOfABodyIsListed(t *testing.T) {

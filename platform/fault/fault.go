@@ -7,6 +7,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 )
 
@@ -127,32 +129,82 @@ func Busy() *Error {
 	return &Error{Kind: Unavailable, Code: CodeBusy, Message: "The service is busy. Try again in a moment.", RetryAfter: busyWait}
 }
 
-// InvalidAt is 422 VALIDATION_ERROR for one place, such as
-// InvalidAt("has to be a known column", "body", 0, "status_id").
-func InvalidAt(msg string, loc ...any) *Error {
-	return &Error{
-		Kind: Invalid, Code: CodeValidation, Message: msg, Field: FieldOf(loc),
-		Issues: []Issue{{Loc: loc, Msg: msg, Type: "value_error"}},
-	}
+// InvalidAt is 422 VALIDATION_ERROR for one place. What is said of it follows its name:
+// InvalidAt("has to be a known column", "body", 0, "status_id") reads "status_id has to be a
+// known column".
+func InvalidAt(says string, loc ...any) *Error {
+	return InvalidFor(IssueAt("value_error", says, loc...))
 }
 
-// FieldOf names the field that a location points to: its dotted path behind the
-// part of the request and the array index, so ["body", 0, "address", "city"] is
-// "address.city". What is wrong with a body as a whole, or with an object of it, is at "body".
+// InvalidFor is 422 VALIDATION_ERROR for what was found, one finding at least; it speaks of
+// the first.
+func InvalidFor(issues ...Issue) *Error {
+	return &Error{Kind: Invalid, Code: CodeValidation, Message: issues[0].Msg, Field: FieldOf(issues[0].Loc), Issues: issues}
+}
+
+// IssueAt is a finding whose sentence begins with the name of its place.
+func IssueAt(kind, says string, loc ...any) Issue {
+	return Issue{Loc: loc, Msg: subjectOf(loc) + " " + says, Type: kind}
+}
+
+// subjectOf names a location in a sentence: the field, or the part of the request.
+func subjectOf(loc []any) string {
+	if field := pathOf(loc); field != "" {
+		return field
+	}
+	if len(loc) > 1 {
+		return fmt.Sprintf("The value at index %d of the body", loc[1])
+	}
+	switch {
+	case len(loc) == 0 || loc[0] == "body":
+		return "The body"
+	case loc[0] == "query":
+		return "The query string"
+	}
+	return fmt.Sprintf("The %s", loc[0])
+}
+
+// FieldOf names the field that a location points to: its path behind the part of the
+// request, and behind the index of a body that is an array. So ["body", 0, "address",
+// "city"] is "address.city", and ["body", "scans", 3, "scanned_at"] is "scans[3].scanned_at".
+// What is wrong with a body as a whole, or with an object of it, is at "body".
 func FieldOf(loc []any) string {
+	if field := pathOf(loc); field != "" || len(loc) == 0 || loc[0] != "body" {
+		return field
+	}
+	return "body"
+}
+
+func pathOf(loc []any) string {
 	field := ""
 	for i, step := range loc {
-		name, ok := step.(string)
-		if !ok || i == 0 {
-			continue
+		switch step := step.(type) {
+		case int:
+			if i > 1 {
+				field += "[" + strconv.Itoa(step) + "]"
+			}
+		case string:
+			if i == 0 {
+				continue
+			}
+			if field != "" {
+				field += "."
+			}
+			field += step
 		}
-		if field != "" {
-			field += "."
-		}
-		field += name
-	}
-	if field == "" && len(loc) > 0 && loc[0] == "body" {
-		return "body"
 	}
 	return field
+}
+
+// Count is a number with what it counts, in the plural but for one: "1 second", "2 seconds".
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// Seconds is a wait in words, rounded up.
+func Seconds(wait time.Duration) string {
+	return Count(int(math.Ceil(wait.Seconds())), "second")
 }

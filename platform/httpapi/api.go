@@ -298,4 +298,5 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	}
 	huma.Register(a.huma, op.Operation, answer)
 	a.lackBody(op)
+	a.noBlanks(op)
 }

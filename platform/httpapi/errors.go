@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"marquee/platform/fault"
 	"marquee/platform/postgres"
@@ -92,7 +91,7 @@ const maxIssues = 50
 // contract's bodies.
 func init() {
 	huma.ValidateStrictCasing = true // a member in another spelling is an unknown field
-	huma.ErrorFormatter = plainly
+	wordValidation()
 	huma.DefaultArrayNullable = false // a null body is no array: 422, and our lists are never null
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return bodyOf(faultOf(status, msg, errs))
@@ -100,18 +99,6 @@ func init() {
 	huma.NewErrorWithContext = func(_ huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		return huma.NewError(status, msg, errs...)
 	}
-}
-
-// plainly is fmt.Sprintf that writes each number in digits alone: a bound of 1000000 is
-// no "1e+06".
-func plainly(format string, args ...any) string {
-	all := slices.Clone(args)
-	for i, arg := range all {
-		if n, ok := arg.(float64); ok {
-			all[i] = strconv.FormatFloat(n, 'f', -1, 64)
-		}
-	}
-	return fmt.Sprintf(format, all...)
 }
 
 // faultOf turns huma's own findings into a fault.
@@ -125,37 +112,32 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 	default:
 		return &fault.Error{Kind: fault.Internal, Message: msg}
 	}
-	f := &fault.Error{Kind: fault.Invalid, Code: fault.CodeValidation, Message: msg}
+	var issues []fault.Issue
 	for _, err := range errs[:min(len(errs), maxIssues)] {
-		f.Issues = append(f.Issues, issueOf(err))
+		issues = append(issues, issueOf(err))
 	}
-	if len(f.Issues) == 0 {
-		f.Issues = []fault.Issue{{Loc: []any{"body"}, Msg: msg, Type: "value_error"}}
+	if len(issues) == 0 {
+		issues = []fault.Issue{fault.IssueAt("value_error", said(strings.TrimPrefix(msg, "request body ")), "body")}
 	}
-	f.Field = fault.FieldOf(f.Issues[0].Loc)
-	f.Message = f.Issues[0].Msg
-	return f
+	return fault.InvalidFor(issues...)
 }
 
 func issueOf(err error) fault.Issue {
 	var d *huma.ErrorDetail
 	if !errors.As(err, &d) {
-		return fault.Issue{Loc: []any{"body"}, Msg: err.Error(), Type: "value_error"}
+		return fault.IssueAt("value_error", said(err.Error()), "body")
 	}
 	loc := steps(d.Location)
-	kind := "value_error"
 	if name, ok := strings.CutPrefix(d.Message, "expected required property "); ok {
-		kind = "missing"
-		loc = append(loc, strings.TrimSuffix(name, " to be present"))
-		return fault.Issue{Loc: loc, Msg: "is required", Type: kind}
+		return fault.IssueAt("missing", isRequired, append(loc, strings.TrimSuffix(name, " to be present"))...)
 	}
-	if d.Message == "unexpected property" {
-		return fault.Issue{Loc: loc, Msg: "is not a known field", Type: "extra_forbidden"}
+	if d.Message == validation.MsgUnexpectedProperty {
+		return fault.IssueAt("extra_forbidden", "is not a known field", loc...)
 	}
 	if at, msg, ok := strings.Cut(d.Message, misreadAt); ok {
-		return fault.Issue{Loc: append(loc, steps(at)...), Msg: msg, Type: kind}
+		return fault.IssueAt("value_error", msg, append(loc, steps(at)...)...)
 	}
-	return fault.Issue{Loc: loc, Msg: d.Message, Type: kind}
+	return fault.IssueAt("value_error", said(d.Message), loc...)
 }
 
 // steps splits a location such as "body[0].address.city" into its parts.

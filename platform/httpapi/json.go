@@ -52,27 +52,63 @@ var jsonFormat = huma.Format{
 const misreadAt = "\x00"
 
 // misread tells what is wrong with a body that could not be read into the type, and of
-// which member: the first that cannot be read alone.
+// which value in it: the first that cannot be read alone.
 func misread(data []byte, into reflect.Type, err error) string {
 	msg := err.Error()
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
 		msg = "has the wrong type" // the error's own text names Go types
-		if wrongType.Field != "" {
-			return wrongType.Field + misreadAt + msg
-		}
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(data, &members) != nil {
+	at := unreadable(data, into)
+	if at == "" {
 		return msg
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		alone, _ := json.Marshal(map[string]json.RawMessage{name: members[name]}) // it was read from JSON
-		if json.Unmarshal(alone, reflect.New(into).Interface()) != nil {
-			return name + misreadAt + msg
+	return strings.TrimPrefix(at, ".") + misreadAt + msg
+}
+
+// unreadable leads to the innermost value that the type does not take, such as
+// ".scans[3].scanned_at".
+func unreadable(data []byte, into reflect.Type) string {
+	for into.Kind() == reflect.Pointer {
+		into = into.Elem()
+	}
+	if reflect.PointerTo(into).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return ""
+	}
+	switch into.Kind() { //nolint:exhaustive // the others hold no further values
+	case reflect.Struct:
+		var members map[string]json.RawMessage
+		if json.Unmarshal(data, &members) != nil {
+			return ""
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			alone, _ := json.Marshal(map[string]json.RawMessage{name: members[name]}) // it was read from JSON
+			if json.Unmarshal(alone, reflect.New(into).Interface()) != nil {
+				return "." + name + unreadable(members[name], memberType(into, name))
+			}
+		}
+	case reflect.Slice:
+		var items []json.RawMessage
+		if json.Unmarshal(data, &items) != nil {
+			return ""
+		}
+		for i, item := range items {
+			if json.Unmarshal(item, reflect.New(into.Elem()).Interface()) != nil {
+				return "[" + strconv.Itoa(i) + "]" + unreadable(item, into.Elem())
+			}
 		}
 	}
-	return msg
+	return ""
+}
+
+// memberType is the type of a struct's member in JSON.
+func memberType(into reflect.Type, name string) reflect.Type {
+	for _, f := range reflect.VisibleFields(into) {
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+			return f.Type
+		}
+	}
+	return reflect.TypeFor[any]()
 }
 
 // CheckJSON refuses what Postgres and readers cannot hold: containers nested deeper

@@ -58,12 +58,12 @@ func TestAMemberHasOneSpelling(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"quantity":1e400}`: "quantity",
 		`{"quantity":1e30}`:  "quantity",
-		`{"quantity":1,"lines":[{"price":1},{"price":1e2}]}`:       "lines.price",
+		`{"quantity":1,"lines":[{"price":1},{"price":1e2}]}`:       "lines[1].price",
 		`{"quantity":1,"at":"9999-12-31T23:59:59-14:00"}`:          "at",
 		`{"quantity":1,"info":{"a":{"b":"\ud800"}}}`:               "info.a.b",
 		`{"quantity":1,"info":{"a":"\ud800\ud800\udc00"}}`:         "info.a",
 		`{"quantity":1,"info":{"a":"\udc00"}}`:                     "info.a",
-		`{"quantity":1,"info":{"a":["x","\u00e9` + "\xff" + `"]}}`: "info.a",
+		`{"quantity":1,"info":{"a":["x","\u00e9` + "\xff" + `"]}}`: "info.a[1]",
 		`{"quantity":1,"info":{"a":"x\u0000"}}`:                    "info.a",
 		`{"quantity":1,"note":"\ud83d\u0041"}`:                     "note",
 	} {

@@ -68,7 +68,7 @@ func (a *API) throttled(perMinute int) func(huma.Context, func(huma.Context)) {
 			if s, err := strconv.Atoi(w.Header().Get("Retry-After")); err == nil && s > 0 {
 				wait = time.Duration(s) * time.Second
 			}
-			a.write(hc, fault.Throttled(wait, "Too many requests. Try again in %d seconds.", int(wait.Seconds())))
+			a.write(hc, fault.Throttled(wait, "Too many requests. Try again in %s.", fault.Seconds(wait)))
 			return
 		}
 		next(hc)

@@ -27,7 +27,7 @@ func operationAt(item *huma.PathItem, method string) *huma.Operation {
 		return nil
 	}
 	return map[string]*huma.Operation{
-		http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
 	}[method]
 }
 
@@ -35,4 +35,20 @@ func operationAt(item *huma.PathItem, method string) *huma.Operation {
 // checked, kept and answered alike.
 func leftOut(op *huma.Operation) bool {
 	return !op.RequestBody.Required && !op.SkipValidateBody && op.RequestBody.Content["application/json"] != nil
+}
+
+// noBlanks counts strings of spaces as empty ones wherever those are refused.
+func (a *API) noBlanks(op operation) {
+	registered, seen := operationAt(a.huma.OpenAPI().Paths[op.Path], op.Method), map[*huma.Schema]bool{}
+	if registered == nil {
+		return
+	}
+	for _, p := range registered.Parameters {
+		refuseBlanks(a.huma.OpenAPI().Components.Schemas, p.Schema, seen)
+	}
+	if registered.RequestBody != nil && !registered.SkipValidateBody {
+		if body := registered.RequestBody.Content["application/json"]; body != nil {
+			refuseBlanks(a.huma.OpenAPI().Components.Schemas, body.Schema, seen)
+		}
+	}
 }

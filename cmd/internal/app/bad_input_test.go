@@ -5,10 +5,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,18 +65,64 @@ func requireContract(t *testing.T, what string, a *apitest.Answer) {
 		require.NotEmpty(t, body.Error.Message, what)
 		require.WithinDuration(t, time.Now(), body.Error.Timestamp, time.Hour, what)
 	}
+	code := ""
+	if body.Error != nil {
+		code = body.Error.Code
+	}
+	require.True(t, documentedErrors()[strconv.Itoa(a.Status)+" "+code], "%s: docs/errors.md lists no %d %s", what, a.Status, code)
 	if list, ok := body.Detail.([]any); ok {
 		require.Equal(t, http.StatusUnprocessableEntity, a.Status, what)
 		require.NotNil(t, body.Error, what)
 		require.Equal(t, "VALIDATION_ERROR", body.Error.Code, what)
-		for _, item := range list {
+		for i, item := range list {
 			issue := item.(map[string]any)
 			require.NotEmpty(t, issue["loc"], "%s: %s", what, a.Body)
-			require.NotEmpty(t, issue["msg"], "%s: %s", what, a.Body)
 			require.NotEmpty(t, issue["type"], "%s: %s", what, a.Body)
+			field := fieldAt(issue["loc"].([]any))
+			require.Regexp(t, "^("+regexp.QuoteMeta(field)+"|The [a-z ]+[0-9a-z ]*) (has|have|may|is|names|belongs|holds|leads|cannot|spans) |^(query|sort)\\b", issue["msg"], "%s: %s", what, a.Body)
+			if i == 0 {
+				require.Equal(t, issue["msg"], body.Error.Message, "%s: %s", what, a.Body)
+				require.Equal(t, field, body.Error.Field, "%s: %s", what, a.Body)
+			}
 		}
 	}
 }
+
+// fieldAt is error.field of a place: what stands behind the part of the request and the index
+// of a body that is an array, with the indexes of arrays in it. Of a filter or sort it is the
+// parameter.
+func fieldAt(loc []any) (field string) {
+	if len(loc) > 1 && loc[0] == "query" {
+		loc = loc[:2]
+	}
+	for i, step := range loc[1:] {
+		switch step := step.(type) {
+		case float64:
+			if i > 0 {
+				field += "[" + strconv.Itoa(int(step)) + "]"
+			}
+		case string:
+			field = strings.TrimPrefix(field+"."+step, ".")
+		}
+	}
+	return field
+}
+
+var (
+	rowOfErrors = regexp.MustCompile("(?m)^\\| (\\d{3}) \\| (?:`([A-Z_]+)`|–) \\|")
+	// documentedErrors are the rows of docs/errors.md, such as "409 CONFLICT".
+	documentedErrors = sync.OnceValue(func() map[string]bool {
+		page, err := os.ReadFile("../../../docs/errors.md")
+		if err != nil {
+			panic(err)
+		}
+		all := map[string]bool{}
+		for _, row := range rowOfErrors.FindAllStringSubmatch(string(page), -1) {
+			all[row[1]+" "+row[2]] = true
+		}
+		return all
+	})
+)
 
 // TestBadInput walks every route with what no client should send: bodies of no
 // form, each field with values of other types, each parameter with nonsense. The
@@ -127,7 +175,7 @@ func TestBadInput(t *testing.T) {
 			for _, raw := range raws {
 				answer := send(raw, path, "application/json", raw)
 				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %q: %s", r.Method, r.Path, raw, answer.Body)
-				require.Contains(t, string(answer.Body), `"`+field+`"`, "%s %s with %q", r.Method, r.Path, raw)
+				require.Regexp(t, "^"+regexp.QuoteMeta(field)+`(\[\d\](\.within)?)?$`, answer.Field(), "%s %s with %q: %s", r.Method, r.Path, raw, answer.Body)
 			}
 		}
 		for field, bodies := range spellings(t, body) {
@@ -201,7 +249,7 @@ func unreadable(t *testing.T, body any) map[string][]string {
 	all := map[string][]string{}
 	object, wrap := objectIn(body)
 	for field := range object {
-		for _, value := range []string{`1e400`, `"\ud800"`, `["\udc00x"]`, "\"\xff\""} {
+		for _, value := range []string{`1e400`, `"\ud800"`, `["\udc00x"]`, `[{"within":1},{"within":"\ud800"}]`, "\"\xff\""} {
 			spoilt := maps.Clone(object)
 			spoilt[field] = "SPOILT"
 			raw, err := json.Marshal(wrap(spoilt))
