@@ -108,7 +108,7 @@ func TestCardErrors(t *testing.T) {
 
 	answer := b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+unknown+`"}]`).Expect(422)
 	require.Equal(t, "status_id", answer.Field())
-	require.Equal(t, "names an unknown requisition status", answer.Detail())
+	require.Equal(t, "status_id names an unknown requisition status", answer.Detail())
 	require.Equal(t, "NOT_FOUND", b.admin.Put(cards, `[{"_id":"`+unknown+`","name":"x"}]`).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.admin.Get(cards+"?_id="+unknown).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.admin.Delete(cards, `[{"_id":"`+unknown+`"}]`).Expect(404).Code())
