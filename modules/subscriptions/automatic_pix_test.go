@@ -161,8 +161,13 @@ func TestAuthorizationEvents(t *testing.T) {
 			_, err := tc.happen(b, auth)
 			require.NoError(t, err)
 			b.settle(t)
-			require.Equal(t, "queued", b.text(t, authorizationResult), "nothing has changed yet")
-			require.Equal(t, "active", b.status(t, id))
+			if name == "cancelled" {
+				require.Equal(t, "cancelled", b.status(t, id), "at once")
+				require.Equal(t, "processed cancelled", b.text(t, authorizationResult))
+			} else {
+				require.Equal(t, "queued", b.text(t, authorizationResult), "nothing has changed yet")
+				require.Equal(t, "active", b.status(t, id))
+			}
 			b.work(t)
 			b.eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, id) == tc.want })
 			b.eventually(t, "the log tells what came of it", func() bool { return b.text(t, authorizationResult) == "processed "+tc.want })

@@ -49,13 +49,20 @@ func (s *Service) authorizeTx(ctx context.Context, tx pgx.Tx, sub *row, c change
 }
 
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
-// the specification says, also within a period that is paid. Anybody who has gateway A's
-// token may tell them: the gateway is asked first, by job, and says which end it is.
-// Cancelled is final; the others may be older than what made the authorization active.
+// the specification says, also within a period that is paid. Cancelled is final and is
+// applied at once; should the gateway be charging on, a job ends it there. The others may be
+// older than what made the authorization active: the gateway is asked first, by job, and
+// says which end it is.
 func (s *Service) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	switch {
 	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
+	case e.Kind == payments.AuthorizationWasCancelled && !s.endsWithPeriod(*sub):
+		c := change{action: AuthorizationCancelled, source: ByWebhook, event: &e.ID}
+		if _, err := s.moveTx(ctx, tx, sub, c); err != nil {
+			return "", err
+		}
+		return "", s.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: true})
 	case e.Kind != payments.AuthorizationWasCancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
 	}
