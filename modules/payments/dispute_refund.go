@@ -88,7 +88,8 @@ func (s *Service) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 }
 
 // decideLostTx decides what of a lost payment waits for people, when all of its money is
-// gone, a part that was taken or given back before included: nothing is left to decide.
+// gone, a part that was taken or given back before included: nothing is left to decide. When
+// a part is left, the case is about that.
 func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
 	if err != nil {
@@ -99,13 +100,23 @@ func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		if err != nil {
 			return fmt.Errorf("read refunds: %w", err)
 		}
-		gone := r.Report.Amount
+		gone, err := s.lostOf(ctx, tx, r.Gateway, r.Report.PaymentID)
+		if err != nil {
+			return err
+		}
 		for _, refund := range refunds {
 			if RefundStatus(refund.Status) != RefundFailed {
 				gone += money.Cents(refund.AmountCents)
 			}
 		}
-		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen || gone < money.Cents(row.PaidCents) {
+		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen {
+			continue
+		}
+		if left := money.Cents(row.PaidCents) - gone; left > 0 {
+			err := s.db.UnappliedLeft(ctx, tx, paymentsdb.UnappliedLeftParams{ID: row.PaymentsUnappliedPayment.ID, AmountCents: new(int64(left)), At: s.deps.Clock.Now()})
+			if err != nil {
+				return fmt.Errorf("note what is left of %s: %w", r.Report.PaymentID, err)
+			}
 			continue
 		}
 		_, err = s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, unappliedChange{

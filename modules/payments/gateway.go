@@ -238,6 +238,9 @@ type Payment struct {
 	Amount          money.Cents
 	SettledAt       *time.Time // when the money counted, by the gateway's word
 	DueDate         *time.Time // gateway A: the day it is due, 00:00 in São Paulo
+	// MadeFor is the due date with which gateway A made the charge, and which stays when
+	// DueDate is moved: a recurrence makes one charge for it.
+	MadeFor *time.Time
 	// Whose it is and what charged it, as ReadPayment alone tells.
 	CustomerGatewayID     string
 	SubscriptionGatewayID string // "" for a payment without a recurrence

@@ -55,7 +55,7 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID),
 		Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(p.Amount), Method: string(p.Method), NativeStatus: p.NativeStatus,
-		SettledAt: settledAt, At: now, Subjects: ids,
+		SettledAt: settledAt, DueAt: p.MadeFor, At: now, Subjects: ids,
 	})
 	if err != nil {
 		return false, err
@@ -63,7 +63,7 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 	if !row.IsFirst {
 		return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 			Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
-			InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), At: now,
+			InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), DueAt: p.MadeFor, At: now,
 		})
 	}
 	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
@@ -82,6 +82,19 @@ func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway Gateway
 		return fmt.Errorf("count payment %s: %w", paymentID, err)
 	}
 	return nil
+}
+
+// IsPaidFor reports whether another payment of a subscription counts that gateway A charged
+// for the same day (Payment.MadeFor), and of which something is left.
+func (s *Service) IsPaidFor(ctx context.Context, tx pgx.Tx, gateway GatewayName, subscription objectid.ID, p Payment) (bool, error) {
+	if p.MadeFor == nil {
+		return false, nil
+	}
+	paid, err := s.db.PaymentPaidFor(ctx, tx, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: string(gateway), DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
+	if err != nil {
+		return false, fmt.Errorf("read what was paid for %s: %w", p.MadeFor.Format(time.DateOnly), err)
+	}
+	return paid, nil
 }
 
 // eventSubjects are the ids by which events name the payment: a refund or a dispute,
@@ -201,7 +214,7 @@ func ledgerPayment(row paymentsdb.PaymentsPayment) LedgerPayment {
 		Payment: Payment{
 			ID: row.GatewayPaymentID, InvoiceID: value(row.InvoiceID), PaymentIntentID: value(row.PaymentIntentID),
 			Status: PaymentSettled, NativeStatus: row.NativeStatus, Method: Method(row.Method),
-			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt,
+			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt, MadeFor: row.DueAt,
 		},
 	}
 }

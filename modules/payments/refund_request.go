@@ -61,58 +61,6 @@ func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r Refund) erro
 	return e
 }
 
-// RefundDisputedError says that a dispute of the payment is open, or was lost: its
-// money is the bank's to give back. It is an ErrDisputed and a *Rejected: as if the
-// gateway had refused, which is not asked.
-type RefundDisputedError struct{ Dispute Dispute }
-
-// Error implements error.
-func (e *RefundDisputedError) Error() string {
-	return "payments: dispute " + e.Dispute.GatewayDisputeID + " of the payment is " + string(e.Dispute.State)
-}
-
-// Unwrap has it be treated as the gateway's own refusal.
-func (e *RefundDisputedError) Unwrap() []error {
-	return []error{ErrDisputed, &Rejected{Code: "disputed", Message: e.Error()}}
-}
-
-// Fault words it for people, with the name of the dispute.
-func (e *RefundDisputedError) Fault() error {
-	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: e.message()}).WithCause(e)
-}
-
-// Conflict words it for who wants to do something else with the money than refund it.
-func (e *RefundDisputedError) Conflict() error {
-	return fault.Conflict("%s", e.message()).WithCause(e)
-}
-
-func (e *RefundDisputedError) message() string {
-	if e.Dispute.State == DisputeLost {
-		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
-	}
-	return fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
-}
-
-// notDisputed is a *RefundDisputedError when a dispute holds, or took, the payment that
-// has one of the names.
-func (s *Service) notDisputed(ctx context.Context, db postgres.DB, gateway GatewayName, names ...string) error {
-	for _, name := range names {
-		if name == "" {
-			continue
-		}
-		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: string(gateway), PaymentRef: name})
-		if err != nil {
-			return fmt.Errorf("read disputes: %w", err)
-		}
-		for _, d := range found {
-			if state := DisputeState(d.State); state.takesMoney() {
-				return &RefundDisputedError{Dispute: Dispute{ID: d.ID, Gateway: gateway, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state}}
-			}
-		}
-	}
-	return nil
-}
-
 // RefundRequest is a refund that somebody asks for.
 type RefundRequest struct {
 	Payment LedgerPayment // settled; its purpose, local row and customer are the refund's
@@ -205,7 +153,7 @@ func (p LedgerPayment) refundKey() string {
 // Two at once pass one after the other, by the lock on the payment's refunds: the
 // second finds the first open. Its intent excludes a second one, too.
 func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundRequest) (Refund, error) {
-	if err := s.notDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.names()...); err != nil {
+	if err := s.notDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.names()...); err != nil {
 		return Refund{}, err
 	}
 	key, err := s.intentOf(ctx, gateway, q.Payment)
@@ -230,10 +178,14 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 		if open := unanswered(rows); open != nil {
 			return s.RefundOpen(ctx, tx, *open)
 		}
-		if err := s.notDisputed(ctx, tx, refund.Gateway, refund.PaymentID); err != nil {
+		if err := s.notDisputed(ctx, tx, refund.Gateway, q.Payment.Payment.Amount, refund.PaymentID); err != nil {
 			return err // by a name, or by a list of refunds, that was not known before
 		}
-		left := leftOf(q.Payment.Payment.Amount, rows)
+		lost, err := s.lostOf(ctx, tx, refund.Gateway, append(q.Payment.names(), refund.PaymentID)...)
+		if err != nil {
+			return err
+		}
+		left := leftOf(q.Payment.Payment.Amount, rows) - lost
 		if refund.Amount == 0 {
 			refund.Amount = left
 		}

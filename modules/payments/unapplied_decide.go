@@ -62,7 +62,7 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 		if err := s.movesOwn(ctx, u, paid); err != nil {
 			return err
 		}
-		if err := s.notDisputed(ctx, s.deps.Pool, paid.Gateway, paid.names()...); errors.As(err, &disputed) {
+		if err := s.notDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount, paid.names()...); errors.As(err, &disputed) {
 			return disputed.Fault()
 		} else if err != nil {
 			return err
@@ -123,7 +123,7 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 		}
 		// Reports of disputes hold the customer, as ExtendTx does now.
 		var disputed *RefundDisputedError
-		if err := s.notDisputed(ctx, tx, paid.Gateway, paid.names()...); errors.As(err, &disputed) {
+		if err := s.notDisputed(ctx, tx, paid.Gateway, 0, paid.names()...); errors.As(err, &disputed) {
 			return disputed.Conflict()
 		} else if err != nil {
 			return err
@@ -250,7 +250,11 @@ func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 	if err != nil {
 		return fmt.Errorf("read refunds: %w", err)
 	}
-	left := paid.Payment.Amount
+	lost, err := s.lostOf(ctx, s.deps.Pool, paid.Gateway, append(paid.names(), key)...)
+	if err != nil {
+		return err
+	}
+	left := paid.Payment.Amount - lost
 	for _, row := range found {
 		if r := refundOf(row); r.Status != RefundFailed {
 			left -= r.Amount

@@ -166,7 +166,7 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 	if paid == nil {
 		return nil, "It stands in no ledger.", nil
 	}
-	if err := s.notDisputed(ctx, s.deps.Pool, name, paid.names()...); err != nil {
+	if err := s.notDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.names()...); err != nil {
 		var disputed *RefundDisputedError
 		if errors.As(err, &disputed) && disputed.Dispute.State == DisputeLost {
 			return nil, disputed.message() + " Nothing was refunded by itself.", nil

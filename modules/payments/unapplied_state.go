@@ -122,7 +122,11 @@ func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway Gate
 		if err != nil {
 			return fmt.Errorf("read refunds: %w", err)
 		}
-		c, changes := afterRefunds(row.PaymentsUnappliedPayment, money.Cents(row.PaidCents), refunds, tryAgain)
+		lost, err := s.lostOf(ctx, tx, gateway, paymentRef)
+		if err != nil {
+			return err
+		}
+		c, changes := afterRefunds(row.PaymentsUnappliedPayment, money.Cents(row.PaidCents), lost, refunds, tryAgain)
 		if !changes && !row.PaymentsUnappliedPayment.TakenBack {
 			c, changes, err = s.afterPartTx(ctx, tx, row.PaymentsUnappliedPayment, refunds)
 			if err != nil {
@@ -154,9 +158,10 @@ func (s *Service) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payme
 	return unappliedChange{to: UnappliedOpen, source: byGateway, reason: "A part was given back."}, last.Source == byGateway, nil
 }
 
-// afterRefunds is what the refunds of a payment make of its case.
+// afterRefunds is what the refunds of a payment make of its case, of which disputes took
+// what is lost.
 // Of what the payer's bank took back they are refunds of the rest, which is not listed.
-func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c unappliedChange, changes bool) {
+func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents, refunds []paymentsdb.PaymentsRefund, tryAgain bool) (c unappliedChange, changes bool) {
 	state := UnappliedState(u.State)
 	var done money.Cents
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."
@@ -184,6 +189,8 @@ func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid money.Cents, refun
 		}
 	case state == UnappliedKept:
 		return c, false
+	case done > 0 && done+lost >= paid:
+		c.to, c.reason = UnappliedRefunded, "What a lost dispute left of it was given back."
 	case u.TakenBack:
 		c.to, c.reason = UnappliedOpen, "Something of the payment is left."
 	case open:

@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -54,6 +55,26 @@ func (s *Service) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: note,
+	})
+	return true, err
+}
+
+// keepTwiceTx lists a second charge of gateway A's recurrence for a due date that is paid:
+// it pays no further period, and is given back by itself. A charge that is tried again, or
+// whose due date is moved, stays one payment, and stays made for the day that it was made
+// for; gateway B makes one invoice a period, and the ledger knows it by that.
+func (s *Service) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	if !p.recurs || p.first || sub.Gateway != string(payments.GWA) || sub.PaymentMethod == string(payments.MethodPix) {
+		return false, nil
+	}
+	twice, err := s.payments.IsPaidFor(ctx, tx, payments.GWA, sub.ID, p.Payment)
+	if err != nil || !twice {
+		return false, err
+	}
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: payments.GWA, PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
+		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
+		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.cfg.Zone).Format(time.DateOnly) + ", which another one has paid.",
 	})
 	return true, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/money"
 	"marquee/platform/postgres"
 )
 
@@ -59,6 +60,9 @@ func (s *Service) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c chan
 			return err
 		}
 		if err := s.pauseTx(ctx, tx, *r); err != nil {
+			return err
+		}
+		if err := s.listSlippedTx(ctx, tx, *r); err != nil {
 			return err
 		}
 	}
@@ -291,6 +295,16 @@ func disputedPayment(all []payments.Dispute, p payments.Payment) bool {
 	return false
 }
 
+// lostOf is what disputes that were lost took of a payment.
+func lostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
+	for _, d := range all {
+		if d.State == payments.DisputeLost && isOne(p, []string{d.PaymentID}) {
+			lost += d.Amount
+		}
+	}
+	return lost
+}
+
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
 func (s *Service) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
@@ -309,7 +323,7 @@ func (s *Service) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
-		Note: "Charged while another payment of the subscription was disputed and collection was paused.",
+		Note: slippedNote,
 	})
 	return true, err
 }

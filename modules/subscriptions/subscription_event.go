@@ -111,8 +111,13 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // taken back was paid before, which may never be told, or when the gateway shows it no
 // more: a payment that the ledger lacks is booked first.
 func (s *Service) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error) {
-	if paid, ok := paidBefore(*sub, e); ok {
-		if _, err := s.applyToTx(ctx, tx, sub, paid); err != nil {
+	if paid, ok := paidBefore(e); ok {
+		if Status(sub.Status).Ended() {
+			err = s.bookGoneTx(ctx, tx, *sub, *paid.Payment)
+		} else {
+			_, err = s.applyToTx(ctx, tx, sub, paid)
+		}
+		if err != nil {
 			return "", fmt.Errorf("book payment %s, which was taken back: %w", paid.Payment.ID, err)
 		}
 		if e.Known, err = s.payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID); err != nil {
@@ -128,10 +133,9 @@ func (s *Service) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments
 
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
 // the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
-// Money that has gone again opens nothing that has ended.
-func paidBefore(sub row, e payments.Event) (paid payments.Event, ok bool) {
+func paidBefore(e payments.Event) (paid payments.Event, ok bool) {
 	takenBack := e.Refund != nil || e.Dispute != nil
-	if !takenBack || e.Known != nil || e.Payment == nil || e.Payment.SettledAt == nil || !e.IsProof() || Status(sub.Status).Ended() {
+	if !takenBack || e.Known != nil || e.Payment == nil || e.Payment.SettledAt == nil || !e.IsProof() {
 		return e, false
 	}
 	p := *e.Payment
@@ -143,6 +147,18 @@ func paidBefore(sub row, e payments.Event) (paid payments.Event, ok bool) {
 		paid.Type = payments.ReadLive
 	}
 	return paid, true
+}
+
+// bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
+// tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
+func (s *Service) bookGoneTx(ctx context.Context, tx pgx.Tx, sub row, p payments.Payment) error {
+	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
+	})
+	if err != nil || !first {
+		return err
+	}
+	return s.listUnappliedTx(ctx, tx, sub, payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
 }
 
 // heldByID reports whether a payment is held against an id that the gateway told here: a

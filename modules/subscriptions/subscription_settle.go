@@ -276,6 +276,9 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 	if listed, err := s.keepBesideTx(ctx, tx, *sub, p); err != nil || listed {
 		return err
 	}
+	if listed, err := s.keepTwiceTx(ctx, tx, *sub, p); err != nil || listed {
+		return err
+	}
 	if p.older {
 		return s.countTx(ctx, tx, *sub, p) // a later charge failed, and is owed
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,8 +15,8 @@ import (
 )
 
 // listUnusedTx lists what was paid for periods that a lost dispute of another payment took
-// away: each period of a PIX was paid by a code of its own. A period of which no day was
-// used is given back by itself; of one that had begun people decide.
+// away. A period of which no day was used is given back by itself, and so is what slipped
+// through after the dispute had been opened; of one that had begun people decide.
 func (s *Service) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Status) error {
 	chain, err := s.renewalChain(ctx, tx, sub)
 	if err != nil {
@@ -27,9 +28,6 @@ func (s *Service) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Stat
 	}
 	shut := s.shutAt(was, disputes)
 	for _, r := range chain {
-		if !paysOnce(r) {
-			continue
-		}
 		if err := s.listUnusedOfTx(ctx, tx, r, disputes, shut); err != nil {
 			return err
 		}
@@ -76,7 +74,7 @@ func (s *Service) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disput
 		if listed != "" || !ends.After(shut) {
 			continue
 		}
-		begun := begins.Before(shut)
+		begun := begins.Before(shut) && !slippedThrough(sub, disputes, p)
 		note := "It paid for a period that had not begun when the subscription ended by a lost dispute of another payment."
 		if begun {
 			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.", ends.UTC().Format(time.RFC3339))
@@ -92,7 +90,47 @@ func (s *Service) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disput
 	return nil
 }
 
-// periodOfTx is the period that a code of a PIX paid for. Reference is our id of the code,
+// slippedThrough reports whether a payment was charged by itself after a dispute that holds
+// the subscription, or ended it, had been opened.
+func slippedThrough(sub row, disputes []payments.Dispute, p payments.LedgerPayment) bool {
+	return !paysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+		return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.After(d.OpenedAt)
+	})
+}
+
+// listSlippedTx lists what was charged after the dispute had been opened and was booked
+// before that was told, as keepPausedTx does with what is booked later: it bought nothing.
+// The date of the next charge stays: the gateway has made this one.
+func (s *Service) listSlippedTx(ctx context.Context, tx pgx.Tx, sub row) error {
+	if Status(sub.Status).Ended() || !collects(sub) {
+		return nil
+	}
+	disputes, err := s.disputesOf(ctx, tx, sub)
+	if err != nil {
+		return err
+	}
+	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range paid {
+		if !slippedThrough(sub, disputes, p) || disputedPayment(disputes, p.Payment) {
+			continue
+		}
+		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount, CustomerID: sub.CustomerID,
+			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: slippedNote,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const slippedNote = "Charged while another payment of the subscription was disputed and collection was paused."
+
+// periodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
 func (s *Service) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
@@ -106,7 +144,17 @@ func (s *Service) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payments
 	case !errors.Is(err, pgx.ErrNoRows):
 		return begins, ends, "", fmt.Errorf("read renewal charge: %w", err)
 	}
+	d, debited, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+	if err != nil {
+		return begins, ends, "", err
+	}
 	begins = *p.Payment.SettledAt
+	switch {
+	case debited:
+		begins = s.dayOf(d.Cycle)
+	case p.Payment.MadeFor != nil && !paysOnce(sub) && !sub.PixAutomatic:
+		begins = *p.Payment.MadeFor
+	}
 	return begins, s.monthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
 }
 

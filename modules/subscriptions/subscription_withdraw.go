@@ -230,8 +230,12 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal,
 		if err != nil {
 			return withdrawal{}, err
 		}
+		disputes, err := s.payments.DisputesOf(ctx, s.pool, payments.ForSubscription, r.ID)
+		if err != nil {
+			return withdrawal{}, err
+		}
 		for _, p := range paid {
-			w.amount += p.Payment.Amount
+			w.amount += p.Payment.Amount - min(lostOf(disputes, p.Payment), p.Payment.Amount) // the bank gave that back
 		}
 		for _, r := range given {
 			before := givenBefore(r, at)

@@ -417,3 +417,15 @@ func TestAnOlderPaymentThatLengthensLeavesTheRightToWithdraw(t *testing.T) {
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 }
+
+// TestAWithdrawalIsOfWhatTheBankHasNotGivenBack: a dispute of a part that was lost gave that part back.
+func TestAWithdrawalIsOfWhatTheBankHasNotGivenBack(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	id := b.paidGWB(t)
+	require.EqualValues(t, 4990, b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()["refund_amount"])
+	_, err := b.db.Exec(t.Context(), `INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, state, native_status, opened_at, closed_at, reported_at, created_at, updated_at)
+		SELECT gateway, 'du_1', gateway_payment_id, purpose, local_id, customer_id, 2000, 'lost', 'lost', now(), now(), now(), now(), now() FROM payments.payments WHERE local_id = $1`, id)
+	require.NoError(t, err)
+	require.EqualValues(t, 2990, b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()["refund_amount"])
+}

@@ -53,6 +53,11 @@ SELECT EXISTS (SELECT 1 FROM payments.disputes
 SELECT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = @gateway AND d.gateway_dispute_id = @gateway_dispute_id AND d.state = 'lost'
     AND NOT EXISTS (SELECT 1 FROM payments.refund_reports r WHERE r.gateway = d.gateway AND r.payment_ref = @payment_ref AND r.refund_id = @refund_id AND r.kind = 'failed'));
 
+-- name: DisputeLostCents :one
+-- DisputeLostCents is what lost disputes took of a payment, by any of its names.
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.disputes
+WHERE gateway = @gateway AND payment_ref = ANY(@refs::text[]) AND state = 'lost';
+
 -- name: DisputeStateOf :one
 SELECT state FROM payments.disputes WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id;
 

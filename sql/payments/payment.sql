@@ -5,10 +5,10 @@
 WITH first AS (
     INSERT INTO payments.payments (
         id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-        amount_cents, method, native_status, settled_at, created_at, updated_at, counted
+        amount_cents, method, native_status, settled_at, due_at, created_at, updated_at, counted
     ) VALUES (
         @id, @gateway, @gateway_payment_id, sqlc.narg(invoice_id), sqlc.narg(payment_intent_id), @purpose, @local_id, @customer_id,
-        @amount_cents, @method, @native_status, @settled_at, @at, @at,
+        @amount_cents, @method, @native_status, @settled_at, sqlc.narg(due_at), @at, @at,
         CASE WHEN @purpose = 'subscription' THEN false END
     )
     ON CONFLICT DO NOTHING
@@ -46,8 +46,18 @@ UPDATE payments.payments SET
     native_status = CASE WHEN native_status = 'CONFIRMED' AND sqlc.arg(native_status)::text = 'RECEIVED' THEN 'RECEIVED' ELSE native_status END,
     invoice_id = coalesce(invoice_id, sqlc.narg(invoice_id)),
     payment_intent_id = coalesce(payment_intent_id, sqlc.narg(payment_intent_id)),
+    due_at = coalesce(due_at, sqlc.narg(due_at)),
     updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
+
+-- name: PaymentPaidFor :one
+-- PaymentPaidFor reports whether another payment of a subscription counts that was charged for the same day, and of which something is left.
+SELECT EXISTS (
+    SELECT 1 FROM payments.payments p
+    WHERE p.purpose = 'subscription' AND p.local_id = @local_id AND p.gateway = @gateway AND p.due_at = @due_at::timestamptz AND p.gateway_payment_id <> @gateway_payment_id AND p.counted
+      AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
+      AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+          WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed'));
 
 -- name: PaymentByGatewayID :one
 -- PaymentByGatewayID finds the ledger row by any of the gateway's ids: payment,

@@ -65,6 +65,11 @@ UPDATE payments.unapplied_payments SET automatic = false, note = @note, updated_
 -- name: UnappliedLastDecision :one
 SELECT * FROM payments.unapplied_decisions WHERE unapplied_id = @unapplied_id ORDER BY id DESC LIMIT 1;
 
+-- name: UnappliedLeft :exec
+-- UnappliedLeft lowers what an open case is about to what is left of its payment.
+UPDATE payments.unapplied_payments SET amount_cents = @amount_cents, updated_at = @at
+WHERE id = @id AND state = 'open' AND NOT taken_back AND amount_cents > @amount_cents;
+
 -- name: UnappliedListExtended :many
 -- UnappliedListExtended finds and locks the payments that have lengthened a subscription
 -- since an instant.

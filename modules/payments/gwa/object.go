@@ -86,6 +86,7 @@ type payment struct {
 	Description       string      `json:"description"`
 	DateCreated       date        `json:"dateCreated"`
 	DueDate           date        `json:"dueDate"`
+	OriginalDueDate   date        `json:"originalDueDate"`
 	ConfirmedDate     date        `json:"confirmedDate"`
 	PaymentDate       date        `json:"paymentDate"`
 	ClientPaymentDate date        `json:"clientPaymentDate"`
@@ -126,7 +127,7 @@ var methods = map[string]payments.Method{
 func (p *payment) neutral(zone *time.Location) payments.Payment {
 	n := payments.Payment{
 		ID: p.ID, NativeStatus: p.Status, Method: methods[p.BillingType], Amount: p.Value.Cents(),
-		Status: payments.PaymentPending, DueDate: p.DueDate.in(zone),
+		Status: payments.PaymentPending, DueDate: p.DueDate.in(zone), MadeFor: p.OriginalDueDate.in(zone),
 	}
 	if n.Method == "" {
 		n.Method = payments.MethodBoleto // UNDEFINED lets the payer choose; what he chose comes with the payment

@@ -53,6 +53,11 @@ const withdrawn = `UPDATE subscriptions.subscriptions SET status = 'cancelled', 
 	INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
 	VALUES ('SUB', 'ANA', '2026-11-20 10:59', 'active', 'cancelled', 'withdrawn', 'customer')`
 
+// lostDispute has the subscription be ended by a lost dispute, of another payment than pay_1.
+const lostDispute = `UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = '2026-11-20 10:59'; UPDATE accounts.users SET current_subscription_id = NULL;
+	INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
+	VALUES ('SUB', 'ANA', '2026-11-20 10:59', 'active', 'cancelled', 'chargeback', 'webhook')`
+
 // deletedAna is a deletion under way.
 const deletedAna = `INSERT INTO accounts.deletions (customer_id, deleted_at) VALUES ('ANA', '2026-11-20 11:00')`
 
@@ -115,6 +120,11 @@ var plants = map[string][]string{
 		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-20 11:44'`,
 		dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
 		replaced + `; ` + renewalOf("SUB", "active") + `; ` + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET state = 'lost', closed_at = now(), updated_at = '2026-11-15'`,
+	},
+	"lost_time_listed": {
+		lostDispute + `; UPDATE payments.payments SET method = 'credit_card', due_at = '2026-12-01' WHERE gateway_payment_id = 'pay_1'; DELETE FROM subscriptions.debits`,
+		lostDispute + `; UPDATE subscriptions.debits SET cycle = '2026-12-01'; ` + refund("gwa", "pay_1", "subscription", "SUB", 4990, "failed"),
+		lostDispute + `; DELETE FROM subscriptions.debits; ` + renewalCharge("paid", "pay_1", "'2027-01-10'"),
 	},
 	"paused_money_returned": {
 		paidWhilePaused + pause("paused", "NULL", "NULL"),
@@ -262,6 +272,7 @@ var plants = map[string][]string{
 		unapplied("pay_1", "refunded", "refunded") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
 		unapplied("pay_1", "extended", "extended") + "; UPDATE payments.unapplied_payments SET subscription_id = 'OTHER'",
 		unapplied("pay_1", "kept", "open"),
+		unapplied("pay_1", "open", "open") + "; " + dispute("SUB", "ANA") + "; UPDATE payments.disputes SET state = 'lost', closed_at = now(), amount_cents = 2000; " + refund("gwa", "pay_1", "subscription", "SUB", 2990, "done"),
 		unapplied("pay_1", "kept", "kept") + "; " + refund("gwa", "pay_1", "subscription", "SUB", 4990, "done"),
 		unapplied("pay_nowhere", "open", "open"),
 	},

@@ -365,6 +365,24 @@ func (q *Queries) DisputeLostByRefund(ctx context.Context, db DBTX, arg DisputeL
 	return exists, err
 }
 
+const disputeLostCents = `-- name: DisputeLostCents :one
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.disputes
+WHERE gateway = $1 AND payment_ref = ANY($2::text[]) AND state = 'lost'
+`
+
+type DisputeLostCentsParams struct {
+	Gateway string
+	Refs    []string
+}
+
+// DisputeLostCents is what lost disputes took of a payment, by any of its names.
+func (q *Queries) DisputeLostCents(ctx context.Context, db DBTX, arg DisputeLostCentsParams) (int64, error) {
+	row := db.QueryRow(ctx, disputeLostCents, arg.Gateway, arg.Refs)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const disputeMove = `-- name: DisputeMove :exec
 UPDATE payments.disputes SET
     state = $1, native_status = $2, amount_cents = $3, reason = coalesce($4, reason),

@@ -136,6 +136,8 @@ type PaymentsPayment struct {
 	UpdatedAt time.Time
 	// Of a subscription's payment: whether it opened the subscription or paid one of its periods. False: it gave nothing, and stands on the list of unapplied payments. NULL: of an order, or booked before this was kept.
 	Counted *bool
+	// Of gateway A: the beginning, in São Paulo, of the day for which the charge was made first, wherever its due date was moved since. NULL: of gateway B, or booked before this was kept.
+	DueAt *time.Time
 }
 
 // The ledger of money given back: the done rows of a payment add up to what its gateway says.

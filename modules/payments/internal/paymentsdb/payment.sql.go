@@ -13,7 +13,7 @@ import (
 )
 
 const paymentByGatewayID = `-- name: PaymentByGatewayID :one
-SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted FROM payments.payments
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at FROM payments.payments
 WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))
 ORDER BY settled_at LIMIT 1
 `
@@ -44,6 +44,7 @@ func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentBy
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Counted,
+		&i.DueAt,
 	)
 	return i, err
 }
@@ -90,10 +91,10 @@ const paymentInsert = `-- name: PaymentInsert :one
 WITH first AS (
     INSERT INTO payments.payments (
         id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-        amount_cents, method, native_status, settled_at, created_at, updated_at, counted
+        amount_cents, method, native_status, settled_at, due_at, created_at, updated_at, counted
     ) VALUES (
         $3, $1, $4, $5, $6, $7, $8, $9,
-        $10, $11, $12, $13, $14, $14,
+        $10, $11, $12, $13, $14, $15, $15,
         CASE WHEN $7 = 'subscription' THEN false END
     )
     ON CONFLICT DO NOTHING
@@ -119,6 +120,7 @@ type PaymentInsertParams struct {
 	Method           string
 	NativeStatus     string
 	SettledAt        time.Time
+	DueAt            *time.Time
 	At               time.Time
 }
 
@@ -145,6 +147,7 @@ func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertP
 		arg.Method,
 		arg.NativeStatus,
 		arg.SettledAt,
+		arg.DueAt,
 		arg.At,
 	)
 	var i PaymentInsertRow
@@ -173,7 +176,7 @@ func (q *Queries) PaymentLinkIntent(ctx context.Context, db DBTX, arg PaymentLin
 }
 
 const paymentListOf = `-- name: PaymentListOf :many
-SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted FROM payments.payments
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at FROM payments.payments
 WHERE purpose = $1 AND local_id = $2
 ORDER BY settled_at DESC, id DESC
 `
@@ -208,6 +211,7 @@ func (q *Queries) PaymentListOf(ctx context.Context, db DBTX, arg PaymentListOfP
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Counted,
+			&i.DueAt,
 		); err != nil {
 			return nil, err
 		}
@@ -277,19 +281,50 @@ func (q *Queries) PaymentMoveTo(ctx context.Context, db DBTX, arg PaymentMoveToP
 	return result.RowsAffected(), nil
 }
 
+const paymentPaidFor = `-- name: PaymentPaidFor :one
+SELECT EXISTS (
+    SELECT 1 FROM payments.payments p
+    WHERE p.purpose = 'subscription' AND p.local_id = $1 AND p.gateway = $2 AND p.due_at = $3::timestamptz AND p.gateway_payment_id <> $4 AND p.counted
+      AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
+      AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+          WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed'))
+`
+
+type PaymentPaidForParams struct {
+	LocalID          objectid.ID
+	Gateway          string
+	DueAt            time.Time
+	GatewayPaymentID string
+}
+
+// PaymentPaidFor reports whether another payment of a subscription counts that was charged for the same day, and of which something is left.
+func (q *Queries) PaymentPaidFor(ctx context.Context, db DBTX, arg PaymentPaidForParams) (bool, error) {
+	row := db.QueryRow(ctx, paymentPaidFor,
+		arg.LocalID,
+		arg.Gateway,
+		arg.DueAt,
+		arg.GatewayPaymentID,
+	)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const paymentRepeat = `-- name: PaymentRepeat :exec
 UPDATE payments.payments SET
     native_status = CASE WHEN native_status = 'CONFIRMED' AND $1::text = 'RECEIVED' THEN 'RECEIVED' ELSE native_status END,
     invoice_id = coalesce(invoice_id, $2),
     payment_intent_id = coalesce(payment_intent_id, $3),
-    updated_at = $4
-WHERE gateway = $5 AND gateway_payment_id = $6
+    due_at = coalesce(due_at, $4),
+    updated_at = $5
+WHERE gateway = $6 AND gateway_payment_id = $7
 `
 
 type PaymentRepeatParams struct {
 	NativeStatus     string
 	InvoiceID        *string
 	PaymentIntentID  *string
+	DueAt            *time.Time
 	At               time.Time
 	Gateway          string
 	GatewayPaymentID string
@@ -303,6 +338,7 @@ func (q *Queries) PaymentRepeat(ctx context.Context, db DBTX, arg PaymentRepeatP
 		arg.NativeStatus,
 		arg.InvoiceID,
 		arg.PaymentIntentID,
+		arg.DueAt,
 		arg.At,
 		arg.Gateway,
 		arg.GatewayPaymentID,

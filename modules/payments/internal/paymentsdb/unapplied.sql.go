@@ -313,6 +313,23 @@ func (q *Queries) UnappliedLearn(ctx context.Context, db DBTX, arg UnappliedLear
 	return err
 }
 
+const unappliedLeft = `-- name: UnappliedLeft :exec
+UPDATE payments.unapplied_payments SET amount_cents = $1, updated_at = $2
+WHERE id = $3 AND state = 'open' AND NOT taken_back AND amount_cents > $1
+`
+
+type UnappliedLeftParams struct {
+	AmountCents *int64
+	At          time.Time
+	ID          objectid.ID
+}
+
+// UnappliedLeft lowers what an open case is about to what is left of its payment.
+func (q *Queries) UnappliedLeft(ctx context.Context, db DBTX, arg UnappliedLeftParams) error {
+	_, err := db.Exec(ctx, unappliedLeft, arg.AmountCents, arg.At, arg.ID)
+	return err
+}
+
 const unappliedListExtended = `-- name: UnappliedListExtended :many
 SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back FROM payments.unapplied_payments u
 WHERE u.subscription_id = $1 AND u.state = 'extended'

@@ -1,0 +1,65 @@
+package payments_test
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/payments"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// TestADisputeThatIsLostInPartLeavesTheRest: the case is about what is left, which can be
+// given back, and is over with it, whichever comes first.
+func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name payments.GatewayName) {
+		lose := func(id string, paid payments.LedgerPayment, amount money.Cents) {
+			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
+				key := paid.Payment.ID
+				if paid.Payment.PaymentIntentID != "" {
+					key = paid.Payment.PaymentIntentID
+				}
+				_, err := s.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
+					Gateway: name, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,
+					Report: payments.DisputeReport{ID: id, PaymentID: key, Amount: amount, State: payments.DisputeLost, NativeStatus: "lost", At: s.clock.Now()},
+				})
+				return err
+			}))
+		}
+		list := func(paid payments.LedgerPayment) {
+			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
+				_, err := s.svc.RecordUnappliedTx(t.Context(), tx, payments.Unapplied{
+					Kind: payments.UnappliedLate, Gateway: name, PaymentID: paid.Payment.ID, Amount: &paid.Payment.Amount, CustomerID: paid.CustomerID, OrderID: paid.LocalID,
+				})
+				return err
+			}))
+		}
+		state := func(paid payments.LedgerPayment) (is string) {
+			require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT state || ' ' || amount_cents FROM payments.unapplied_payments WHERE gateway_payment_id = $1", paid.Payment.ID).Scan(&is))
+			return is
+		}
+		rest := s.sold(name)
+		list(rest)
+		lose("du_1", rest, 4000)
+		require.Equal(t, "open 20000", state(rest), "what is left")
+		require.ErrorIs(t, s.refund(rest, 20001), payments.ErrRefundTooMuch)
+		require.NoError(t, s.refund(rest, 0), "all that is left")
+		require.EqualValues(t, 20000, s.refunded())
+		require.Equal(t, "refunded 20000", state(rest))
+		lose("du_2", rest, 1000)
+		require.Equal(t, "refunded 20000", state(rest))
+
+		s.local = objectid.New()
+		parts := s.sold(name)
+		list(parts)
+		lose("du_3", parts, 20000)
+		require.Equal(t, "open 4000", state(parts))
+		lose("du_4", parts, 4000)
+		require.Equal(t, "kept 4000", state(parts), "all of it is gone, by two disputes")
+		require.ErrorIs(t, s.refund(parts, 0), payments.ErrDisputed)
+	})
+}

@@ -1,0 +1,77 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/fault"
+	"marquee/platform/money"
+	"marquee/platform/postgres"
+)
+
+// RefundDisputedError says that a dispute of the payment is open, or was lost: its
+// money is the bank's to give back. It is an ErrDisputed and a *Rejected: as if the
+// gateway had refused, which is not asked.
+type RefundDisputedError struct{ Dispute Dispute }
+
+// Error implements error.
+func (e *RefundDisputedError) Error() string {
+	return "payments: dispute " + e.Dispute.GatewayDisputeID + " of the payment is " + string(e.Dispute.State)
+}
+
+// Unwrap has it be treated as the gateway's own refusal.
+func (e *RefundDisputedError) Unwrap() []error {
+	return []error{ErrDisputed, &Rejected{Code: "disputed", Message: e.Error()}}
+}
+
+// Fault words it for people, with the name of the dispute.
+func (e *RefundDisputedError) Fault() error {
+	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: e.message()}).WithCause(e)
+}
+
+// Conflict words it for who wants to do something else with the money than refund it.
+func (e *RefundDisputedError) Conflict() error {
+	return fault.Conflict("%s", e.message()).WithCause(e)
+}
+
+func (e *RefundDisputedError) message() string {
+	if e.Dispute.State == DisputeLost {
+		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
+	}
+	return fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
+}
+
+// notDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
+// names, or when disputes that were lost took so much of it; 0 is any of it.
+func (s *Service) notDisputed(ctx context.Context, db postgres.DB, gateway GatewayName, amount money.Cents, names ...string) error {
+	lost, err := s.lostOf(ctx, db, gateway, names...)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: string(gateway), PaymentRef: name})
+		if err != nil {
+			return fmt.Errorf("read disputes: %w", err)
+		}
+		for _, d := range found {
+			state := DisputeState(d.State)
+			if state == DisputeOpen || state == DisputeLost && lost >= amount {
+				return &RefundDisputedError{Dispute: Dispute{ID: d.ID, Gateway: gateway, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state}}
+			}
+		}
+	}
+	return nil
+}
+
+// lostOf is what disputes that were lost took of the payment that has one of the names.
+func (s *Service) lostOf(ctx context.Context, db postgres.DB, gateway GatewayName, names ...string) (money.Cents, error) {
+	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: string(gateway), Refs: names})
+	if err != nil {
+		return 0, fmt.Errorf("read what disputes took: %w", err)
+	}
+	return money.Cents(lost), nil
+}
