@@ -35,16 +35,17 @@ func (s *Service) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Stat
 	return nil
 }
 
-// shutAt is when access ended: what was open until now had it until now.
+// shutAt is when access ended: what was open until now had it until now, by the gateway's
+// clock where that is ahead.
 func (s *Service) shutAt(was Status, disputes []payments.Dispute) time.Time {
-	shut := time.Time{}
+	shut, now := time.Time{}, s.clock.Now()
 	for _, d := range disputes {
 		if !d.OfNothing && takesMoney(d) {
-			shut = latestOf(d.OpenedAt, &shut)
+			shut, now = latestOf(d.OpenedAt, &shut), latestOf(latestOf(now, d.ClosedAt), &d.OpenedAt)
 		}
 	}
 	if was != Suspended || shut.IsZero() {
-		return s.clock.Now()
+		return now
 	}
 	return shut
 }
@@ -74,7 +75,7 @@ func (s *Service) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disput
 		if listed != "" || !ends.After(shut) {
 			continue
 		}
-		begun := begins.Before(shut) && !slippedThrough(sub, disputes, p)
+		begun := !begins.After(shut) && !slippedThrough(sub, disputes, p)
 		note := "It paid for a period that had not begun when the subscription ended by a lost dispute of another payment."
 		if begun {
 			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.", ends.UTC().Format(time.RFC3339))
@@ -91,10 +92,11 @@ func (s *Service) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disput
 }
 
 // slippedThrough reports whether a payment was charged by itself after a dispute that holds
-// the subscription, or ended it, had been opened.
+// the subscription, or ended it, had been opened. Gateways tell seconds: what came in that of
+// the opening came before it.
 func slippedThrough(sub row, disputes []payments.Dispute, p payments.LedgerPayment) bool {
 	return !paysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
-		return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.After(d.OpenedAt)
+		return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
 	})
 }
 
