@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/pgtest"
@@ -121,23 +123,26 @@ func runReadme(t *testing.T, m *machine) {
 // TestDevKeepsItsDataAndCleansUp covers restarts, kill -9 and a second start.
 func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 	t.Parallel()
-	dir := pgtest.DataDir(t)
-	first := startDev(t, dir)
+	dir, key := pgtest.DataDir(t), "GWB_SECRET_KEY=sk_test_sandbox"
+	first := startDev(t, dir, key)
 	token := login(t, first, "customer")
 	expect(t, 200, http.MethodGet, first.URL+"/api/v1/videos", token, nil) // the seeded customer is subscribed
 	signUp(t, first.URL+"/api/v1", first.MailboxURL, "stays", "")
+	ahead := trialEndsByTheClock(t, first)
 	port := portOf(t, first.DatabaseURL)
 	first.kill()
 	eventually(t, "the private Postgres outlived its parent", func() bool { return !listens(port) })
 
 	start := time.Now()
-	second := startDev(t, dir)
+	second := startDev(t, dir, key)
 	took := time.Since(start)
 	t.Logf("second start after kill -9: %v", took)
 	require.Equal(t, first.Users, second.Users)
 	require.Equal(t, first.Webhooks, second.Webhooks)
-	expect(t, 200, http.MethodGet, second.URL+"/api/v1/videos", token, nil) // keys and data are still there
+	require.Equal(t, ahead, expect(t, 200, http.MethodGet, second.ClockURL, "", nil)["ahead"])
+	expect(t, 403, http.MethodGet, second.URL+"/api/v1/videos", token, nil) // of a week ago, by the clock
 	expect(t, 200, http.MethodPost, second.URL+"/api/v1/token", "", url.Values{"username": {"stays"}, "password": {"a long password"}})
+	expect(t, 200, http.MethodGet, second.URL+"/api/v1/videos", login(t, second, "customer"), nil) // data is still there
 
 	status, out := runOnce(t, "dev", "--json", "--addr", "127.0.0.1:0", "--data-dir", dir)
 	require.NotZero(t, status, "a second dev on the same data has to refuse")
@@ -150,6 +155,56 @@ func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
 	require.Empty(t, second.extra, "exactly one line on stdout")
 	require.Equal(t, 0, second.command.ProcessState.ExitCode())
 	require.False(t, listens(portOf(t, second.DatabaseURL)))
+}
+
+// trialEndsByTheClock moves all clocks over the end of a trial, on which gateway B charges, a day before which it is told, and returns by
+// how much they are moved.
+func trialEndsByTheClock(t *testing.T, m *machine) (ahead any) {
+	t.Helper()
+	require.Equal(t, "0s", expect(t, 200, http.MethodGet, m.ClockURL, "", nil)["ahead"])
+	for _, bad := range []string{`{}`, `{"by":"-1h"}`, `{"by":"367d"}`, `{"to":"2020-01-01T00:00:00Z"}`, `{"by":"1h","to":"2120-01-01T00:00:00Z"}`, `{"day":1}`} {
+		refused := expect(t, 400, http.MethodPost, m.ClockURL+"/advance", "", json.RawMessage(bad))
+		require.NotEmpty(t, refused["error"], bad)
+	}
+	api, trial := m.URL+"/api/v1", ""
+	for _, p := range expect(t, 200, http.MethodGet, api+"/plans", "", nil)["docs"].([]any) {
+		if plan := p.(map[string]any); plan["trial_enabled"] == true {
+			trial = plan["plan_id"].(string)
+		}
+	}
+	token := signUp(t, api, m.MailboxURL, "tries", cpf(123_456_781))
+	expect(t, 201, http.MethodPost, api+"/gwb/subscribe", token, map[string]any{"plan_id": trial, "payment_method_id": "pm_card_visa"})
+	ids := gwbSubscriptions(t, m)
+	require.Len(t, ids, 2, "the seeded customer's, and this one's")
+	moved := expect(t, 200, http.MethodPost, m.ClockURL+"/advance", "", map[string]any{"by": "8d"})
+	require.Equal(t, true, moved["reached"])
+	now := moved["now"].(string)
+	for _, gateway := range []string{"gwa", "gwb"} {
+		require.Equal(t, now[:19], moved[gateway].(string)[:19], "all three show the same")
+	}
+	require.Equal(t, []string{"active", "active"}, gwbSubscriptions(t, m))
+	renewed := expect(t, 200, http.MethodPost, api+"/token", "", url.Values{"username": {"tries"}, "password": {"a long password"}})["access_token"].(string)
+	s := expect(t, 200, http.MethodGet, api+"/customers/me/subscription", renewed, nil)["docs"].([]any)[0].(map[string]any)
+	require.Equal(t, "active", s["status"])
+	db, err := pgx.Connect(t.Context(), m.DatabaseURL)
+	require.NoError(t, err)
+	defer func() { _ = db.Close(context.Background()) }()
+	var late time.Duration
+	require.NoError(t, db.QueryRow(t.Context(), "SELECT created_at - settled_at FROM payments.payments ORDER BY settled_at DESC LIMIT 1").Scan(&late))
+	require.Less(t, late, time.Minute, "a payment on the way is booked on the way")
+	var overdue int
+	require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at < now() - interval '1 minute'").Scan(&overdue))
+	require.Zero(t, overdue, "what was due is done")
+	return moved["ahead"]
+}
+
+// gwbSubscriptions are the statuses of all subscriptions at gateway B.
+func gwbSubscriptions(t *testing.T, m *machine) (statuses []string) {
+	t.Helper()
+	for _, s := range expect(t, 200, http.MethodGet, m.Sandbox.GWB+"/v1/subscriptions?status=all", "sk_test_sandbox", nil)["data"].([]any) {
+		statuses = append(statuses, s.(map[string]any)["status"].(string))
+	}
+	return statuses
 }
 
 func TestDevOpensLoopbackOnly(t *testing.T) {

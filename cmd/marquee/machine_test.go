@@ -64,6 +64,7 @@ type ready struct {
 	URL         string `json:"url"`
 	DatabaseURL string `json:"database_url"`
 	MailboxURL  string `json:"mailbox_url"`
+	ClockURL    string `json:"clock_url"`
 	Sandbox     struct{ GWA, GWB string }
 	Webhooks    struct {
 		GWAToken  string `json:"gwa_token"`

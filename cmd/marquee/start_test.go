@@ -57,6 +57,13 @@ func TestWhatServeAndWorkStartWith(t *testing.T) {
 	_, err = db.Exec(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
 	require.NoError(t, err)
 	serve := o.serve("")
+	for _, method := range []string{http.MethodGet, http.MethodPost} { // the control of development
+		for _, path := range []string{"/_dev/clock", "/_dev/clock/advance", "/api/v1/_dev/clock/advance"} {
+			status, body, err := tryCall(method, "http://"+o.addr+path, "", map[string]any{"by": "1h"})
+			require.NoError(t, err)
+			require.Equal(t, 404, status, "%s %s: %s", method, path, body)
+		}
+	}
 	require.Contains(t, serve.log.String(), "the database is newer than this program")
 	_, text, err := tryCall(http.MethodGet, "http://"+metrics+"/metrics", "", nil)
 	require.NoError(t, err)

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
 )
 
 // Workers adds the module's workers.
@@ -20,15 +22,15 @@ func (s *Service) Workers(w *river.Workers) {
 }
 
 // Periodic returns the module's scheduled jobs.
-func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{
+func (s *Service) Periodic() []jobs.Periodic {
+	return []jobs.Periodic{
 		hourly(SweepCodesArgs{}), hourly(SweepDeletionsArgs{}),
-		river.NewPeriodicJob(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return FillSkeletonsArgs{}, nil },
+		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return FillSkeletonsArgs{}, nil },
 			&river.PeriodicJobOpts{ID: FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 
-func hourly(args river.JobArgs) *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(time.Hour),
+func hourly(args river.JobArgs) jobs.Periodic {
+	return jobs.NewPeriodic(river.PeriodicInterval(time.Hour),
 		func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{ID: args.Kind()})
 }

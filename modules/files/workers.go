@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
 )
 
 // Workers adds the module's workers.
@@ -14,12 +16,12 @@ func (s *Service) Workers(w *river.Workers) {
 }
 
 // Periodic returns the module's scheduled jobs.
-func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{
-		river.NewPeriodicJob(river.PeriodicInterval(time.Hour),
+func (s *Service) Periodic() []jobs.Periodic {
+	return []jobs.Periodic{
+		jobs.NewPeriodic(river.PeriodicInterval(time.Hour),
 			func() (river.JobArgs, *river.InsertOpts) { return SweepArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepArgs{}.Kind()}),
 		// At each start too: a process that is restarted daily would never come to it. It is unique by day.
-		river.NewPeriodicJob(river.PeriodicInterval(24*time.Hour),
+		jobs.NewPeriodic(river.PeriodicInterval(24*time.Hour),
 			func() (river.JobArgs, *river.InsertOpts) { return SweepOrphansArgs{}, nil },
 			&river.PeriodicJobOpts{ID: SweepOrphansArgs{}.Kind(), RunOnStart: true}),
 	}

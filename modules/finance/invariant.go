@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/platform/clock"
+	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/sql/finance/invariants"
 )
@@ -60,9 +61,9 @@ func (m *InvariantMonitor) Workers(w *river.Workers) {
 }
 
 // Periodic returns when the job runs.
-func (*InvariantMonitor) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{
-		river.NewPeriodicJob(river.PeriodicInterval(invariantsEvery), func() (river.JobArgs, *river.InsertOpts) {
+func (*InvariantMonitor) Periodic() []jobs.Periodic {
+	return []jobs.Periodic{
+		jobs.NewPeriodic(river.PeriodicInterval(invariantsEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return invariantsArgs{}, &river.InsertOpts{MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
 	}

@@ -1,6 +1,10 @@
 package finance
 
-import "github.com/riverqueue/river"
+import (
+	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
+)
 
 // Workers adds the module's jobs.
 func (s *Service) Workers(w *river.Workers) {
@@ -11,15 +15,15 @@ func (s *Service) Workers(w *river.Workers) {
 }
 
 // Periodic returns the jobs that run by the clock.
-func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{
-		river.NewPeriodicJob(river.PeriodicInterval(foldEvery), func() (river.JobArgs, *river.InsertOpts) {
+func (s *Service) Periodic() []jobs.Periodic {
+	return []jobs.Periodic{
+		jobs.NewPeriodic(river.PeriodicInterval(foldEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return foldArgs{}, &river.InsertOpts{MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		river.NewPeriodicJob(nightly{s.location}, func() (river.JobArgs, *river.InsertOpts) {
+		jobs.NewPeriodic(nightly{s.location}, func() (river.JobArgs, *river.InsertOpts) {
 			return checkArgs{}, &river.InsertOpts{MaxAttempts: 3}
 		}, nil),
-		river.NewPeriodicJob(river.PeriodicInterval(sweepEvery),
+		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery),
 			func() (river.JobArgs, *river.InsertOpts) { return SweepExportsArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepExportsArgs{}.Kind()}),
 	}
 }

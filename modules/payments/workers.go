@@ -84,13 +84,13 @@ func (s *Service) Workers(w *river.Workers) {
 }
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.
-func (s *Service) Periodic() []*river.PeriodicJob {
+func (s *Service) Periodic() []jobs.Periodic {
 	return append(s.intents.Periodic(string(GWA), string(GWB)),
-		river.NewPeriodicJob(river.PeriodicInterval(unappliedSweep), func() (river.JobArgs, *river.InsertOpts) {
+		jobs.NewPeriodic(river.PeriodicInterval(unappliedSweep), func() (river.JobArgs, *river.InsertOpts) {
 			return unappliedSweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		river.NewPeriodicJob(nightly{}, func() (river.JobArgs, *river.InsertOpts) { return logMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: logMonthsArgs{}.Kind()}),
-		river.NewPeriodicJob(river.PeriodicInterval(adoptEvery), func() (river.JobArgs, *river.InsertOpts) { return adoptRefundsArgs{}, nil },
+		jobs.NewPeriodic(nightly{}, func() (river.JobArgs, *river.InsertOpts) { return logMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: logMonthsArgs{}.Kind()}),
+		jobs.NewPeriodic(river.PeriodicInterval(adoptEvery), func() (river.JobArgs, *river.InsertOpts) { return adoptRefundsArgs{}, nil },
 			&river.PeriodicJobOpts{ID: adoptRefundsArgs{}.Kind(), RunOnStart: true}),
 	)
 }

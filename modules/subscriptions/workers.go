@@ -109,15 +109,15 @@ func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[reconcileArgs])
 func (*reconcileWorker) Timeout(*river.Job[reconcileArgs]) time.Duration { return 6 * time.Hour }
 
 // Periodic returns the jobs that run by the clock.
-func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{
-		river.NewPeriodicJob(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
+func (s *Service) Periodic() []jobs.Periodic {
+	return []jobs.Periodic{
+		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		river.NewPeriodicJob(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
+		jobs.NewPeriodic(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
 			return reconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
 		}, nil),
-		river.NewPeriodicJob(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
+		jobs.NewPeriodic(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
 			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}
 }

@@ -26,8 +26,8 @@ func (s *Service) Workers(w *river.Workers) {
 }
 
 // Periodic returns the jobs that run by the clock.
-func (s *Service) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
+func (s *Service) Periodic() []jobs.Periodic {
+	return []jobs.Periodic{jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
 		return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 	}, &river.PeriodicJobOpts{ID: sweepArgs{}.Kind(), RunOnStart: true})}
 }

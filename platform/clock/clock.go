@@ -5,6 +5,7 @@ package clock
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +17,18 @@ type System struct{}
 
 // Now returns the present instant in UTC, cut to the millisecond.
 func (System) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Moved is the machine's clock and an offset that only grows, for development. The zero value is the machine's.
+type Moved struct{ ahead atomic.Int64 }
+
+// Now returns the present instant of the moved clock.
+func (m *Moved) Now() time.Time { return System{}.Now().Add(m.Ahead()) }
+
+// Ahead is how far the clock is ahead of the machine's.
+func (m *Moved) Ahead() time.Duration { return time.Duration(m.ahead.Load()) }
+
+// Move moves the clock forward by whole milliseconds.
+func (m *Moved) Move(by time.Duration) { m.ahead.Add(int64(max(by, 0).Truncate(time.Millisecond))) }
 
 // Fake is a clock that moves only when told.
 type Fake struct {

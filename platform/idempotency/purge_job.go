@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
 )
 
 // PurgeArgs is the job that removes keys that nobody may repeat any more.
@@ -21,8 +23,8 @@ func (s *Store) Workers(w *river.Workers) {
 }
 
 // Periodic returns it by the clock.
-func (*Store) Periodic() []*river.PeriodicJob {
-	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(purgeEvery), func() (river.JobArgs, *river.InsertOpts) {
+func (*Store) Periodic() []jobs.Periodic {
+	return []jobs.Periodic{jobs.NewPeriodic(river.PeriodicInterval(purgeEvery), func() (river.JobArgs, *river.InsertOpts) {
 		return PurgeArgs{}, &river.InsertOpts{MaxAttempts: 1}
 	}, &river.PeriodicJobOpts{ID: PurgeArgs{}.Kind(), RunOnStart: true})}
 }

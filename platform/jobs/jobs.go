@@ -35,18 +35,23 @@ const (
 // Options say what a client works; without Workers it only inserts.
 type Options struct {
 	Workers  *river.Workers
-	Periodic []*river.PeriodicJob
+	Periodic []Periodic
 	Log      *slog.Logger
 	// PollOnly does without LISTEN, for databases behind PgBouncer.
 	PollOnly bool
+	// Ahead is how far the product's clock is ahead of the machine's, where it can be moved; nil: it can't.
+	Ahead func() time.Duration
 }
 
 // New makes a client on the pool.
 func New(pool *pgxpool.Pool, o Options) (*Client, error) {
-	cfg := &river.Config{Schema: Schema, Logger: o.Log, PollOnly: o.PollOnly}
+	cfg := &river.Config{Schema: Schema, Logger: withoutCounts(o.Log), PollOnly: o.PollOnly}
+	if o.Ahead != nil {
+		cfg.Hooks = []rivertype.Hook{earlier(o.Ahead)}
+	}
 	if o.Workers != nil {
 		cfg.Workers = o.Workers
-		cfg.PeriodicJobs = o.Periodic
+		cfg.PeriodicJobs = rivers(o.Periodic)
 		cfg.ErrorHandler = &errorHandler{log: o.Log}
 		cfg.Middleware = []rivertype.Middleware{river.WorkerMiddlewareFunc(asJob)}
 		cfg.JobTimeout = 2 * time.Minute // a gateway may take one for a card
@@ -62,6 +67,29 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 	}
 	return client, nil
 }
+
+// withoutCounts is the log without River's lines of information, which it writes every 5 s, unless it is one for debugging.
+func withoutCounts(log *slog.Logger) *slog.Logger {
+	if log == nil || log.Enabled(context.Background(), slog.LevelDebug) {
+		return log
+	}
+	return slog.New(warnings{log.Handler()})
+}
+
+type warnings struct{ slog.Handler }
+
+// Enabled lets warnings and errors through.
+func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs and WithGroup keep to that.
+func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup is as WithAttrs.
+func (h warnings) WithGroup(name string) slog.Handler { return warnings{h.Handler.WithGroup(name)} }
 
 // asJob has a job wait for connections and locks as long as its own time, and leave
 // some connections to requests where one process does both.

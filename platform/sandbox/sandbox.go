@@ -35,6 +35,8 @@ type Options struct {
 	StateDir string
 	// RetryLadder are the waits between attempts of a webhook, at both gateways. nil: each gateway's real ones.
 	RetryLadder []time.Duration
+	// ReceiverNow is the clock of who gets the webhooks, where it is not the machine's.
+	ReceiverNow func() time.Time
 	// Logger; nil: silent.
 	Logger *slog.Logger
 }
@@ -86,7 +88,7 @@ func (s *Sandbox) open(o Options) (err error) {
 	}
 	s.GWB, err = gwb.New(gwb.Options{
 		BaseURL: s.gwbURL, SecretKey: o.GWBSecretKey, WebhookURL: o.GWBWebhookURL, WebhookSecret: o.GWBWebhookSecret,
-		RetryLadder: o.RetryLadder, StateFile: stateFile(o.StateDir, "gwb"), Logger: o.Logger,
+		RetryLadder: o.RetryLadder, StateFile: stateFile(o.StateDir, "gwb"), Logger: o.Logger, ReceiverNow: o.ReceiverNow,
 	})
 	if err != nil {
 		return errors.Join(err, s.GWA.Close())
@@ -126,9 +128,12 @@ func (s *Sandbox) Advance(by time.Duration) error {
 	return errors.Join(errA, errB)
 }
 
+// Stages are what the gateways stand on: their clocks, queues and journals.
+func (s *Sandbox) Stages() []*stage.Stage { return []*stage.Stage{s.GWA.Stage(), s.GWB.Stage()} }
+
 // Settle waits until neither gateway has an event to send (stage.Webhooks.Settle).
 func (s *Sandbox) Settle(ctx context.Context) error {
-	for _, st := range []*stage.Stage{s.GWA.Stage(), s.GWB.Stage()} {
+	for _, st := range s.Stages() {
 		if err := st.Webhooks.Settle(ctx); err != nil {
 			return err
 		}

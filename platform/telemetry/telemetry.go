@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -21,11 +22,50 @@ import (
 // NewLog returns a JSON logger of the level debug, info, warn or error. Values
 // under keys that name a secret are masked, whoever logs them.
 func NewLog(w io.Writer, level string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, errors.New("LOG_LEVEL has to be debug, info, warn or error")
+	l, err := parseLevel(level)
+	if err != nil {
+		return nil, err
 	}
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: mask})), nil
+}
+
+// NewLogFor is NewLog with lines of text where w is a terminal.
+func NewLogFor(w io.Writer, level string) (*slog.Logger, error) {
+	if !IsTerminal(w) {
+		return NewLog(w, level)
+	}
+	return NewTextLog(w, level)
+}
+
+// NewTextLog is NewLog with lines for people to read: the time of day, the level, what happened.
+func NewTextLog(w io.Writer, level string) (*slog.Logger, error) {
+	l, err := parseLevel(level)
+	if err != nil {
+		return nil, err
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			return slog.String(a.Key, a.Value.Time().Format(time.TimeOnly))
+		}
+		return mask(groups, a)
+	}})), nil
+}
+
+// IsTerminal says whether somebody looks at what is written there.
+func IsTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func parseLevel(level string) (l slog.Level, err error) {
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return l, errors.New("LOG_LEVEL has to be debug, info, warn or error")
+	}
+	return l, nil
 }
 
 var secretKeys = []string{"password", "token", "secret", "authorization", "cvv", "ccv", "card_number", "api_key", "signature"}

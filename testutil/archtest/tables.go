@@ -42,7 +42,7 @@ var platformUses = map[string][]string{
 	"audit":       {},
 	"collection":  {"audit", "httpapi", "query"},
 	"httpapi":     {"audit", "idempotency", "telemetry"},
-	"idempotency": {},
+	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
 	"query":       {},
 	"mail":        {},

@@ -53,16 +53,25 @@ type App struct {
 	metrics *prometheus.Registry
 	modules modules
 	repeats *idempotency.Store // answers of requests with an Idempotency-Key
+
+	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
+	moved    *clock.Moved    // the product's clock in development; nil: the machine's
+	controls http.Handler    // below controlRoot, in development alone; nil: none
 }
 
 // New opens the database and builds every module. With work, its job client
 // also works jobs once StartWorkers is called.
 func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, error) {
+	return newAppAt(ctx, cfg, log, work, nil)
+}
+
+// newAppAt is New with the clock of development, nil for the machine's.
+func newAppAt(ctx context.Context, cfg Config, log *slog.Logger, work bool, moved *clock.Moved) (*App, error) {
 	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: cfg.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool)}
+	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool), moved: moved}
 	readURL := cfg.ReplicaURL
 	if readURL == "" {
 		readURL = cfg.DatabaseURL
@@ -91,6 +100,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, er
 func (a *App) build(work bool) error {
 	workers := river.NewWorkers()
 	options := jobs.Options{Log: a.log, PollOnly: a.cfg.PollOnly}
+	var now clock.Clock = clock.System{}
+	if a.moved != nil {
+		now, options.Ahead = a.moved, a.moved.Ahead
+	}
 	if work {
 		options.Workers = workers // filled below, before the client starts
 	}
@@ -103,7 +116,7 @@ func (a *App) build(work bool) error {
 	if err != nil {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
-	c := core{cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: clock.System{}, log: a.log, zone: zone}
+	c := core{cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: now, log: a.log, zone: zone}
 	if a.modules, err = newModules(c); err != nil {
 		return err
 	}
@@ -160,11 +173,22 @@ func (a *App) Close() {
 // API is what the process serves.
 func (a *App) API() *httpapi.API { return a.api }
 
+// handler is the API, in development with the controls beside it.
+func (a *App) handler() http.Handler {
+	if a.controls == nil {
+		return a.API().Handler()
+	}
+	mux := http.NewServeMux()
+	mux.Handle(controlRoot+"/", a.controls)
+	mux.Handle("/", a.API().Handler())
+	return mux
+}
+
 // serveAPI answers on the listener until ctx ends, then lets requests under way
 // finish within grace.
 func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Duration) error {
 	server := &http.Server{
-		Handler:           a.API().Handler(),
+		Handler:           a.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      120 * time.Second, // longer than a request may take

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"marquee/migrations/schema"
+	"marquee/platform/clock"
 	"marquee/platform/localpg"
 	"marquee/platform/mail"
 	"marquee/platform/sandbox"
@@ -46,6 +47,7 @@ type machine struct {
 	catcher  *mail.Catcher
 	gateways *sandbox.Sandbox
 	app      *App
+	clock    *devClock
 	closers  []func() // in the order of opening
 }
 
@@ -66,6 +68,9 @@ func Dev(ctx context.Context, o DevOptions) error {
 		if err := m.app.seedDev(running, m.secrets.Passwords); err != nil {
 			return err
 		}
+		if err := m.clock.settle(running); err != nil { // what that set going logs its lines before the greeting
+			return err
+		}
 		return m.greet(o)
 	})
 	return group.Wait()
@@ -75,7 +80,11 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 	if m.cfg, err = ReadConfig(); err != nil {
 		return err
 	}
-	if m.log, err = telemetry.NewLog(o.Err, m.cfg.LogLevel); err != nil {
+	newLog := telemetry.NewLogFor
+	if o.JSON {
+		newLog = telemetry.NewLog
+	}
+	if m.log, err = newLog(o.Err, m.cfg.LogLevel); err != nil {
 		return err
 	}
 	if m.listener, err = listenLoopback(o.Addr); err != nil {
@@ -96,17 +105,24 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 	m.cfg.PublicURL = "http://" + m.listener.Addr().String()
 	m.cfg.NoThrottle = m.cfg.NoThrottle || o.NoThrottle
 	m.cfg.LogUnsentCodes = true
+	m.cfg.ReconcilePause = time.Millisecond // nobody else asks the sandboxes, and a moved clock passes many nights
 	if err := m.openMail(); err != nil {
 		return err
 	}
-	if err := m.openGateways(); err != nil {
+	moved, file, err := newMovedClock(m.dir)
+	if err != nil {
 		return err
 	}
-	if m.app, err = New(ctx, m.cfg, m.log, true); err != nil {
+	if err := m.openGateways(moved); err != nil {
+		return err
+	}
+	if m.app, err = newAppAt(ctx, m.cfg, m.log, true, moved); err != nil {
 		return err
 	}
 	m.onClose(m.app.Close)
-	return nil
+	m.clock = &devClock{app: m.app, gateways: m.gateways, clock: moved, file: file}
+	m.app.controls = m.clock.handler()
+	return m.clock.catchUp()
 }
 
 func (m *machine) openDatabase(ctx context.Context, o DevOptions) error {
@@ -138,7 +154,7 @@ func (m *machine) openMail() (err error) {
 	return nil
 }
 
-func (m *machine) openGateways() (err error) {
+func (m *machine) openGateways(moved *clock.Moved) (err error) {
 	state := filepath.Join(m.dir, "sandbox")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return fmt.Errorf("sandbox state: %w", err)
@@ -146,7 +162,7 @@ func (m *machine) openGateways() (err error) {
 	m.gateways, err = sandbox.Start(sandbox.Options{
 		GWAWebhookURL: m.cfg.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GWAWebhookToken[0], GWAAPIKey: m.cfg.GWAAPIKey,
 		GWBWebhookURL: m.cfg.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GWBWebhook[0], GWBSecretKey: m.cfg.GWBSecretKey,
-		StateDir: state, Logger: m.log,
+		StateDir: state, Logger: m.log, ReceiverNow: moved.Now,
 	})
 	if err != nil {
 		return err
@@ -190,6 +206,7 @@ type readyLine struct {
 	URL         string           `json:"url"`
 	DatabaseURL string           `json:"database_url"`
 	MailboxURL  string           `json:"mailbox_url"`
+	ClockURL    string           `json:"clock_url"`
 	Sandbox     readySandbox     `json:"sandbox"`
 	Webhooks    readyWebhooks    `json:"webhooks"`
 	Users       map[string]login `json:"users"`
@@ -207,7 +224,7 @@ type readyWebhooks struct {
 
 func (m *machine) ready() readyLine {
 	line := readyLine{
-		URL: m.cfg.PublicURL, DatabaseURL: m.cfg.DatabaseURL, MailboxURL: m.mailboxURL(),
+		URL: m.cfg.PublicURL, DatabaseURL: m.cfg.DatabaseURL, MailboxURL: m.mailboxURL(), ClockURL: m.cfg.PublicURL + controlRoot + "/clock",
 		Sandbox:  readySandbox{GWA: m.cfg.GWAURL, GWB: m.cfg.GWBURL},
 		Webhooks: readyWebhooks{GWAToken: m.cfg.GWAWebhookToken[0], GWBSecret: m.cfg.GWBWebhook[0]},
 		Users:    map[string]login{},
@@ -234,6 +251,7 @@ Marquee runs.
   mailbox    %[2]s          every mail lands here
   gateway A  %[3]s          controls: %[4]s/_sandbox
   gateway B  %[5]s          controls: %[5]s/_sandbox
+  clock      %[12]s          moves all three: curl %[12]s/advance -d '{"by":"32d"}'
   database   %[6]s
   data       %[7]s
 
@@ -256,7 +274,7 @@ Ctrl-C stops everything; the data stays.
 `,
 		line.URL, line.MailboxURL, line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.DatabaseURL, m.dir,
 		line.Users["root"].Password, line.Users["admin"].Password, line.Users["customer"].Password,
-		line.Users[migratedFlaggedUser].Password)
+		line.Users[migratedFlaggedUser].Password, line.ClockURL)
 	return err
 }
 

@@ -1,6 +1,12 @@
 package app
 
-import "github.com/riverqueue/river"
+import (
+	"slices"
+
+	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
+)
 
 // addWorkers fills the workers and the periodic jobs of every module. It runs
 // before the job client starts.
@@ -15,10 +21,9 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.subscriptions.Workers(w)
 	m.finance.Workers(w)
 	m.invariants.Workers(w)
-	for _, periodic := range [][]*river.PeriodicJob{
+	a.periodic = slices.Concat(
 		a.repeats.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(), m.subscriptions.Periodic(),
 		m.finance.Periodic(), m.invariants.Periodic(),
-	} {
-		a.jobs.PeriodicJobs().AddMany(periodic)
-	}
+	)
+	jobs.AddPeriodic(a.jobs, a.periodic)
 }

@@ -75,10 +75,10 @@ func (*lookWorker) Timeout(*river.Job[lookArgs]) time.Duration { return turnTime
 func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &lookWorker{s: s}) }
 
 // Periodic returns a turn of looks every 5 s for each of the gateways.
-func (*Service) Periodic(gateways ...string) []*river.PeriodicJob {
-	var periodic []*river.PeriodicJob
+func (*Service) Periodic(gateways ...string) []jobs.Periodic {
+	var periodic []jobs.Periodic
 	for _, g := range gateways {
-		periodic = append(periodic, river.NewPeriodicJob(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {
+		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return lookArgs{Gateway: g}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true}))
 	}

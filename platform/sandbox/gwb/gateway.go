@@ -44,6 +44,8 @@ type Options struct {
 	WebhookSecret string // "whsec_…", key of the signature; may be set later
 	// RetryLadder are the waits between attempts of a webhook, in virtual time. nil: 5 min, 30 min, 2 h.
 	RetryLadder []time.Duration
+	// ReceiverNow is the clock of who gets the webhooks; nil: real time.
+	ReceiverNow func() time.Time
 	// AfterDunning is one of the AfterDunning constants; default AfterDunningCancel.
 	AfterDunning string
 	// MerchantName and MerchantCity stand in PIX codes; default "MARQUEE SANDBOX", "SAO PAULO".
@@ -127,7 +129,7 @@ func New(o Options) (*Gateway, error) {
 		OwnFaults: true,
 		Frozen:    o.Frozen,
 		Logger:    o.Logger,
-		Webhooks:  stage.WebhookOptions{URL: o.WebhookURL, Ladder: o.RetryLadder, Headers: g.sign},
+		Webhooks:  stage.WebhookOptions{URL: o.WebhookURL, Ladder: o.RetryLadder, Headers: g.sign, ReceiverNow: o.ReceiverNow},
 	})
 	if err != nil {
 		return nil, err

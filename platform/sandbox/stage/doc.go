@@ -21,5 +21,5 @@
 // Clock.Advance, Stage.Flush and Webhooks.Settle must not be.
 //
 // Times: the clock is virtual and only goes forward. Retries of webhooks wait on the virtual clock, so advancing it brings them
-// forward; signatures carry real time, because the receiver compares them with its own clock.
+// forward; signatures carry the receiver's time (WebhookOptions.ReceiverNow), because it compares them with its own clock.
 package stage

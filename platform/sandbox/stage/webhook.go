@@ -94,8 +94,10 @@ type WebhookOptions struct {
 	Ladder []time.Duration
 	// Success says which status counts as delivered. nil: any 2xx.
 	Success func(status int) bool
-	// Headers are made for each attempt: the signature or token. at is real time.
+	// Headers are made for each attempt: the signature or token. at is the receiver's time.
 	Headers func(body []byte, at time.Time) http.Header
+	// ReceiverNow is the receiver's clock. nil: real time.
+	ReceiverNow func() time.Time
 	// Timeout of one attempt; default 10 s.
 	Timeout time.Duration
 	// Sequential makes a failing event block those behind it.
@@ -109,6 +111,9 @@ type WebhookOptions struct {
 func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, changed func(), save func() error) *Webhooks {
 	if o.Success == nil {
 		o.Success = func(status int) bool { return status >= 200 && status < 300 }
+	}
+	if o.ReceiverNow == nil {
+		o.ReceiverNow = time.Now
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 10 * time.Second

@@ -13,8 +13,17 @@ func (w *Webhooks) next() (send *Delivery, url string, wait time.Duration) {
 	defer w.mu.Unlock()
 	now := w.clock.Now()
 	w.expire(now)
+	send, wait = w.due(now)
+	if send != nil {
+		w.inFlight = send.ID
+	}
+	return send, w.url, wait
+}
+
+// due is the delivery to send now, or in how long the next falls due (0: it can't be said).
+func (w *Webhooks) due(now time.Time) (send *Delivery, wait time.Duration) {
 	if w.url == "" || w.paused {
-		return nil, "", 0
+		return nil, 0
 	}
 	for _, d := range w.deliveries {
 		if d.State != Waiting || d.partnered || w.switches.holds(d.Type) {
@@ -28,8 +37,7 @@ func (w *Webhooks) next() (send *Delivery, url string, wait time.Duration) {
 		}
 		until := d.NextAt.Sub(now)
 		if until <= 0 {
-			w.inFlight = d.ID
-			return d, w.url, 0
+			return d, 0
 		}
 		if wait == 0 || until < wait {
 			wait = until
@@ -38,7 +46,16 @@ func (w *Webhooks) next() (send *Delivery, url string, wait time.Duration) {
 			break
 		}
 	}
-	return nil, "", wait
+	return nil, wait
+}
+
+// Next is whether a delivery is under way or due, and else when the next falls due; ok is false when that can't be said.
+func (w *Webhooks) Next() (busy bool, at time.Time, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock.Now()
+	send, wait := w.due(now)
+	return send != nil || w.inFlight != 0, now.Add(wait), wait > 0
 }
 
 // expire gives up on what has waited too long. An event that was never tried although it could be is not too old: the clock jumped
@@ -132,7 +149,7 @@ func (w *Webhooks) post(ctx context.Context, url string, body []byte) (int, erro
 		return 0, err
 	}
 	if w.opts.Headers != nil {
-		req.Header = w.opts.Headers(body, time.Now())
+		req.Header = w.opts.Headers(body, w.opts.ReceiverNow())
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	resp, err := w.client.Do(req)

@@ -1,0 +1,74 @@
+package jobs_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/jobs"
+	"marquee/testutil/leaktest"
+	"marquee/testutil/pgtest"
+)
+
+// TestJobsFollowAMovedClock: what is planned by it is due when it comes there, what comes by the machine's clock stays, and what is due
+// starts in its order.
+func TestJobsFollowAMovedClock(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db, err := pgxpool.New(ctx, pgtest.URL(t))
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	var ahead atomic.Int64
+	client, err := jobs.New(db, jobs.Options{Log: leaktest.Logger(t), Ahead: func() time.Duration { return time.Duration(ahead.Load()) }})
+	require.NoError(t, err)
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	plan := func(name string, at time.Time) {
+		t.Helper()
+		_, err := client.Insert(ctx, args{name}, &river.InsertOpts{ScheduledAt: at})
+		require.NoError(t, err)
+	}
+	move := func(by time.Duration) {
+		t.Helper()
+		ahead.Add(int64(by))
+		require.NoError(t, jobs.BringForward(ctx, db, by))
+		require.NoError(t, jobs.StartDue(ctx, db, client))
+	}
+	started := func() (names []string) {
+		t.Helper()
+		rows, err := db.Query(ctx, "SELECT args ->> 'name' FROM jobs.river_job WHERE state = 'available' ORDER BY priority, scheduled_at, id")
+		require.NoError(t, err)
+		for rows.Next() {
+			var name string
+			require.NoError(t, rows.Scan(&name))
+			names = append(names, name)
+		}
+		return names
+	}
+	plan("third", now().Add(50*time.Hour))
+	plan("first", now().Add(30*time.Hour))
+	move(29 * time.Hour)
+	require.Empty(t, started())
+	plan("second", now().Add(2*time.Hour))
+	in, known, err := jobs.DueIn(ctx, db)
+	require.NoError(t, err)
+	require.True(t, known)
+	require.InDelta(t, time.Hour.Seconds(), in.Seconds(), 60)
+	move(90 * time.Minute)
+	require.Equal(t, []string{"first"}, started())
+	move(30 * time.Hour)
+	require.Equal(t, []string{"first", "second", "third"}, started())
+	plan("by the machine's clock", time.Now())
+	plan("of the past", now().Add(-time.Hour))
+	require.NoError(t, jobs.StartDue(ctx, db, client))
+	require.Len(t, started(), 5)
+	var oldest time.Duration
+	require.NoError(t, db.QueryRow(ctx, "SELECT clock_timestamp() - min(scheduled_at) FROM jobs.river_job").Scan(&oldest))
+	require.Less(t, oldest, 10*time.Minute, "nothing looks as if it had been left undone")
+	busy, err := jobs.Busy(ctx, db)
+	require.NoError(t, err)
+	require.True(t, busy)
+}
