@@ -59,7 +59,7 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 	_, err = analyst.Exec(ctx, "SET default_transaction_read_only = off")
 	require.NoError(t, err, "which anybody may")
 	for _, forbidden := range []string{
-		"CREATE TEMPORARY TABLE mine (n int)", "CREATE TABLE public.mine (n int)", "SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')", "SELECT * FROM daily_scan",
+		"CREATE TEMPORARY TABLE mine (n int)", "CREATE TABLE public.mine (n int)", "SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')", "SELECT * FROM finance_internal.daily_scan",
 		"SELECT * FROM customers_personal", "SELECT * FROM accounts.users",
 	} {
 		_, err = analyst.Exec(ctx, forbidden)

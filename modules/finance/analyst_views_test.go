@@ -18,7 +18,7 @@ func TestEveryViewSaysWhatItIs(t *testing.T) {
 	rows, err := db.Query(t.Context(), `SELECT c.relname || coalesce('.' || a.attname, '')
 		FROM pg_class c
 		CROSS JOIN LATERAL (SELECT NULL::name AS attname, 0 AS attnum UNION ALL SELECT attname, attnum FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) a
-		WHERE c.relnamespace = 'finance'::regnamespace AND c.relkind = 'v'
+		WHERE c.relnamespace IN ('finance'::regnamespace, 'finance_internal'::regnamespace) AND c.relkind = 'v'
 			AND coalesce(length(CASE a.attnum WHEN 0 THEN obj_description(c.oid, 'pg_class') ELSE col_description(c.oid, a.attnum) END), 0) < 4`)
 	require.NoError(t, err)
 	silent, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -40,7 +40,7 @@ func TestViewsAreBuiltOnNoSecret(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	rows, err := db.Query(t.Context(), `SELECT view_name, table_schema || '.' || table_name || '.' || column_name
-		FROM information_schema.view_column_usage WHERE view_schema = 'finance' AND table_schema <> 'finance'`)
+		FROM information_schema.view_column_usage WHERE view_schema IN ('finance', 'finance_internal') AND table_schema NOT IN ('finance', 'finance_internal')`)
 	require.NoError(t, err)
 	var view, column string
 	n := 0
