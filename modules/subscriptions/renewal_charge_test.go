@@ -2,6 +2,7 @@ package subscriptions_test
 
 import (
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -310,13 +311,35 @@ func TestRenewByPixRepeatsItsAnswer(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
 }
 
-// TestRenewalCodesAtOnce: one code is made.
+// TestRenewalCodesAtOnce: one code is made; who asks meanwhile hears so, and has the same
+// code once it is there.
 func TestRenewalCodesAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	_, _ = b.dueByPix(t, "gwb")
-	b.bearer(t)
-	atOnce(4, func(int) { b.call(t, http.MethodPost, renewPixPath, nil) })
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
-	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+	for gateway, path := range map[string]string{"gwa": "/v3/payments", "gwb": "/v1/payment_intents"} {
+		b := setup(t)
+		_, _ = b.dueByPix(t, gateway)
+		b.bearer(t)
+		require.NoError(t, stages[gateway](b).Faults.Plan(stage.Fault{
+			Method: http.MethodPost, Path: path, Kind: stage.FaultDelay, Delay: stage.Duration(500 * time.Millisecond), Times: manyTimes,
+		}))
+		var mu sync.Mutex
+		answers := map[int][]object{}
+		atOnce(4, func(int) {
+			status, a := b.call(t, http.MethodPost, renewPixPath, nil)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[status] = append(answers[status], a)
+		})
+		require.NotEmpty(t, answers[201])
+		require.NotEmpty(t, answers[409], "the gateway takes longer than the requests come apart")
+		require.Equal(t, 4, len(answers[201])+len(answers[409]), "%v", answers)
+		for _, a := range answers[409] {
+			require.Contains(t, a["detail"], "being made")
+			refused(t, a, "CONFLICT", "")
+		}
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
+		again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+		require.Equal(t, answers[201][0]["payment"], again["payment"])
+		require.Equal(t, answers[201][0]["pix"], again["pix"])
+	}
 }
