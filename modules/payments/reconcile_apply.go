@@ -229,7 +229,7 @@ func (s *Service) listUnknown(ctx context.Context, e Event) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.RecordUnappliedTx(ctx, tx, Unapplied{
 			Kind: UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
-			Note: "Reconciliation found it at the gateway, and nothing here that it is for.",
+			Note: "Reconciliation found it at the gateway, and nothing here that it is for.", GatewayCustomerID: e.CustomerID,
 		})
 		return err
 	})

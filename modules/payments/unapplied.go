@@ -52,6 +52,9 @@ type Unapplied struct {
 	// Reference is our id that the gateway was told with the payment, where it is another
 	// than the subscription's or order's.
 	Reference objectid.ID
+	// GatewayCustomerID is whom the gateway took it of, where CustomerID is not known: it is
+	// learned once somebody here has that id.
+	GatewayCustomerID string
 	// takenBack: the amount is what the payer's bank took back, and gone (RecordTakenBackTx).
 	takenBack bool
 }
@@ -74,7 +77,7 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: filled(u.PaymentID),
 		AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID), SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID),
 		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
-		Reference: filledID(u.Reference), At: now,
+		Reference: filledID(u.Reference), GatewayCustomerID: filled(u.GatewayCustomerID), At: now,
 	})
 	if err == nil {
 		if u.Automatic {

@@ -2,12 +2,18 @@ package payments
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/intent"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // listUnknownTx puts an order whose outcome is not known for a day on the list of money
@@ -27,4 +33,62 @@ func (s *Service) listUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent)
 	}
 	_, err := s.RecordUnappliedTx(ctx, tx, u)
 	return err
+}
+
+const (
+	// toldAgain is after how long the operators are told once more of money that waits.
+	toldAgain = 24 * time.Hour
+	// toldLines bounds what one mail lists.
+	toldLines = 50
+)
+
+// TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
+// after a restore, its customer once somebody has that id again, and tells the operators
+// once a day what is still nobody's.
+func (s *Service) TendUnknownMoney(ctx context.Context) error {
+	return errors.Join(s.findCustomers(ctx), s.tellUnknownMoney(ctx))
+}
+
+func (s *Service) findCustomers(ctx context.Context) error {
+	if s.deps.Accounts == nil {
+		return nil
+	}
+	rows, err := s.db.UnappliedOfNobody(ctx, s.deps.Pool, unappliedBatch)
+	if err != nil {
+		return fmt.Errorf("list money of nobody: %w", err)
+	}
+	for _, row := range rows {
+		owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, row.Gateway, row.GatewayCustomerID)
+		if err != nil {
+			return fmt.Errorf("find customer %s: %w", row.GatewayCustomerID, err)
+		}
+		if owner == "" {
+			continue
+		}
+		err = s.db.UnappliedFindCustomer(ctx, s.deps.Pool, paymentsdb.UnappliedFindCustomerParams{CustomerID: owner.String(), At: s.deps.Clock.Now(), ID: row.ID})
+		if err != nil {
+			return fmt.Errorf("note whose money it is: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) tellUnknownMoney(ctx context.Context) error {
+	now := s.deps.Clock.Now()
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		rows, err := s.db.UnappliedTell(ctx, tx, paymentsdb.UnappliedTellParams{At: now, Before: now.Add(-toldAgain)})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		var lines strings.Builder
+		for _, row := range rows[:min(len(rows), toldLines)] {
+			fmt.Fprintf(&lines, "%s %s, R$ %s: %s\n", row.Gateway, row.GatewayPaymentID, money.Cents(row.AmountCents), row.Note)
+		}
+		if len(rows) > toldLines {
+			fmt.Fprintf(&lines, "and %d more\n", len(rows)-toldLines)
+		}
+		return s.deps.Operators.TellTx(ctx, tx, fmt.Sprintf("%d payments are of nobody who is known here", len(rows)), fmt.Sprintf(
+			"%d payments wait on the list of unapplied payments, and nobody here is known to have made them.\n\n%s\n"+
+				"Refund or keep each: GET /admin/finance/unapplied-payments. See docs/operations.md, \"Recurrences that nobody owns\".\n", len(rows), lines.String()))
+	})
 }

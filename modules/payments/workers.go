@@ -74,7 +74,7 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.handleUnapplied(ctx, job.Args.ID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[unappliedSweepArgs]) error {
-		return s.RefundDueUnapplied(ctx)
+		return errors.Join(s.RefundDueUnapplied(ctx), s.TendUnknownMoney(ctx))
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[unappliedMailArgs]) error {
 		return s.mailUnapplied(ctx, job.Args.ID)

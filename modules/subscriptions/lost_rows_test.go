@@ -9,8 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/platform/jobs"
 	"marquee/platform/objectid"
+	"marquee/platform/operators"
 	"marquee/platform/sandbox"
+	"marquee/testutil/leaktest"
 )
 
 // lose takes a subscription out of the database, with its money and events, as the
@@ -95,6 +98,57 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			b.admin(t).Post(path+"/refund", object{"reason": "once more"}).Expect(409)
 			require.Empty(t, strays(apply()))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'done' AND local_id = $1", id))
+		})
+	}
+}
+
+// TestLostMoneyFindsItsCustomer: while nobody here is known to have paid it, the operators
+// are told once a day; somebody who has the gateway's id again is its customer, and may be
+// given it back.
+func TestLostMoneyFindsItsCustomer(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(gateway), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, customer, _ := b.paidAt(t, gateway)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+			b.lose(t, id)
+			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET gwa_customer_id = NULL, gwb_customer_id = NULL")
+			require.NoError(t, err)
+			require.NoError(t, b.service.ConfirmStrays(t.Context(), payments.ReconcileOptions{}))
+			b.reconcile(t, false)
+			b.confirmLate(t)
+			require.Nil(t, b.listed(t, payment)["customer_id"])
+
+			client, err := jobs.New(b.db, jobs.Options{Log: leaktest.Logger(t)})
+			require.NoError(t, err)
+			svc := payments.New(payments.Deps{
+				Pool: b.db, Jobs: client, Clock: b.clock, Log: leaktest.Logger(t), Adapters: b.gateways.Adapters(), Accounts: b.accounts,
+				Operators: operators.New(client, nil, []string{"ops@example.com"}),
+			})
+			told := func(want int) {
+				t.Helper()
+				require.NoError(t, svc.TendUnknownMoney(t.Context()))
+				require.Equal(t, want, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'text' LIKE '%' || $1 || '%'", payment))
+			}
+			told(1)
+			told(1)
+			b.clock.Advance(24 * time.Hour)
+			told(2)
+
+			_, err = b.db.Exec(t.Context(), "UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2", customer, b.customer.ID)
+			require.NoError(t, err)
+			b.clock.Advance(24 * time.Hour)
+			told(2)
+			row := b.listed(t, payment)
+			require.Equal(t, []any{b.customer.ID.String(), "open"}, []any{row["customer_id"], row["state"]})
+			b.admin(t).Post(unappliedPath+"/"+row["_id"].(string)+"/refund", object{"reason": "lost by the restore"}).Expect(200)
+			require.Equal(t, "refunded", b.listed(t, payment)["state"])
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'done' AND customer_id = $1", b.customer.ID))
+			_, err = b.db.Exec(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'operators_mail'")
+			require.NoError(t, err)
 		})
 	}
 }

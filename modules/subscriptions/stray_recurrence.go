@@ -42,6 +42,7 @@ func (s *Service) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, 
 	}
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, Reference: a.Reference, PaidAt: p.SettledAt, Note: note,
+		GatewayCustomerID: a.CustomerID,
 	})
 	if err != nil || p.SubscriptionGatewayID == "" {
 		return err

@@ -4,10 +4,11 @@
 WITH added AS (
     INSERT INTO payments.unapplied_payments (
         id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, taken_back, reference,
-        created_at, updated_at
+        gateway_customer_id, created_at, updated_at
     ) VALUES (
         @id, @kind, @gateway, @subject, sqlc.narg(gateway_payment_id), sqlc.narg(amount_cents), sqlc.narg(customer_id), sqlc.narg(subscription_id),
-        sqlc.narg(order_id), sqlc.narg(paid_at), sqlc.narg(note), @automatic, @bought, @taken_back, sqlc.narg(reference), @at, @at
+        sqlc.narg(order_id), sqlc.narg(paid_at), sqlc.narg(note), @automatic, @bought, @taken_back, sqlc.narg(reference),
+        sqlc.narg(gateway_customer_id), @at, @at
     )
     ON CONFLICT DO NOTHING
     RETURNING id, state, amount_cents
@@ -38,6 +39,25 @@ UPDATE payments.unapplied_payments SET
     reference = coalesce(reference, sqlc.narg(reference)), updated_at = @at
 WHERE gateway = @gateway AND subject = @subject
   AND (kind = 'unknown' AND @kind <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL);
+
+-- name: UnappliedOfNobody :many
+-- UnappliedOfNobody lists open money of a gateway's customer who was not known here, that no ledger has.
+SELECT u.id, u.gateway, u.gateway_customer_id::text AS gateway_customer_id FROM payments.unapplied_payments u
+WHERE u.state = 'open' AND u.customer_id IS NULL AND u.gateway_customer_id IS NOT NULL
+  AND NOT EXISTS (SELECT FROM payments.payments p WHERE p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id)
+ORDER BY u.created_at LIMIT @most;
+
+-- name: UnappliedFindCustomer :exec
+-- UnappliedFindCustomer gives a case the customer who is known by now.
+UPDATE payments.unapplied_payments SET customer_id = @customer_id::text, updated_at = @at
+WHERE id = @id AND state = 'open' AND customer_id IS NULL;
+
+-- name: UnappliedTell :many
+-- UnappliedTell lists, once a day, the open money that nobody here is known to have paid, and notes that it was told.
+UPDATE payments.unapplied_payments SET told_at = sqlc.arg(at)::timestamptz
+WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_payment_id IS NOT NULL
+  AND (told_at IS NULL OR told_at <= sqlc.arg(before)::timestamptz)
+RETURNING gateway, gateway_payment_id::text AS gateway_payment_id, coalesce(amount_cents, 0)::bigint AS amount_cents, coalesce(note, '')::text AS note;
 
 -- name: UnappliedBudgetLock :exec
 -- UnappliedBudgetLock lets automatic refunds be claimed one after the other.

@@ -219,4 +219,8 @@ type PaymentsUnappliedPayment struct {
 	Reference *objectid.ID
 	// The amount is what the payer's bank took back of the payment: it is gone, and there is nothing of it to refund or to extend by.
 	TakenBack bool
+	// Whom the gateway took the money of, where nobody here was known under that id; customer_id is learned from it.
+	GatewayCustomerID *string
+	// When the operators were last told that money of nobody known here waits.
+	ToldAt *time.Time
 }

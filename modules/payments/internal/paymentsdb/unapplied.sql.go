@@ -131,7 +131,7 @@ func (q *Queries) UnappliedDue(ctx context.Context, db DBTX, arg UnappliedDuePar
 }
 
 const unappliedFind = `-- name: UnappliedFind :one
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back FROM payments.unapplied_payments WHERE id = $1
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back, gateway_customer_id, told_at FROM payments.unapplied_payments WHERE id = $1
 `
 
 func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
@@ -158,8 +158,27 @@ func (q *Queries) UnappliedFind(ctx context.Context, db DBTX, id objectid.ID) (P
 		&i.Bought,
 		&i.Reference,
 		&i.TakenBack,
+		&i.GatewayCustomerID,
+		&i.ToldAt,
 	)
 	return i, err
+}
+
+const unappliedFindCustomer = `-- name: UnappliedFindCustomer :exec
+UPDATE payments.unapplied_payments SET customer_id = $1::text, updated_at = $2
+WHERE id = $3 AND state = 'open' AND customer_id IS NULL
+`
+
+type UnappliedFindCustomerParams struct {
+	CustomerID string
+	At         time.Time
+	ID         objectid.ID
+}
+
+// UnappliedFindCustomer gives a case the customer who is known by now.
+func (q *Queries) UnappliedFindCustomer(ctx context.Context, db DBTX, arg UnappliedFindCustomerParams) error {
+	_, err := db.Exec(ctx, unappliedFindCustomer, arg.CustomerID, arg.At, arg.ID)
+	return err
 }
 
 const unappliedGiveUp = `-- name: UnappliedGiveUp :exec
@@ -182,37 +201,39 @@ const unappliedInsert = `-- name: UnappliedInsert :one
 WITH added AS (
     INSERT INTO payments.unapplied_payments (
         id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, note, automatic, bought, taken_back, reference,
-        created_at, updated_at
+        gateway_customer_id, created_at, updated_at
     ) VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8,
-        $9, $10, $11, $12, $13, $14, $15, $16, $16
+        $9, $10, $11, $12, $13, $14, $15,
+        $16, $17, $17
     )
     ON CONFLICT DO NOTHING
     RETURNING id, state, amount_cents
 ), noted AS (
     INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source, amount_cents, reason)
-    SELECT id, $16, state, 'platform', amount_cents, $11 FROM added
+    SELECT id, $17, state, 'platform', amount_cents, $11 FROM added
 )
 SELECT id FROM added
 `
 
 type UnappliedInsertParams struct {
-	ID               objectid.ID
-	Kind             string
-	Gateway          string
-	Subject          string
-	GatewayPaymentID *string
-	AmountCents      *int64
-	CustomerID       *objectid.ID
-	SubscriptionID   *objectid.ID
-	OrderID          *objectid.ID
-	PaidAt           *time.Time
-	Note             *string
-	Automatic        bool
-	Bought           bool
-	TakenBack        bool
-	Reference        *objectid.ID
-	At               time.Time
+	ID                objectid.ID
+	Kind              string
+	Gateway           string
+	Subject           string
+	GatewayPaymentID  *string
+	AmountCents       *int64
+	CustomerID        *objectid.ID
+	SubscriptionID    *objectid.ID
+	OrderID           *objectid.ID
+	PaidAt            *time.Time
+	Note              *string
+	Automatic         bool
+	Bought            bool
+	TakenBack         bool
+	Reference         *objectid.ID
+	GatewayCustomerID *string
+	At                time.Time
 }
 
 // UnappliedInsert puts a case on the list with the first row of its history, and
@@ -234,6 +255,7 @@ func (q *Queries) UnappliedInsert(ctx context.Context, db DBTX, arg UnappliedIns
 		arg.Bought,
 		arg.TakenBack,
 		arg.Reference,
+		arg.GatewayCustomerID,
 		arg.At,
 	)
 	var id objectid.ID
@@ -331,7 +353,7 @@ func (q *Queries) UnappliedLeft(ctx context.Context, db DBTX, arg UnappliedLeftP
 }
 
 const unappliedListExtended = `-- name: UnappliedListExtended :many
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back FROM payments.unapplied_payments u
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back, gateway_customer_id, told_at FROM payments.unapplied_payments u
 WHERE u.subscription_id = $1 AND u.state = 'extended'
   AND EXISTS (SELECT FROM payments.unapplied_decisions d WHERE d.unapplied_id = u.id AND d.to_state = 'extended' AND d.at >= $2)
 ORDER BY u.id FOR UPDATE
@@ -374,6 +396,8 @@ func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg Unappl
 			&i.Bought,
 			&i.Reference,
 			&i.TakenBack,
+			&i.GatewayCustomerID,
+			&i.ToldAt,
 		); err != nil {
 			return nil, err
 		}
@@ -386,7 +410,7 @@ func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg Unappl
 }
 
 const unappliedLock = `-- name: UnappliedLock :one
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back, gateway_customer_id, told_at FROM payments.unapplied_payments WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (PaymentsUnappliedPayment, error) {
@@ -413,6 +437,8 @@ func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (P
 		&i.Bought,
 		&i.Reference,
 		&i.TakenBack,
+		&i.GatewayCustomerID,
+		&i.ToldAt,
 	)
 	return i, err
 }
@@ -454,8 +480,42 @@ func (q *Queries) UnappliedMove(ctx context.Context, db DBTX, arg UnappliedMoveP
 	return result.RowsAffected(), nil
 }
 
+const unappliedOfNobody = `-- name: UnappliedOfNobody :many
+SELECT u.id, u.gateway, u.gateway_customer_id::text AS gateway_customer_id FROM payments.unapplied_payments u
+WHERE u.state = 'open' AND u.customer_id IS NULL AND u.gateway_customer_id IS NOT NULL
+  AND NOT EXISTS (SELECT FROM payments.payments p WHERE p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id)
+ORDER BY u.created_at LIMIT $1
+`
+
+type UnappliedOfNobodyRow struct {
+	ID                objectid.ID
+	Gateway           string
+	GatewayCustomerID string
+}
+
+// UnappliedOfNobody lists open money of a gateway's customer who was not known here, that no ledger has.
+func (q *Queries) UnappliedOfNobody(ctx context.Context, db DBTX, most int32) ([]UnappliedOfNobodyRow, error) {
+	rows, err := db.Query(ctx, unappliedOfNobody, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedOfNobodyRow{}
+	for rows.Next() {
+		var i UnappliedOfNobodyRow
+		if err := rows.Scan(&i.ID, &i.Gateway, &i.GatewayCustomerID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unappliedOfPayment = `-- name: UnappliedOfPayment :many
-SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, p.amount_cents AS paid_cents, p.purpose
+SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at, p.amount_cents AS paid_cents, p.purpose
 FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
 WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text)
@@ -505,6 +565,8 @@ func (q *Queries) UnappliedOfPayment(ctx context.Context, db DBTX, arg Unapplied
 			&i.PaymentsUnappliedPayment.Bought,
 			&i.PaymentsUnappliedPayment.Reference,
 			&i.PaymentsUnappliedPayment.TakenBack,
+			&i.PaymentsUnappliedPayment.GatewayCustomerID,
+			&i.PaymentsUnappliedPayment.ToldAt,
 			&i.PaidCents,
 			&i.Purpose,
 		); err != nil {
@@ -623,4 +685,49 @@ func (q *Queries) UnappliedStateOf(ctx context.Context, db DBTX, arg UnappliedSt
 	var state string
 	err := row.Scan(&state)
 	return state, err
+}
+
+const unappliedTell = `-- name: UnappliedTell :many
+UPDATE payments.unapplied_payments SET told_at = $1::timestamptz
+WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_payment_id IS NOT NULL
+  AND (told_at IS NULL OR told_at <= $2::timestamptz)
+RETURNING gateway, gateway_payment_id::text AS gateway_payment_id, coalesce(amount_cents, 0)::bigint AS amount_cents, coalesce(note, '')::text AS note
+`
+
+type UnappliedTellParams struct {
+	At     time.Time
+	Before time.Time
+}
+
+type UnappliedTellRow struct {
+	Gateway          string
+	GatewayPaymentID string
+	AmountCents      int64
+	Note             string
+}
+
+// UnappliedTell lists, once a day, the open money that nobody here is known to have paid, and notes that it was told.
+func (q *Queries) UnappliedTell(ctx context.Context, db DBTX, arg UnappliedTellParams) ([]UnappliedTellRow, error) {
+	rows, err := db.Query(ctx, unappliedTell, arg.At, arg.Before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedTellRow{}
+	for rows.Next() {
+		var i UnappliedTellRow
+		if err := rows.Scan(
+			&i.Gateway,
+			&i.GatewayPaymentID,
+			&i.AmountCents,
+			&i.Note,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
