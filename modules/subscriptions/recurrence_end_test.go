@@ -66,6 +66,9 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 				told(b, t)
 				require.Equal(t, "cancelled", b.status(t, id))
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+				if name == "by its event" {
+					require.Equal(t, "processed cancelled", b.text(t, "SELECT concat_ws(' ', result->>'status', result->>'new_status') FROM payments.webhook_logs WHERE event_type LIKE 'SUBSCRIPTION_%' ORDER BY received_at DESC, id DESC LIMIT 1"), "its log tells what came of it")
+				}
 				require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 			}
 			require.Zero(t, ahead(), "what was made ahead is gone")
