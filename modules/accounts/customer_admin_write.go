@@ -3,18 +3,14 @@ package accounts
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/collection"
-	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 )
 
@@ -94,11 +90,8 @@ func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time
 	return false
 }
 
-// addressSchema is the schema by which PUT /customers/me checks an address.
-var (
-	addressRegistry = huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
-	addressSchema   = huma.SchemaFromType(addressRegistry, reflect.TypeFor[Address]())
-)
+// addressShape is what signup and PUT /customers/me check an address by.
+var addressShape = httpapi.ShapeOf[Address]()
 
 // storeAddress checks an address that was sent and completes it; 422 naming the
 // member, such as address.city.
@@ -112,10 +105,8 @@ func storeAddress(rec *collection.Record) error {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return rec.Invalid("address", "has to be an object")
 	}
-	var result huma.ValidateResult
-	huma.Validate(addressRegistry, addressSchema, huma.NewPathBuffer([]byte{}, 0), huma.ModeWriteToServer, fields, &result)
-	if len(result.Errors) > 0 {
-		return addressFault(rec, result.Errors[0])
+	if err := addressShape.Check(fields, "body", rec.Index, "address"); err != nil {
+		return err
 	}
 	address, err := addressOf(raw)
 	if err != nil {
@@ -127,16 +118,4 @@ func storeAddress(rec *collection.Record) error {
 	}
 	rec.Set("address", stored)
 	return nil
-}
-
-func addressFault(rec *collection.Record, found error) error {
-	var detail *huma.ErrorDetail
-	if !errors.As(found, &detail) {
-		return rec.Invalid("address", "has to be an address")
-	}
-	loc := []any{"body", rec.Index, "address"}
-	if detail.Location != "" {
-		loc = append(loc, detail.Location)
-	}
-	return fault.InvalidAt(detail.Message, loc...)
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,7 +115,7 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 	}
 	var issues []fault.Issue
 	for _, err := range errs[:min(len(errs), maxIssues)] {
-		issues = append(issues, issueOf(err))
+		issues = append(issues, issueOf(err, nil))
 	}
 	if len(issues) == 0 {
 		issues = []fault.Issue{fault.IssueAt("value_error", said(strings.TrimPrefix(msg, "request body ")), "body")}
@@ -122,12 +123,16 @@ func faultOf(status int, msg string, errs []error) *fault.Error {
 	return fault.InvalidFor(issues...)
 }
 
-func issueOf(err error) fault.Issue {
+// issueOf is huma's finding, whose location leads on from at.
+func issueOf(err error, at []any) fault.Issue {
 	var d *huma.ErrorDetail
 	if !errors.As(err, &d) {
 		return fault.IssueAt("value_error", said(err.Error()), "body")
 	}
-	loc := steps(d.Location)
+	loc := append(slices.Clone(at), steps(d.Location)...)
+	if len(loc) == 0 {
+		loc = []any{"body"}
+	}
 	if name, ok := strings.CutPrefix(d.Message, "expected required property "); ok {
 		return fault.IssueAt("missing", isRequired, append(loc, strings.TrimSuffix(name, " to be present"))...)
 	}
@@ -157,9 +162,6 @@ func steps(location string) []any {
 			}
 			rest = strings.TrimPrefix(more, "[")
 		}
-	}
-	if len(loc) == 0 {
-		loc = append(loc, "body")
 	}
 	return loc
 }

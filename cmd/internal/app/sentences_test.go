@@ -74,6 +74,27 @@ func TestSentencesOfTheAPI(t *testing.T) {
 		require.Equal(t, x.field, answer.Field(), what)
 		requireContract(t, what, answer)
 	}
+
+	// An address is refused in one way, whatever route it comes by.
+	for address, want := range map[string][2]string{
+		`"Rua"`: {"address", "address has to be an object"},
+		`{}`:    {"address.city", "address.city is required"},
+		`{"street":"Rua A","number":"1","locality":"Centro","city":"   ","region_code":"PR","country":"BRA","postal_code":"80010000"}`: {
+			"address.city", "address.city has to be more than spaces"},
+		`{"street":"Rua A","number":"1","locality":"Centro","city":"Curitiba","region_code":"PR","country":"BRA","postal_code":"80010000","planet":1}`: {
+			"address.planet", "address.planet is not a known field"},
+	} {
+		for _, answer := range []*apitest.Answer{
+			nobody.Post("/customers/signup", `[{"username":"bia","email":"bia@example.com","password":"a long password","full_name":"Bia Lima","phone":"+5511987654321",
+				"tax_id":"52998224725","address":`+address+`}]`),
+			customer.Put("/customers/me", `[{"address":`+address+`}]`),
+			root.Put("/customers", `[{"_id":"`+c.ID.String()+`","address":`+address+`}]`),
+		} {
+			require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s: %s", address, answer.Body)
+			told, _ := answer.Map()["error"].(map[string]any)
+			require.Equal(t, want, [2]string{answer.Field(), told["message"].(string)}, address)
+		}
+	}
 }
 
 const longAddress = "ana@0123456789012345678901234567890123456789012345678901234567890.0123456789012345678901234567890123456789012345678901234567890." +
