@@ -41,10 +41,10 @@ func TestMyUserRefusals(t *testing.T) {
 		status int
 		field  string
 	}{
-		"no array":         {map[string]any{"name": "Some name"}, 422, ""},
-		"nothing":          {[]any{}, 422, ""},
-		"null":             {[]any{nil}, 422, ""},
-		"two":              {[]any{map[string]any{}, map[string]any{}}, 422, ""},
+		"no array":         {map[string]any{"name": "Some name"}, 422, "body"},
+		"nothing":          {[]any{}, 422, "body"},
+		"null":             {[]any{nil}, 422, "body"},
+		"two":              {[]any{map[string]any{}, map[string]any{}}, 422, "body"},
 		"another's id":     {change(o.root.ID, map[string]any{"name": "Some name"}), 422, "_id"},
 		"no id":            {[]any{map[string]any{"_id": 7}}, 422, "_id"},
 		"root":             {[]any{map[string]any{"is_root": true}}, 422, "is_root"},

@@ -148,7 +148,7 @@ func TestUserRefusals(t *testing.T) {
 		status        int
 		code, field   string
 	}{
-		"no object":              {"POST", o.adminToken, map[string]any{}, 422, fault.CodeValidation, ""},
+		"no object":              {"POST", o.adminToken, map[string]any{}, 422, fault.CodeValidation, "body"},
 		"no name":                {"POST", o.adminToken, newAdmin("n12", map[string]any{"name": nil}), 422, fault.CodeValidation, "name"},
 		"short name":             {"POST", o.adminToken, newAdmin("n12", map[string]any{"name": "ab"}), 422, fault.CodeValidation, "name"},
 		"no password":            {"POST", o.adminToken, newAdmin("n12", map[string]any{"password": nil}), 422, fault.CodeValidation, "password"},

@@ -128,7 +128,7 @@ func TestGuessingIsThrottled(t *testing.T) {
 		require.NoError(t, err)
 		require.Positive(t, wait)
 		require.LessOrEqual(t, wait, 60)
-		require.Contains(t, a.Detail(), "seconds")
+		require.Contains(t, a.Detail(), "Try again in ")
 		require.Empty(t, a.Code())
 	}
 	b.me.Put("/customers/me/redeem-promo-code?code=NOSUCH", nil).Expect(404)
