@@ -29,3 +29,9 @@ func Mail() fs.FS {
 	}
 	return folder
 }
+
+// WithdrawalPage is the HTML of GET /api/v1/store/ticket-orders/withdraw, to which mails
+// about tickets link, made as UndoPage.
+//
+//go:embed withdraw-tickets.html
+var WithdrawalPage []byte

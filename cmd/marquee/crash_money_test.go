@@ -97,6 +97,8 @@ var killings = map[string]func(o *outside, step string){
 	"purchase.reserved":           killedSelling,
 	"purchase.after_call":         killedSelling,
 	"purchase.before_commit":      killedSelling,
+	"event_cancel.committed":      killedCallingOff,
+	"give_back.one_done":          killedCallingOff,
 }
 
 // inTest are the killings of every run; the histories' faults show what the others

@@ -214,12 +214,7 @@ func (h handlers) undoEmailChange(ctx context.Context, in *undoInput) (*httpapi.
 // undoPage is what the mailed link opens: a page with one button, since programs that
 // look at mails follow links, too.
 func (h handlers) undoPage(w http.ResponseWriter, _ *http.Request) {
-	head := w.Header()
-	head.Set("Content-Type", "text/html; charset=utf-8")
-	head.Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	head.Set("Referrer-Policy", "no-referrer")
-	head.Set("Cache-Control", "no-store")
-	_, _ = w.Write(h.s.cfg.UndoPage)
+	httpapi.ScriptedPage(w, h.s.cfg.UndoPage)
 }
 
 // proveForChange checks the current password of who asks for a new address, where it is

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -203,6 +204,16 @@ func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose 
 		all[i] = RefundedPayment{LocalID: row.LocalID, PaymentID: row.PaymentRef, Amount: money.Cents(row.Cents)}
 	}
 	return all, nil
+}
+
+// RefundedSince is what has been given back of orders or subscriptions by refunds that
+// were asked for since an instant.
+func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose Purpose, localIDs []objectid.ID, since time.Time) (money.Cents, error) {
+	total, err := s.db.RefundTotalSince(ctx, db, paymentsdb.RefundTotalSinceParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs), Since: since})
+	if err != nil {
+		return 0, fmt.Errorf("read refunds: %w", err)
+	}
+	return money.Cents(total), nil
 }
 
 // RefundsOf returns the refunds of a subscription or order, newest first, also

@@ -396,8 +396,11 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 // found out.
 func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string) error {
 	failure := why.Error()
-	if errors.Is(why, ErrDisputed) {
+	switch {
+	case errors.Is(why, ErrDisputed):
 		failure = failedDisputed
+	case errors.Is(why, ErrUnavailable):
+		failure = failedUnasked + " " + failure
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {

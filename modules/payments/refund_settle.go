@@ -2,6 +2,7 @@ package payments
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"marquee/platform/money"
@@ -102,6 +103,15 @@ const failedDisputed = "The payment is disputed: its money is with the payer's b
 // disputed: asking again brings the same.
 func (r Refund) FailedByDispute() bool {
 	return r.Status == RefundFailed && r.Failure == failedDisputed
+}
+
+// failedUnasked begins why a refund failed that its gateway was not there to take.
+const failedUnasked = "The gateway was not available: nothing was asked for."
+
+// FailedUnasked reports whether the gateway was not there when the refund was asked for:
+// asking again may bring another answer.
+func (r Refund) FailedUnasked() bool {
+	return r.Status == RefundFailed && strings.HasPrefix(r.Failure, failedUnasked)
 }
 
 // RefundKind says whether the money was given or taken back.

@@ -1,7 +1,7 @@
 // Package tickets owns events, the tickets to them, the ticket store and the
 // check-in at the door.
 //
-// It owns the schema tickets: events, orders, tickets, the append-only history
+// It owns the schema tickets: events, orders, tickets, give_backs, the append-only history
 // transitions, declines. It does not own payments (gateways, ledger and webhooks
 // are of the module payments, which hands it the events of orders), users, files
 // (event images are files of purpose event_image), or promo codes, which issue
@@ -19,7 +19,9 @@
 // until hold_until. A buyer is a guest of the checkout routes. A ticket is blocked while
 // its status says that it is good and something else holds against it: an open dispute of
 // its order's payment, a refund that is asked for, its event being called off. The one
-// place that says so is the SQL function tickets.blocked.
+// place that says so is the SQL function tickets.blocked. An order is given back when all of
+// its money goes back: its buyer withdrew from it, or its event was moved or called off
+// (docs/ticket-orders.md); give_backs lists those, and the job tickets_give_back follows it.
 //
 // # Who holds places without paying
 //

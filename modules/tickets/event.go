@@ -46,17 +46,28 @@ var Events = collection.New(collection.Definition{
 		{Name: "is_sale_box_office", Kind: query.Bool, Rule: collection.Rule{Default: false}, Doc: "Buyable in the store"},
 		{Name: "image_id", Kind: query.OID, Nullable: true, Doc: "File id"},
 		{Name: "is_active", Kind: query.Bool, Rule: collection.Rule{Default: true}},
+		{Name: "cancelled_at", Kind: query.Date, Nullable: true, Write: collection.Kept, Doc: "When it was called off: its tickets are blocked"},
+		{Name: "cancel_reason", Kind: query.String, Nullable: true, Write: collection.Kept, Doc: "Why, as its holders were written"},
+		{Name: "refund_until", Kind: query.Date, Nullable: true, Doc: "Until when holders may give their orders back, whatever the limits of withdrawal; set by moving the event: seven days, or its start if that is sooner"},
 		{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
 		{Name: "updated_at", Expr: "t.register_update_date", Kind: query.Date},
 	},
 	Constraints: map[string]collection.Violation{
-		"events_code_unique":     {Field: "code", Message: "is already taken"},
-		"events_end_after_start": {Kind: fault.Invalid, Field: "event_end_date", Message: "has to be after event_date"},
-		constraintTicketEvent:    {Message: "The event has tickets and cannot be deleted."},
-		constraintOrderEvent:     {Message: "The event has been sold and cannot be deleted."},
+		"events_code_unique":         {Field: "code", Message: "is already taken"},
+		"events_end_after_start":     {Kind: fault.Invalid, Field: "event_end_date", Message: "has to be after event_date"},
+		"events_cancelled_is_closed": {Field: "is_active", Message: "stays false: the event is called off"},
+		constraintTicketEvent:        {Message: "The event has tickets and cannot be deleted."},
+		constraintOrderEvent:         {Message: "The event has been sold and cannot be deleted."},
 	},
-	Hooks: collection.Hooks{BeforeCreate: foldCodes, BeforeUpdate: foldCodes, BeforeDelete: dropUnsold},
+	Hooks: collection.Hooks{BeforeCreate: foldCodes, BeforeUpdate: beforeEventUpdate, BeforeDelete: dropUnsold},
 })
+
+func beforeEventUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+	if err := guardCancelled(ctx, tx, records); err != nil {
+		return err
+	}
+	return foldCodes(ctx, tx, records)
+}
 
 // foldCodes brings codes into upper case.
 func foldCodes(_ context.Context, _ pgx.Tx, records []*collection.Record) error {

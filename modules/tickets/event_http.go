@@ -39,7 +39,7 @@ func (s *Service) EventSearch() collection.Searchable {
 
 // updateEvents answers PUT /events. A capacity below what is issued is taken: it
 // stops the sale, and info warns of it. Tickets that expired because an event had
-// ended come back when it is moved to where it is not over.
+// ended come back when it is moved to where it is not over. Holders are told of a move (movedTx).
 func (s *Service) updateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var docs []byte
@@ -48,8 +48,15 @@ func (s *Service) updateEvents(ctx context.Context, in *collection.BodyInput) (*
 		if err != nil {
 			return fmt.Errorf("lock events: %w", err)
 		}
+		before, err := s.eventTimesTx(ctx, tx, collection.IDs(in.Body))
+		if err != nil {
+			return err
+		}
 		ids, err := Events.UpdateTx(ctx, tx, by, in.Body)
 		if err != nil {
+			return err
+		}
+		if err := s.movedTx(ctx, tx, before, ids); err != nil {
 			return err
 		}
 		if err := s.reviveTx(ctx, tx, by, ended); err != nil {

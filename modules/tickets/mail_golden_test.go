@@ -30,6 +30,8 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date, Location: "Cine Ipiranga, São Paulo", Total: money.Cents(124100).In(language), Tickets: shown,
 		}
 		free := orderMail{Event: "Palestra", Date: date, Free: true, Tickets: shown[:1]}
+		withdrawable, late := paid, paid
+		withdrawable.Until, withdrawable.Link, late.CalledOff = date, "https://api.example.com/api/v1/store/ticket-orders/withdraw#66f0a1b2c3d4e5f607182a01.6a0b.mac", true
 		open := paid
 		open.Pix = &mailCode{Payload: "00020126580014br.gov.bcb.pix<&>", CID: "pix.66f0a1b2c3d4e5f607182a01", Until: date}
 		for name, c := range map[string]struct {
@@ -38,6 +40,31 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 		}{
 			"confirmation": {mailConfirmation, paid}, "confirmation-free": {mailConfirmation, free}, "refund": {mailRefund, paid},
 			"pix": {mailPix, open}, "nothing-owed": {mailNothingOwed, paid},
+			"confirmation-withdrawable": {mailConfirmation, withdrawable}, "refund-called-off": {mailRefund, late},
+		} {
+			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
+			require.NoError(t, err)
+			path := "testdata/mail/" + name + "." + language
+			golden.Equal(t, path+".html", m.HTML)
+			golden.Equal(t, path+".txt", "Subject: "+m.Subject+"\n\n"+m.Text)
+		}
+		off := eventMail{
+			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date, Location: "Cine Ipiranga, São Paulo", Reason: "The projector <burned> down.",
+			Total: money.Cents(124100).In(language), All: true, Disputed: true,
+		}
+		asked := off
+		asked.All, asked.Disputed, asked.Until, asked.Links = false, false, date, []string{withdrawable.Link, withdrawable.Link}
+		moved := asked
+		moved.End, moved.Old = date, &oldPlace{Date: date, Location: "Teatro <Municipal>"}
+		gratis := eventMail{Event: "Palestra", Date: date, Reason: "It rains.", All: true}
+		account := moved
+		account.Links, account.End = nil, ""
+		for name, c := range map[string]struct {
+			template string
+			data     eventMail
+		}{
+			"event-cancelled": {mailCancelled, off}, "event-cancelled-on-request": {mailCancelled, asked}, "event-cancelled-free": {mailCancelled, gratis},
+			"event-moved": {mailMoved, moved}, "event-moved-account": {mailMoved, account},
 		} {
 			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)

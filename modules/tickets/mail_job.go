@@ -52,6 +52,10 @@ type orderMail struct {
 	Free     bool   // nothing was to be paid
 	Tickets  []mailTicket
 	Pix      *mailCode
+	// CalledOff: the money arrived when its event was.
+	CalledOff bool
+	// Until when the order may be given back by Link, in REPORT_TZ; "" where it may not.
+	Until, Link string
 }
 
 // mailCode is a PIX that can be paid.
@@ -93,12 +97,17 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 	data := orderMail{
 		Name: buyer.FullName, Event: e.Title, Date: dateIn(buyer.Language, e.EventDate.In(s.cfg.Zone)), Location: e.Location,
 		Total: money.Cents(o.TotalCents).In(buyer.Language), Free: o.TotalCents == 0,
+		CalledOff: e.CancelledAt != nil,
 	}
 	var pictures []mail.Inline
 	switch args.Template {
 	case mailConfirmation:
 		if data.Tickets, pictures, err = s.drawTickets(ctx, o); err != nil || len(data.Tickets) == 0 {
 			return err
+		}
+		if until, _ := s.withdrawalUntil(e, o); until != nil && until.After(s.clock.Now()) {
+			data.Until = dateIn(buyer.Language, until.In(s.cfg.Zone))
+			data.Link = s.withdrawalLink(o.ID, e.EndsAt.Add(linkLater))
 		}
 	case mailPix:
 		data.Pix = &mailCode{Payload: *o.PixPayload, CID: "pix." + o.ID.String(), Until: dateIn(buyer.Language, o.HoldUntil.In(s.cfg.Zone))}

@@ -48,33 +48,44 @@ type orderDetail struct {
 	// Pix is there while the order waits for its PIX, also of a purchase whose answer
 	// came without the code.
 	Pix *orderPixBody `json:"pix,omitempty"`
+	// WithdrawalUntil is until when a paid order may be given back.
+	WithdrawalUntil *httpapi.Time `json:"withdrawal_until"`
 }
 
 // getOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
 // 404.
 func (s *Service) getOrder(ctx context.Context, in *orderInput) (*collection.Answer, error) {
-	id, err := objectid.Parse(in.OrderID)
+	o, err := s.ownOrder(ctx, in.OrderID)
 	if err != nil {
-		return nil, fault.InvalidAt(err.Error(), "path", "order_id")
+		return nil, err
+	}
+	return s.orderAnswer(ctx, o)
+}
+
+// ownOrder is an order of the caller that they may see.
+func (s *Service) ownOrder(ctx context.Context, path string) (order, error) {
+	id, err := objectid.Parse(path)
+	if err != nil {
+		return order{}, fault.InvalidAt(err.Error(), "path", "order_id")
 	}
 	o, err := s.db.OrderGet(ctx, s.pool, id)
 	if err != nil && !postgres.IsNoRows(err) {
-		return nil, fmt.Errorf("read order: %w", err)
+		return order{}, fmt.Errorf("read order: %w", err)
 	}
 	me := httpapi.CallerOf(ctx).ID
 	if err != nil || o.CustomerID != me {
-		return nil, fault.NotFound("Order")
+		return order{}, fault.NotFound("Order")
 	}
 	if o.WithoutLogin {
 		c, err := s.accounts.CustomerByID(ctx, s.pool, me)
 		if err != nil {
-			return nil, err
+			return order{}, err
 		}
 		if !c.EmailVerified {
-			return nil, fault.NotFound("Order")
+			return order{}, fault.NotFound("Order")
 		}
 	}
-	return s.orderAnswer(ctx, o)
+	return o, nil
 }
 
 func (s *Service) ordersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]orderBody, error) {
@@ -147,7 +158,15 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &body.Tickets); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)
 	}
-	if payable(o, s.clock.Now()) {
+	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	if err != nil {
+		return nil, fmt.Errorf("read event: %w", err)
+	}
+	if State(o.State) == Paid && text(e.CancelRefund) != refundAll {
+		until, _ := s.withdrawalUntil(e, o)
+		body.WithdrawalUntil = httpapi.TimePtr(until)
+	}
+	if payable(o, s.clock.Now()) && e.CancelledAt == nil {
 		body.Pix = pixBodyOf(o, payments.PixCharge{Payload: *o.PixPayload, EncodedImage: text(o.PixImage)})
 	}
 	raw, err := json.Marshal(body)
@@ -159,9 +178,13 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 
 // orderDetailSchema documents what Postgres and orderBody make together.
 func orderDetailSchema() *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets"}, Properties: map[string]*huma.Schema{
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets", "withdrawal_until"}, Properties: map[string]*huma.Schema{
 		"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
 		"tickets": {Type: huma.TypeArray, Items: Tickets.DocumentSchema()},
+		"withdrawal_until": {
+			Type: huma.TypeString, Format: "date-time", Nullable: true,
+			Description: "Until when the order may be given back (POST /me/ticket-orders/{order_id}/withdraw); null where there is no such right",
+		},
 		"pix": {
 			Type: huma.TypeObject, Required: []string{"payload", "encoded_image", "expiration_date"},
 			Description: "As in the purchase response; there while the order waits for its PIX",

@@ -57,7 +57,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(refunds, err, s.queueRefund)
 	_, err = s.db.DeclineDeleteOld(ctx, s.pool, now.Add(-s.cfg.DeclineWindow-keepDeclines))
 	_, forgot := s.db.OrderForgetHolders(ctx, s.pool, now)
-	return errors.Join(failed, err, forgot, s.ExpireEnded(ctx))
+	return errors.Join(failed, err, forgot, s.ExpireEnded(ctx), s.queueGiveBacks(ctx))
 }
 
 // each runs a step for all ids, some at a time. One that fails is tried again by
@@ -169,7 +169,15 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
 		return cmp.Or(err, errHeld)
 	}
-	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: "No place was left when the payment arrived."},
+	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	if err != nil {
+		return fmt.Errorf("read event: %w", err)
+	}
+	reason := "No place was left when the payment arrived."
+	if e.CancelledAt != nil {
+		reason = eventCancelled.reason()
+	}
+	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: reason},
 		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
 			return s.refundedTx(ctx, tx, id, paymentID)
 		})

@@ -75,7 +75,7 @@ func (s *Service) offerable(ctx context.Context, o order, a answer) (answer, err
 	}
 	after, now := o, s.clock.Now()
 	learnPix(&after, a.pix)
-	if payable(after, now) && !a.pix.Expired && e.EndsAt.After(now) {
+	if payable(after, now) && !a.pix.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return a, nil
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // orderMoney is what the ledgers know of an order: its payments and their
@@ -20,7 +21,7 @@ type orderMoney struct {
 	refunds []payments.Refund
 }
 
-func (s *Service) moneyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (m orderMoney, err error) {
+func (s *Service) moneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m orderMoney, err error) {
 	if m.paid, err = s.payments.PaymentsOf(ctx, tx, payments.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read payments: %w", err)
 	}
@@ -76,7 +77,11 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err != nil {
 		return err
 	}
-	if err := s.followTicketsTx(ctx, tx, *o, m.refunds); err != nil {
+	givenBack, err := s.followGiveBackTx(ctx, tx, *o, m)
+	if err != nil {
+		return err
+	}
+	if err := s.followTicketsTx(ctx, tx, *o, m.refunds, givenBack); err != nil {
 		return err
 	}
 	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {

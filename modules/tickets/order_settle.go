@@ -236,7 +236,11 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		if err := s.moveTx(ctx, tx, o, PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
 			return err
 		}
-		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, "Paid when no place was left for the order."); err != nil {
+		note, err := s.whyNotSeatedTx(ctx, tx, *o)
+		if err != nil {
+			return err
+		}
+		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, note); err != nil {
 			return err
 		}
 		if err := s.disputedTx(ctx, tx, o); err != nil { // it may have been told before the payment
@@ -255,6 +259,30 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 	}
 	return s.paidTx(ctx, tx, *o)
 }
+
+// whyNotSeatedTx says why money gave no tickets. What is paid for a called off event counts
+// among the orders whose money goes back.
+func (s *Service) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o order) (string, error) {
+	e, err := s.db.EventGet(ctx, tx, o.EventID)
+	if err != nil {
+		return "", fmt.Errorf("read event: %w", err)
+	}
+	if e.CancelledAt == nil {
+		return notSeatedNoPlace, nil
+	}
+	now := s.clock.Now()
+	err = s.db.GiveBackOpen(ctx, tx, ticketsdb.GiveBackOpenParams{EventID: e.ID, OrderID: new(o.ID.String()), AskedAt: &now, Now: now})
+	if err != nil {
+		return "", fmt.Errorf("list order to give back: %w", err)
+	}
+	return notSeatedCancelled, nil
+}
+
+// Why money gave no tickets.
+const (
+	notSeatedNoPlace   = "Paid when no place was left for the order."
+	notSeatedCancelled = "Paid when the event was called off."
+)
 
 // listUnappliedTx puts money that gives no tickets on the list of unapplied payments.
 // The order's own job refunds it, and shows there when it cannot.
@@ -286,14 +314,14 @@ func (s *Service) paidTx(ctx context.Context, tx pgx.Tx, o order) error {
 
 // seatTx makes an order's tickets good, and gives back their places to those that
 // have lost them, as long as there are any. Seated is false, and nothing is
-// changed, when there are too few or the event is over.
+// changed, when there are too few, the event is over or called off.
 func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, err error) {
 	e, err := s.lockEvent(ctx, tx, event{ID: o.EventID})
 	if err != nil {
 		return false, fmt.Errorf("lock event: %w", err)
 	}
 	now := s.clock.Now()
-	if !e.EndsAt.After(now) {
+	if !e.EndsAt.After(now) || e.CancelledAt != nil {
 		return false, nil
 	}
 	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)

@@ -35,6 +35,16 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/cancel", "admin_ticket_order_cancel", httpapi.Admin, s.cancelOrder,
 		httpapi.Summary("Call an order off: what is pending is void, what is paid is given back"), httpapi.Idempotent(s.recallOrderRefund, nil))
 
+	httpapi.Route(api, http.MethodPost, "/admin/events/{id}/cancel", "admin_event_cancel", httpapi.Admin, s.cancelEventNow,
+		httpapi.Summary("Call an event off: its sale is closed, its tickets are blocked, its money goes back"), httpapi.Idempotent(s.cancellationAnswer, nil))
+	httpapi.Route(api, http.MethodGet, "/admin/events/{id}/cancellation", "admin_event_cancellation", httpapi.Admin, s.getCancellation,
+		httpapi.Summary("How far the money of a called off event has come back"))
+	httpapi.Route(api, http.MethodPost, "/me/ticket-orders/{order_id}/withdraw", "me_ticket_order_withdraw", httpapi.Customer, s.withdrawOrder,
+		httpapi.Summary("Give an order back"), httpapi.Idempotent(s.recallWithdrawal, nil))
+	httpapi.Route(api, http.MethodPost, withdrawalPath, "store_ticket_order_withdraw_post", httpapi.Public, s.withdrawByLink,
+		httpapi.Summary("Give an order back by the link in its mail"), httpapi.PerMinute(linksPerMinute))
+	api.Mount(http.MethodGet, httpapi.Prefix+withdrawalPath, "store_ticket_order_withdraw_get", httpapi.Public, s.withdrawalPage)
+
 	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.listStore, httpapi.Summary("Events on sale"))
 	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public, s.getStoreEvent, httpapi.Summary("An event on sale"))
 	limit := httpapi.PerMinute(s.cfg.PerMinute)

@@ -91,8 +91,8 @@ type Issue struct {
 }
 
 // IssueTx issues tickets, good at once, and returns their ids. Errors: 404 for an
-// unknown event or customer, 400 when the event is over, 409 when there are fewer
-// places than tickets.
+// unknown event or customer, 400 when the event is over, 409 when it is called off, and when
+// there are fewer places than tickets.
 func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID, error) {
 	if err := s.KeepCustomersTx(ctx, tx, in.CustomerIDs...); err != nil {
 		return nil, err
@@ -105,6 +105,9 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 		return nil, fmt.Errorf("lock event: %w", err)
 	}
 	now := s.clock.Now()
+	if e.CancelledAt != nil {
+		return nil, fault.Conflict("The event is called off: no tickets to it are given.")
+	}
 	if !e.EndsAt.After(now) {
 		return nil, errEnded()
 	}

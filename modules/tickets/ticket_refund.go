@@ -27,6 +27,9 @@ type TicketRefund struct {
 	Reason    string
 	Admin     string       // name shown in the history; "" for the customer or the platform
 	AdminID   *objectid.ID // nil for them
+	// why, when not "", has all that is left of the payment go back, whatever tickets are left
+	// (order_give_back.go).
+	why giveBackWhy
 }
 
 // RefundTickets gives the shares of tickets back, and no more than what is left of the
@@ -75,6 +78,9 @@ func (s *Service) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 		return payments.RefundOutcome{}, err
 	}
 	amount := min(money.Cents(o.UnitPriceCents)*money.Cents(len(chosen)), left)
+	if q.why != "" {
+		amount = left
+	}
 	if amount <= 0 {
 		return payments.RefundOutcome{}, errNothingLeft("Nothing of the order's payment is left to refund.")
 	}
@@ -83,7 +89,7 @@ func (s *Service) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 	return s.payments.RefundPayment(call, payments.RefundRequest{
 		Payment: paid, Amount: amount, Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID,
 		Requested: func(ctx context.Context, tx pgx.Tx, r payments.Refund) error {
-			return s.askRefundTx(ctx, tx, o.ID, chosen, q.Consumed, r)
+			return s.askRefundTx(ctx, tx, q, chosen, r)
 		},
 	}, func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
 		o, err := s.db.OrderLock(ctx, tx, o.ID)
@@ -130,7 +136,7 @@ func (q TicketRefund) choose(tickets []ticket) ([]objectid.ID, error) {
 		}
 	}
 	switch {
-	case len(chosen) > 0:
+	case len(chosen) > 0, q.why != "" && used == 0:
 		return chosen, nil
 	case used > 0:
 		return nil, errNothingLeft("What is left of the order was used: include_consumed refunds it all the same.")
@@ -179,8 +185,8 @@ func (s *Service) ownPayment(ctx context.Context, db postgres.DB, o order) (paym
 
 // askRefundTx gives tickets to the refund that is being committed. The refunds of the
 // payment are locked.
-func (s *Service) askRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, chosen []objectid.ID, consumed bool, r payments.Refund) error {
-	o, err := s.db.OrderLock(ctx, tx, id)
+func (s *Service) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, chosen []objectid.ID, r payments.Refund) error {
+	o, err := s.db.OrderLock(ctx, tx, q.OrderID)
 	if err != nil {
 		return fmt.Errorf("lock order: %w", err)
 	}
@@ -191,7 +197,7 @@ func (s *Service) askRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, ch
 		return fmt.Errorf("lock event: %w", err)
 	}
 	taken, err := s.db.TicketAskRefund(ctx, tx, ticketsdb.TicketAskRefundParams{
-		RefundID: r.ID.String(), Now: r.RequestedAt, Ids: objectid.Strings(chosen), OrderID: &o.ID, WithConsumed: consumed,
+		RefundID: r.ID.String(), Now: r.RequestedAt, Ids: objectid.Strings(chosen), OrderID: &o.ID, WithConsumed: q.Consumed,
 	})
 	if err != nil {
 		return fmt.Errorf("take tickets: %w", err)
@@ -199,13 +205,13 @@ func (s *Service) askRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, ch
 	if len(taken) != len(chosen) {
 		return fault.Conflict("A ticket was used or refunded meanwhile. Look at the order and ask again.")
 	}
-	return nil
+	return s.askGiveBackTx(ctx, tx, o, q.why, r)
 }
 
 // followTicketsTx has the tickets of a locked order follow what became of the refunds of
 // their shares. Shares whose refund failed after it was believed done are given back again,
-// since their tickets are void.
-func (s *Service) followTicketsTx(ctx context.Context, tx pgx.Tx, o order, refunds []payments.Refund) error {
+// since their tickets are void; of an order that is given back as a whole its job does that.
+func (s *Service) followTicketsTx(ctx context.Context, tx pgx.Tx, o order, refunds []payments.Refund, givenBack bool) error {
 	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
 	if err != nil {
 		return fmt.Errorf("read tickets: %w", err)
@@ -241,7 +247,7 @@ func (s *Service) followTicketsTx(ctx context.Context, tx pgx.Tx, o order, refun
 	if err := s.db.TicketReturnFailed(ctx, tx, ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
 		return fmt.Errorf("take refund from tickets: %w", err)
 	}
-	if len(owed) == 0 || State(o.State) != Paid {
+	if len(owed) == 0 || State(o.State) != Paid || givenBack {
 		return nil
 	}
 	_, err = s.jobs.InsertTx(ctx, tx, sharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})

@@ -49,6 +49,18 @@ type Config struct {
 	// PerMinute bounds purchases a minute, client address and route. Default 600: a whole
 	// cinema may buy behind one address. What one person may hold is bounded by event.
 	PerMinute int
+	// RefundsPerSecond bounds how many orders the job gives back a second, of all called off
+	// events together (EVENT_REFUNDS_PER_SECOND). Default 5.
+	RefundsPerSecond int
+	// WithdrawalDays is TICKET_WITHDRAWAL_DAYS, on how many days after that of its payment an
+	// order may be withdrawn from; 0: not offered.
+	WithdrawalDays int
+	// WithdrawalBefore is TICKET_WITHDRAWAL_BEFORE, how long before its event that ends; 0: when it begins.
+	WithdrawalBefore time.Duration
+	// PublicURL is PUBLIC_URL, scheme and host of the links in mails.
+	PublicURL string
+	// WithdrawalPage is the HTML that such a link opens.
+	WithdrawalPage []byte
 	// NoHoldLimits lifts the limits of unpaid places (NO_THROTTLE).
 	NoHoldLimits bool
 }
@@ -64,6 +76,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.DeclinesPerCard, 5)
 	setDefault(&c.DeclinesPerBuyer, 5)
 	setDefault(&c.PerMinute, 600)
+	setDefault(&c.RefundsPerSecond, 5)
 	return c
 }
 
@@ -107,8 +120,9 @@ type Service struct {
 	db        *ticketsdb.Queries
 	crud      collection.Routes
 	codes     codeKeys
-	declines  []byte // key of the subjects of declines
-	holders   []byte // key of those who hold places
+	declines  []byte   // key of the subjects of declines
+	holders   []byte   // key of those who hold places
+	links     [][]byte // keys of the links by which guests give orders back, the signing one first
 	gate      *gate
 
 	// lockEvent reads the event and keeps others from issuing tickets to it.
@@ -125,6 +139,9 @@ func New(d Deps) *Service {
 		mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
 		codes: newCodeKeys(d.Config.FileKey, d.Config.OldFileKeys), declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
 		holders: secret.Derive(d.Config.FileKey, "tickets/holders"),
+	}
+	for _, key := range append([][]byte{d.Config.FileKey}, d.Config.OldFileKeys...) {
+		s.links = append(s.links, secret.Derive(key, "tickets/withdrawal links"))
 	}
 	if s.lists == nil {
 		s.lists = d.Pool

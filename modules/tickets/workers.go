@@ -19,10 +19,12 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.Refund(ctx, job.Args.OrderID, job.Args.PaymentID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[sharesArgs]) error { return s.refundShares(ctx, job.Args) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[giveBackArgs]) error { return s.GiveBackDue(ctx) }))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LiveMoneyArgs]) error {
 		return s.ConfirmLiveMoney(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[mailArgs]) error { return s.sendMail(ctx, job.Args) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[eventMailArgs]) error { return s.sendEventMail(ctx, job.Args) }))
 }
 
 // Periodic returns the jobs that run by the clock.

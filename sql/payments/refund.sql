@@ -34,6 +34,11 @@ WHERE purpose = @purpose AND local_id = @local_id AND status = 'done';
 -- RefundStatusOf is the status of a refund that the gateway names.
 SELECT status FROM payments.refunds WHERE gateway = @gateway AND gateway_refund_id = @gateway_refund_id;
 
+-- name: RefundTotalSince :one
+-- RefundTotalSince is what has been given back of subscriptions or orders by refunds asked for since an instant.
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
+WHERE purpose = @purpose AND local_id = ANY(@local_ids::text[]) AND status = 'done' AND requested_at >= @since;
+
 -- name: RefundTotalsOf :many
 -- RefundTotalsOf is what has been given back of the payments of many subscriptions or orders.
 SELECT local_id, payment_ref, sum(amount_cents)::bigint AS cents FROM payments.refunds

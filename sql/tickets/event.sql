@@ -1,3 +1,11 @@
+-- name: EventCancel :exec
+UPDATE tickets.events SET cancelled_at = @now, cancel_reason = @reason, cancel_refund = @refund, refund_until = sqlc.narg('refund_until'), is_active = false, register_update_date = @now
+WHERE id = @id AND cancelled_at IS NULL;
+
+-- name: EventRefundAll :exec
+-- Of an event that was called off on request everybody's money goes back after all.
+UPDATE tickets.events SET cancel_refund = 'all', refund_until = NULL, register_update_date = @now WHERE id = @id AND cancel_refund = 'on_request';
+
 -- name: EventDropUnheldTickets :exec
 -- Places that were given back unpaid do not keep an event from being deleted.
 DELETE FROM tickets.tickets WHERE event_id = ANY(@ids::text[]) AND NOT holds_place;
@@ -11,13 +19,15 @@ SELECT EXISTS (SELECT 1 FROM tickets.events WHERE id = @id);
 -- name: EventGet :one
 -- All columns but search, which costs more to read than the others together. EventLock and EventListOnSale select the same.
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
 FROM tickets.events WHERE id = @id;
 
 -- name: EventLock :one
 -- Whoever changes how many places are taken locks the event first, tickets after.
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
 FROM tickets.events WHERE id = @id FOR NO KEY UPDATE;
 
 -- name: EventLockForSale :one
@@ -36,6 +46,13 @@ WITH locked AS MATERIALIZED (
 )
 SELECT l.id FROM locked l WHERE l.ends_at <= @now::timestamptz ORDER BY l.id;
 
+-- name: EventListOf :many
+SELECT id, title, event_date, event_end_date, ends_at, location, is_active, cancelled_at, refund_until, told_event_date, told_ends_at FROM tickets.events WHERE id = ANY(@ids::text[]) ORDER BY id;
+
+-- name: EventNoteMove :exec
+-- What its holders know of its time, and until when they may give back.
+UPDATE tickets.events SET told_event_date = sqlc.narg('told_event_date'), told_ends_at = sqlc.narg('told_ends_at'), refund_until = sqlc.narg('refund_until') WHERE id = @id;
+
 -- name: EventListEnded :many
 -- Events that are over and have tickets that do not know it yet.
 SELECT e.id FROM tickets.events e
@@ -49,5 +66,6 @@ SELECT DISTINCT image_id::text::platform.object_id AS image_id FROM tickets.even
 
 -- name: EventListOnSale :many
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
 FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > @now ORDER BY event_date, id LIMIT 1000;

@@ -11,9 +11,9 @@ SELECT * FROM tickets.orders WHERE id = @id FOR NO KEY UPDATE;
 SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= @now ORDER BY recovery_at LIMIT 500;
 
 -- name: OrderListHeldTooLong :many
--- Unpaid places whose time is over, or whose event is.
+-- Unpaid places whose time is over, or whose event is, or is called off.
 SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
-WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= @now OR e.ends_at <= @now)
+WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= @now OR e.ends_at <= @now OR e.cancelled_at IS NOT NULL)
 ORDER BY o.hold_until LIMIT 500;
 
 -- name: OrderListOf :many
@@ -21,6 +21,12 @@ ORDER BY o.hold_until LIMIT 500;
 SELECT * FROM tickets.orders
 WHERE customer_id = @customer_id AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND (@with_hidden::bool OR NOT without_login)
 ORDER BY created_at DESC, id DESC LIMIT 1000;
+
+-- name: OrderListPaidOf :many
+-- A customer's orders of an event that may be given back, or are since it is called off.
+SELECT o.* FROM tickets.orders o WHERE o.customer_id = @customer_id AND o.event_id = @event_id
+    AND (o.state = 'paid' OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = o.id AND g.why = 'event_cancelled'))
+ORDER BY o.created_at, o.id;
 
 -- name: OrderListNamesOf :many
 -- The ids by which gateways speak of a customer's orders.

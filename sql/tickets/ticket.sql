@@ -42,7 +42,7 @@ WHERE o.id IN (SELECT t.order_id FROM tickets.tickets t WHERE t.id = ANY(@ids::t
 -- How tickets stand to the money of their orders: what was paid and is not given back, and
 -- what keeps them from being good.
 SELECT t.id, t.status, t.order_id, coalesce(o.state, '')::text AS order_state, coalesce(o.total_cents, 0)::bigint AS total_cents,
-    (t.refund_id IS NOT NULL)::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
+    (t.refund_id IS NOT NULL OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = t.order_id AND g.asked_at IS NOT NULL))::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
     (o.disputed_at IS NOT NULL)::bool AS disputed, (e.cancelled_at IS NOT NULL)::bool AS cancelled
 FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
 WHERE t.id = ANY(@ids::text[]) ORDER BY t.id;
@@ -99,6 +99,11 @@ SELECT @event_id, c.id, @title, sqlc.narg('description'), 'available', @reason, 
 FROM (SELECT unnest(@customer_ids::text[]) AS id) c
 RETURNING id;
 
+-- name: TicketListHolders :many
+-- Who has good tickets of an event, and, where it is called off, who has used theirs.
+SELECT DISTINCT t.customer_id FROM tickets.tickets t
+WHERE t.event_id = @event_id AND (t.status = 'available' OR t.status = 'consumed' AND @with_consumed::bool) ORDER BY t.customer_id;
+
 -- name: TicketListConsumed :many
 SELECT id, consumed_at FROM tickets.tickets WHERE event_id = @event_id AND status = 'consumed' ORDER BY id;
 
@@ -153,6 +158,11 @@ WHERE order_id = @order_id AND status IN ('pending', 'expired');
 SELECT h.at, h.reason FROM (SELECT x.* FROM tickets.transitions x WHERE x.ticket_id = @ticket_id ORDER BY x.id DESC LIMIT 1) h
 WHERE h.to_status IN ('pending', 'expired') AND h.reason <> 'event_ended'
     AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.to_status = 'available');
+
+-- name: TicketLeave :exec
+-- Their buyer has given them back: they are void at once, and their places free.
+UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'withdrawn', actor_id = NULL, register_update_date = @now
+WHERE order_id = @order_id AND refund_id = @refund_id::text AND status <> 'consumed';
 
 -- name: TicketReturn :execrows
 -- The refund is done: tickets that are not used are void, and their places free.

@@ -170,6 +170,10 @@ var trailed = map[string]func(o *office) made{
 	"event_delete":              func(o *office) made { return o.remove("/events", "events", o.event()) },
 	"admin_ticket_order_refund": func(o *office) made { return o.actOnOrder("/refund") },
 	"admin_ticket_order_cancel": func(o *office) made { return o.actOnOrder("/cancel") },
+	"admin_event_cancel": func(o *office) made {
+		id := o.event()
+		return made{o.root.Post("/admin/events/"+id+"/cancel", obj{"reason": "as agreed", "refund": "all"}), "events", id}
+	},
 	"ticket_create": func(o *office) made {
 		u, _ := o.customer()
 		a := o.root.Post("/tickets", obj{"customer_id": u.ID, "event_id": o.event()})

@@ -89,14 +89,17 @@ type Config struct {
 
 	WebhookLogMonths int `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" zero:"yes" doc:"Months, before the present one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
 
-	MaxTickets        int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
-	TicketPixTTL      time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order; at most 10 minutes while more than 30 % of the event's places are held unpaid."`
-	ScanSkew          time.Duration `env:"SCAN_SKEW" envDefault:"5m" doc:"How far the clock of a door device may be off: a scan uploaded later that tells an instant further ahead of ours, or further before its ticket was issued, is refused."`
-	PromoTries        int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Promo codes tried a minute (validated, redeemed, or given at signup or subscribe) by one account, or by one client address where nobody is signed in."`
-	PromoTriesAddress int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Promo codes tried a minute from one client address, by all accounts."`
-	RecoveryDelay     time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
-	GatewayCallTime   time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
-	TaxIDAlphanumeric bool          `env:"TAX_ID_ALPHANUMERIC" envDefault:"true" doc:"Whether the CNPJ with letters, in force since July 2026, is taken."`
+	MaxTickets             int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
+	TicketPixTTL           time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order; at most 10 minutes while more than 30 % of the event's places are held unpaid."`
+	TicketWithdrawalDays   int           `env:"TICKET_WITHDRAWAL_DAYS" envDefault:"7" zero:"yes" doc:"Days after that of its payment on which a ticket order may be given back by its buyer with all money (CDC, art. 49), counted in REPORT_TZ: until the end of the last one, as long as no ticket was used. 0: not offered."`
+	TicketWithdrawalBefore time.Duration `env:"TICKET_WITHDRAWAL_BEFORE" envDefault:"48h" zero:"yes" doc:"How long before its event begins that ends at the latest. 0: when it begins."`
+	EventRefundsPerSecond  int           `env:"EVENT_REFUNDS_PER_SECOND" envDefault:"5" doc:"Orders of called off events that are refunded a second, of all events together; at most 50. Gateways limit how often they may be called, and sell other tickets meanwhile."`
+	ScanSkew               time.Duration `env:"SCAN_SKEW" envDefault:"5m" doc:"How far the clock of a door device may be off: a scan uploaded later that tells an instant further ahead of ours, or further before its ticket was issued, is refused."`
+	PromoTries             int           `env:"PROMO_TRIES_PER_MINUTE" envDefault:"30" doc:"Promo codes tried a minute (validated, redeemed, or given at signup or subscribe) by one account, or by one client address where nobody is signed in."`
+	PromoTriesAddress      int           `env:"PROMO_TRIES_PER_ADDRESS" envDefault:"300" doc:"Promo codes tried a minute from one client address, by all accounts."`
+	RecoveryDelay          time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
+	GatewayCallTime        time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
+	TaxIDAlphanumeric      bool          `env:"TAX_ID_ALPHANUMERIC" envDefault:"true" doc:"Whether the CNPJ with letters, in force since July 2026, is taken."`
 
 	SMTPURL  string `env:"SMTP_URL" secret:"yes" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
 	MailFrom string `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`

@@ -73,6 +73,7 @@ func (c Config) checkNumbers(p *problems) {
 		p.need(n >= 0, v.key, "is below 0.")
 		p.need(n != 0 || v.zero, v.key, "is 0, which has no meaning.")
 	}
+	p.need(c.EventRefundsPerSecond <= 50, "EVENT_REFUNDS_PER_SECOND", "is above 50.")
 	short := func(key string, d, least time.Duration, text string) {
 		p.need(d <= 0 || d >= least, key, "is shorter than %s.", text)
 	}

@@ -81,10 +81,12 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 		"WEBHOOK_LOG_MONTHS":    {"-1"},
 		"RECOVERY_DELAY":        {"-1m", "0"},
 		"WITHDRAWAL_DAYS":       {"-1"},
-		"MAX_PAYMENT_FAILURES":  {"-1", "0"},
-		"DUNNING_DAYS":          {"3,0", "one", "61"},
-		"PIX_RETRY_DAYS":        {"1,3,6,7", "0,1", "8"},
-		"TRUSTED_PROXIES":       {"proxy.local"},
+
+		"TICKET_WITHDRAWAL_DAYS": {"-1"}, "TICKET_WITHDRAWAL_BEFORE": {"-1h"}, "EVENT_REFUNDS_PER_SECOND": {"0", "51"},
+		"MAX_PAYMENT_FAILURES": {"-1", "0"},
+		"DUNNING_DAYS":         {"3,0", "one", "61"},
+		"PIX_RETRY_DAYS":       {"1,3,6,7", "0,1", "8"},
+		"TRUSTED_PROXIES":      {"proxy.local"},
 	} {
 		for _, value := range values {
 			err := ReadEnvironment(append(enough(), key+"="+value)).Err()
@@ -94,7 +96,7 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 		}
 	}
 	for _, fine := range []string{
-		"DATABASE_WAIT=0", "REQUESTS_IN_FLIGHT=0", "WITHDRAWAL_DAYS=0", "RECONCILE_PAUSE=0", "AUTO_REFUNDS_PER_HOUR=0", "WEBHOOK_LOG_MONTHS=0",
+		"DATABASE_WAIT=0", "REQUESTS_IN_FLIGHT=0", "WITHDRAWAL_DAYS=0", "TICKET_WITHDRAWAL_DAYS=0", "TICKET_WITHDRAWAL_BEFORE=0", "RECONCILE_PAUSE=0", "AUTO_REFUNDS_PER_HOUR=0", "WEBHOOK_LOG_MONTHS=0",
 		"CORS_ORIGINS=https://app.example.com, https://*.example.com, http://localhost:3000, capacitor://localhost", "METRICS_ADDR=off", "METRICS_ADDR=[::1]:9090",
 		"TRUSTED_PROXIES=10.0.0.0/8, ::1", "OPERATORS_MAIL=ops@example.com, more@example.com", "PUBLIC_URL=http://127.0.0.1:8080", "CODE_TTL=",
 		"DATABASE_URL=host=db dbname=marquee", "GWA_URL=http://127.0.0.1:4000/v3",

@@ -145,6 +145,8 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 		Config: tickets.Config{
 			FileKey: []byte(c.cfg.FileKey), MaxQuantity: c.cfg.MaxTickets, PixTTL: c.cfg.TicketPixTTL, ScanSkew: c.cfg.ScanSkew, Zone: c.zone,
 			AlphanumericTaxIDs: c.cfg.TaxIDAlphanumeric, NoHoldLimits: c.cfg.NoThrottle,
+			WithdrawalDays: c.cfg.TicketWithdrawalDays, WithdrawalBefore: c.cfg.TicketWithdrawalBefore, RefundsPerSecond: c.cfg.EventRefundsPerSecond,
+			PublicURL: c.cfg.PublicURL, WithdrawalPage: web.WithdrawalPage,
 		},
 	}), nil
 }

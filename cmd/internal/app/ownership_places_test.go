@@ -33,7 +33,7 @@ var kindOfName = map[string]string{
 // beginning of the route's path.
 var kindOfPath = map[string]string{
 	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export", "/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
-	"/admin/promo-codes": "promo code", "/admin/ticket-orders": "order", "/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
+	"/admin/promo-codes": "promo code", "/admin/ticket-orders": "order", "/admin/events": "event", "/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
 	"/audit-log": "audit entry", "/categories": "category", "/customers": "user", "/events": "event", "/me/tickets": "ticket", "/my-user": "user",
 	"/plans": "plan", "/search": "user", "/seasons": "season", "/subscriptions": "subscription", "/tags": "tag", "/tickets": "ticket",
 	"/upload-file/archive-records": "user", "/users": "user", "/users-type": "profile", "/videos": "video", "/webhook-logs": "webhook log",

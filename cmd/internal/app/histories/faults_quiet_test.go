@@ -17,6 +17,8 @@ var quietRoutes = []string{
 	"ticket_consume_qr_batch", "ticket_create", "ticket_delete", "ticket_list", "ticket_update", "user_create", "user_delete", "user_list",
 	"user_update", "users_type_create", "users_type_delete", "users_type_list", "users_type_update", "webhook_gwa", "webhook_gwb", "webhook_log_list",
 	"webhook_log_replay", "webhook_log_stats",
+	"admin_event_cancel", "admin_event_cancellation", "store_ticket_order_withdraw_get",
+	"store_ticket_order_withdraw_post", // does what me_ticket_order_withdraw does
 	"undo_email_change_get", "undo_email_change_post",
 	"unapplied_payment_list", "unapplied_payment_extend", "unapplied_payment_keep",
 }
@@ -36,5 +38,6 @@ var quietJobs = []string{
 	"payments_event_told",       // reads that are repeated until they are answered: forged_event_test.go of subscriptions
 	"tickets_live_money",        // one read that is repeated until it is answered: order_live_test.go of tickets
 	"tickets_refund_shares",     // asks as the admin refund of an order does: ticket_refund_test.go of tickets
+	"tickets_event_mail",        // writes as tickets_mail does
 	"subscriptions_stray_money", // one read that is repeated until it is answered: stray_money_test.go of subscriptions
 }

@@ -14,6 +14,11 @@ var ticketDeeds = []deed{
 	{name: "admin_ticket_order_refund", what: "gwb", key: true, good: []int{200}, again: []int{422}, rests: 26 * time.Hour, given: a(onSaleNow, before(cardTicketsB)), do: ofOrder("/refund"), done: givenBack(6000)},
 	{name: "admin_ticket_order_cancel", what: "paid", key: true, good: []int{200}, given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/cancel"), done: givenBack(6000)},
 	{name: "admin_ticket_order_cancel", what: "pending", key: true, good: []int{200}, given: a(onSaleNow, before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil)))), do: ofOrder("/cancel"), done: noTickets},
+	{name: "tickets_give_back", what: "gwa", after: sweepAll, given: before(cardTicketsA), do: callOff, done: givenBack(6000)},
+	{name: "tickets_give_back", what: "gwb", after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB), do: callOff, done: givenBack(6000)},
+	{name: "tickets_give_back", what: "nothing paid", after: sweepAll, given: before(own(http.MethodPost, "/store/purchase/gwb/pix", ticketsBy(nil))), do: callOff, done: noTickets},
+	{name: "me_ticket_order_withdraw", what: "gwa", key: true, good: []int{200}, again: []int{200}, after: sweepAll, given: before(cardTicketsA), do: ofOwnOrder("/withdraw"), done: givenBack(6000)},
+	{name: "me_ticket_order_withdraw", what: "gwb", key: true, good: []int{200}, again: []int{200}, after: sweepAll, rests: 26 * time.Hour, given: before(cardTicketsB), do: ofOwnOrder("/withdraw"), done: givenBack(6000)},
 	{name: "store_purchase_gwa_card", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()})), done: seated("paid")},
 	{name: "store_purchase_gwa_card", what: "declined", key: true, good: []int{400}, also: []int{200}, again: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(3), "credit_card_holder_info": holder()})), done: noTickets},
 	{name: "store_purchase_gwa_pix", key: true, good: []int{200}, after: sweepAll, do: own(http.MethodPost, "/store/purchase/gwa/pix", ticketsBy(nil))},
@@ -67,6 +72,21 @@ var (
 	cardTicketsA = own(http.MethodPost, "/store/purchase/gwa/card", ticketsBy(object{"credit_card": card(0), "credit_card_holder_info": holder()}))
 	cardTicketsB = own(http.MethodPost, "/store/purchase/gwb/card", ticketsBy(object{"payment_method_id": visa}))
 )
+
+// callOff calls the one event off, and has the jobs of the next half hour run.
+func callOff(h *history) answer {
+	h.request(http.MethodPost, "/admin/events/"+eventID+"/cancel", h.admin, object{"reason": "as promised", "refund": "all"})
+	return sweepTickets(h)
+}
+
+// ofOwnOrder has the customer do something with their one order.
+func ofOwnOrder(what string) func(h *history) answer {
+	return func(h *history) answer {
+		var id string
+		require.NoError(h.t, h.db.QueryRow(context.Background(), "SELECT id FROM tickets.orders").Scan(&id))
+		return own(http.MethodPost, "/me/ticket-orders/"+id+what, nil)(h)
+	}
+}
 
 // ofOrder has an admin do something with the one order.
 func ofOrder(what string) func(h *history) answer {

@@ -98,7 +98,8 @@ func newWorld(t *testing.T) *world {
 	})
 	w.tickets = tickets.New(tickets.Deps{
 		Pool: w.db, Jobs: client, Clock: w, Log: log, Accounts: w.accounts, Payments: w.payments, Files: archive, Mail: nobody{}, Templates: templates,
-		Config: tickets.Config{FileKey: []byte(masterKey), Zone: w.zone, DeclinesPerAddress: 1 << 30, DeclinesPerCard: 1 << 30, DeclinesPerBuyer: 1 << 30},
+		Config: tickets.Config{FileKey: []byte(masterKey), Zone: w.zone, DeclinesPerAddress: 1 << 30, DeclinesPerCard: 1 << 30, DeclinesPerBuyer: 1 << 30,
+			WithdrawalDays: 7, WithdrawalBefore: 48 * time.Hour, RefundsPerSecond: 50},
 	})
 	codes := promos.New(promos.Deps{Pool: w.db, Clock: w, Log: log, Accounts: w.accounts, Files: archive, Tickets: w.tickets})
 	w.subscriptions = subscriptions.New(subscriptions.Deps{

@@ -437,6 +437,25 @@ func (q *Queries) RefundTotalOfPayment(ctx context.Context, db DBTX, arg RefundT
 	return column_1, err
 }
 
+const refundTotalSince = `-- name: RefundTotalSince :one
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
+WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' AND requested_at >= $3
+`
+
+type RefundTotalSinceParams struct {
+	Purpose  string
+	LocalIds []string
+	Since    time.Time
+}
+
+// RefundTotalSince is what has been given back of subscriptions or orders by refunds asked for since an instant.
+func (q *Queries) RefundTotalSince(ctx context.Context, db DBTX, arg RefundTotalSinceParams) (int64, error) {
+	row := db.QueryRow(ctx, refundTotalSince, arg.Purpose, arg.LocalIds, arg.Since)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const refundTotalsOf = `-- name: RefundTotalsOf :many
 SELECT local_id, payment_ref, sum(amount_cents)::bigint AS cents FROM payments.refunds
 WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' GROUP BY local_id, payment_ref

@@ -12,6 +12,30 @@ import (
 	"marquee/platform/objectid"
 )
 
+const eventCancel = `-- name: EventCancel :exec
+UPDATE tickets.events SET cancelled_at = $1, cancel_reason = $2, cancel_refund = $3, refund_until = $4, is_active = false, register_update_date = $1
+WHERE id = $5 AND cancelled_at IS NULL
+`
+
+type EventCancelParams struct {
+	Now         *time.Time
+	Reason      *string
+	Refund      *string
+	RefundUntil *time.Time
+	ID          objectid.ID
+}
+
+func (q *Queries) EventCancel(ctx context.Context, db DBTX, arg EventCancelParams) error {
+	_, err := db.Exec(ctx, eventCancel,
+		arg.Now,
+		arg.Reason,
+		arg.Refund,
+		arg.RefundUntil,
+		arg.ID,
+	)
+	return err
+}
+
 const eventDropUnheldTickets = `-- name: EventDropUnheldTickets :exec
 DELETE FROM tickets.tickets WHERE event_id = ANY($1::text[]) AND NOT holds_place
 `
@@ -44,7 +68,8 @@ func (q *Queries) EventExists(ctx context.Context, db DBTX, id objectid.ID) (boo
 
 const eventGet = `-- name: EventGet :one
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
 FROM tickets.events WHERE id = $1
 `
 
@@ -70,6 +95,12 @@ type EventGetRow struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+	CancelledAt         *time.Time
+	CancelReason        *string
+	CancelRefund        *string
+	RefundUntil         *time.Time
+	ToldEventDate       *time.Time
+	ToldEndsAt          *time.Time
 }
 
 // All columns but search, which costs more to read than the others together. EventLock and EventListOnSale select the same.
@@ -98,6 +129,12 @@ func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (EventG
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.CancelledAt,
+		&i.CancelReason,
+		&i.CancelRefund,
+		&i.RefundUntil,
+		&i.ToldEventDate,
+		&i.ToldEndsAt,
 	)
 	return i, err
 }
@@ -155,9 +192,60 @@ func (q *Queries) EventListImages(ctx context.Context, db DBTX, ids []string) ([
 	return items, nil
 }
 
+const eventListOf = `-- name: EventListOf :many
+SELECT id, title, event_date, event_end_date, ends_at, location, is_active, cancelled_at, refund_until, told_event_date, told_ends_at FROM tickets.events WHERE id = ANY($1::text[]) ORDER BY id
+`
+
+type EventListOfRow struct {
+	ID            objectid.ID
+	Title         string
+	EventDate     time.Time
+	EventEndDate  *time.Time
+	EndsAt        time.Time
+	Location      string
+	IsActive      bool
+	CancelledAt   *time.Time
+	RefundUntil   *time.Time
+	ToldEventDate *time.Time
+	ToldEndsAt    *time.Time
+}
+
+func (q *Queries) EventListOf(ctx context.Context, db DBTX, ids []string) ([]EventListOfRow, error) {
+	rows, err := db.Query(ctx, eventListOf, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []EventListOfRow{}
+	for rows.Next() {
+		var i EventListOfRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Title,
+			&i.EventDate,
+			&i.EventEndDate,
+			&i.EndsAt,
+			&i.Location,
+			&i.IsActive,
+			&i.CancelledAt,
+			&i.RefundUntil,
+			&i.ToldEventDate,
+			&i.ToldEndsAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const eventListOnSale = `-- name: EventListOnSale :many
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
 FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY event_date, id LIMIT 1000
 `
 
@@ -183,6 +271,12 @@ type EventListOnSaleRow struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+	CancelledAt         *time.Time
+	CancelReason        *string
+	CancelRefund        *string
+	RefundUntil         *time.Time
+	ToldEventDate       *time.Time
+	ToldEndsAt          *time.Time
 }
 
 func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) ([]EventListOnSaleRow, error) {
@@ -216,6 +310,12 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 			&i.DocumentCreatedByID,
 			&i.RegisterDate,
 			&i.RegisterUpdateDate,
+			&i.CancelledAt,
+			&i.CancelReason,
+			&i.CancelRefund,
+			&i.RefundUntil,
+			&i.ToldEventDate,
+			&i.ToldEndsAt,
 		); err != nil {
 			return nil, err
 		}
@@ -229,7 +329,8 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 
 const eventLock = `-- name: EventLock :one
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
-    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date
+    is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
 FROM tickets.events WHERE id = $1 FOR NO KEY UPDATE
 `
 
@@ -255,6 +356,12 @@ type EventLockRow struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+	CancelledAt         *time.Time
+	CancelReason        *string
+	CancelRefund        *string
+	RefundUntil         *time.Time
+	ToldEventDate       *time.Time
+	ToldEndsAt          *time.Time
 }
 
 // Whoever changes how many places are taken locks the event first, tickets after.
@@ -283,6 +390,12 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (Event
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.CancelledAt,
+		&i.CancelReason,
+		&i.CancelRefund,
+		&i.RefundUntil,
+		&i.ToldEventDate,
+		&i.ToldEndsAt,
 	)
 	return i, err
 }
@@ -325,7 +438,7 @@ SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_ce
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
     CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
         THEN tickets.held_by(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS held
-FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
+FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
 `
 
 type EventLockForSaleParams struct {
@@ -379,4 +492,41 @@ func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockFo
 		&i.Held,
 	)
 	return i, err
+}
+
+const eventNoteMove = `-- name: EventNoteMove :exec
+UPDATE tickets.events SET told_event_date = $1, told_ends_at = $2, refund_until = $3 WHERE id = $4
+`
+
+type EventNoteMoveParams struct {
+	ToldEventDate *time.Time
+	ToldEndsAt    *time.Time
+	RefundUntil   *time.Time
+	ID            objectid.ID
+}
+
+// What its holders know of its time, and until when they may give back.
+func (q *Queries) EventNoteMove(ctx context.Context, db DBTX, arg EventNoteMoveParams) error {
+	_, err := db.Exec(ctx, eventNoteMove,
+		arg.ToldEventDate,
+		arg.ToldEndsAt,
+		arg.RefundUntil,
+		arg.ID,
+	)
+	return err
+}
+
+const eventRefundAll = `-- name: EventRefundAll :exec
+UPDATE tickets.events SET cancel_refund = 'all', refund_until = NULL, register_update_date = $1 WHERE id = $2 AND cancel_refund = 'on_request'
+`
+
+type EventRefundAllParams struct {
+	Now time.Time
+	ID  objectid.ID
+}
+
+// Of an event that was called off on request everybody's money goes back after all.
+func (q *Queries) EventRefundAll(ctx context.Context, db DBTX, arg EventRefundAllParams) error {
+	_, err := db.Exec(ctx, eventRefundAll, arg.Now, arg.ID)
+	return err
 }

@@ -10,6 +10,23 @@ import (
 	"marquee/platform/objectid"
 )
 
+// Orders whose whole money goes back: their buyer withdrew, or their event was moved or called off. What became of it stands in the order and in the ledger of refunds.
+type GiveBack struct {
+	OrderID objectid.ID
+	EventID objectid.ID
+	Why     string
+	// Since when it is to go back. Null while the buyer may ask for it.
+	AskedAt *time.Time
+	// The refund that was asked for; null again when it came to nothing. No foreign key: the ledger is of the module payments.
+	RefundID *objectid.ID
+	// When its gateway refused: it stands on the list of unapplied payments, for people.
+	FailedAt *time.Time
+	Tries    int32
+	// Not before is it tried again.
+	NextAt    *time.Time
+	CreatedAt time.Time
+}
+
 // One row a purchase, written with its places before the gateway is called.
 type Order struct {
 	ID objectid.ID

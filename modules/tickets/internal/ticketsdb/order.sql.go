@@ -151,11 +151,11 @@ func (q *Queries) OrderListDueRecoveries(ctx context.Context, db DBTX, now *time
 
 const orderListHeldTooLong = `-- name: OrderListHeldTooLong :many
 SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
-WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= $1 OR e.ends_at <= $1)
+WHERE o.state = 'reserved' AND NOT o.intent_open AND (o.hold_until <= $1 OR e.ends_at <= $1 OR e.cancelled_at IS NOT NULL)
 ORDER BY o.hold_until LIMIT 500
 `
 
-// Unpaid places whose time is over, or whose event is.
+// Unpaid places whose time is over, or whose event is, or is called off.
 func (q *Queries) OrderListHeldTooLong(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, orderListHeldTooLong, now)
 	if err != nil {
@@ -217,6 +217,65 @@ type OrderListOfParams struct {
 // Orders of a customer, newest first; those that never came about are left out.
 func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParams) ([]Order, error) {
 	rows, err := db.Query(ctx, orderListOf, arg.CustomerID, arg.WithHidden)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Order{}
+	for rows.Next() {
+		var i Order
+		if err := rows.Scan(
+			&i.ID,
+			&i.CustomerID,
+			&i.EventID,
+			&i.Quantity,
+			&i.UnitPriceCents,
+			&i.TotalCents,
+			&i.Gateway,
+			&i.PaymentMethod,
+			&i.GatewayPaymentID,
+			&i.GatewayCustomerID,
+			&i.PaymentStatus,
+			&i.State,
+			&i.WithoutLogin,
+			&i.PixPayload,
+			&i.PixImage,
+			&i.HoldUntil,
+			&i.PaidAt,
+			&i.IntentOpen,
+			&i.RecoveryTries,
+			&i.RecoveryAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.TaxIDMac,
+			&i.EmailMac,
+			&i.AddressMac,
+			&i.DisputedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const orderListPaidOf = `-- name: OrderListPaidOf :many
+SELECT o.id, o.customer_id, o.event_id, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.gateway_customer_id, o.payment_status, o.state, o.without_login, o.pix_payload, o.pix_image, o.hold_until, o.paid_at, o.intent_open, o.recovery_tries, o.recovery_at, o.created_at, o.updated_at, o.tax_id_mac, o.email_mac, o.address_mac, o.disputed_at FROM tickets.orders o WHERE o.customer_id = $1 AND o.event_id = $2
+    AND (o.state = 'paid' OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = o.id AND g.why = 'event_cancelled'))
+ORDER BY o.created_at, o.id
+`
+
+type OrderListPaidOfParams struct {
+	CustomerID objectid.ID
+	EventID    objectid.ID
+}
+
+// A customer's orders of an event that may be given back, or are since it is called off.
+func (q *Queries) OrderListPaidOf(ctx context.Context, db DBTX, arg OrderListPaidOfParams) ([]Order, error) {
+	rows, err := db.Query(ctx, orderListPaidOf, arg.CustomerID, arg.EventID)
 	if err != nil {
 		return nil, err
 	}

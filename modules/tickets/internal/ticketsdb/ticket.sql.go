@@ -371,6 +371,23 @@ func (q *Queries) TicketInsert(ctx context.Context, db DBTX, arg TicketInsertPar
 	return items, nil
 }
 
+const ticketLeave = `-- name: TicketLeave :exec
+UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'withdrawn', actor_id = NULL, register_update_date = $1
+WHERE order_id = $2 AND refund_id = $3::text AND status <> 'consumed'
+`
+
+type TicketLeaveParams struct {
+	Now      time.Time
+	OrderID  *objectid.ID
+	RefundID string
+}
+
+// Their buyer has given them back: they are void at once, and their places free.
+func (q *Queries) TicketLeave(ctx context.Context, db DBTX, arg TicketLeaveParams) error {
+	_, err := db.Exec(ctx, ticketLeave, arg.Now, arg.OrderID, arg.RefundID)
+	return err
+}
+
 const ticketListConsumed = `-- name: TicketListConsumed :many
 SELECT id, consumed_at FROM tickets.tickets WHERE event_id = $1 AND status = 'consumed' ORDER BY id
 `
@@ -393,6 +410,37 @@ func (q *Queries) TicketListConsumed(ctx context.Context, db DBTX, eventID objec
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ticketListHolders = `-- name: TicketListHolders :many
+SELECT DISTINCT t.customer_id FROM tickets.tickets t
+WHERE t.event_id = $1 AND (t.status = 'available' OR t.status = 'consumed' AND $2::bool) ORDER BY t.customer_id
+`
+
+type TicketListHoldersParams struct {
+	EventID      objectid.ID
+	WithConsumed bool
+}
+
+// Who has good tickets of an event, and, where it is called off, who has used theirs.
+func (q *Queries) TicketListHolders(ctx context.Context, db DBTX, arg TicketListHoldersParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, ticketListHolders, arg.EventID, arg.WithConsumed)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var customer_id objectid.ID
+		if err := rows.Scan(&customer_id); err != nil {
+			return nil, err
+		}
+		items = append(items, customer_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -538,7 +586,7 @@ func (q *Queries) TicketListRevoked(ctx context.Context, db DBTX, eventID object
 
 const ticketListStanding = `-- name: TicketListStanding :many
 SELECT t.id, t.status, t.order_id, coalesce(o.state, '')::text AS order_state, coalesce(o.total_cents, 0)::bigint AS total_cents,
-    (t.refund_id IS NOT NULL)::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
+    (t.refund_id IS NOT NULL OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = t.order_id AND g.asked_at IS NOT NULL))::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
     (o.disputed_at IS NOT NULL)::bool AS disputed, (e.cancelled_at IS NOT NULL)::bool AS cancelled
 FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
 WHERE t.id = ANY($1::text[]) ORDER BY t.id

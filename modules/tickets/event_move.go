@@ -1,0 +1,105 @@
+package tickets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/objectid"
+)
+
+const (
+	// movedBy is by how much start or end have to differ from what holders know to be told.
+	movedBy = 30 * time.Minute
+	// movedGiveBack is how long holders of a moved event may give back, unless it begins before.
+	movedGiveBack = 7 * 24 * time.Hour
+)
+
+// eventTimes are what a PUT may move.
+type eventTimes = ticketsdb.EventListOfRow
+
+func (s *Service) eventTimesTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (map[objectid.ID]eventTimes, error) {
+	rows, err := s.db.EventListOf(ctx, tx, objectid.Strings(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	all := make(map[objectid.ID]eventTimes, len(rows))
+	for _, e := range rows {
+		all[e.ID] = e
+	}
+	return all, nil
+}
+
+// movedTx follows a PUT of events, which its caller has locked. Holders of good tickets of one
+// that begins or ends half an hour or more from what they know, or elsewhere, are written
+// what it was and is, and may give back until refund_until: what the PUT says, else seven days,
+// or the start where that is sooner and lies ahead. Moves too small to be told add up. No
+// ticket dies by moving.
+func (s *Service) movedTx(ctx context.Context, tx pgx.Tx, before map[objectid.ID]eventTimes, ids []objectid.ID) error {
+	after, err := s.eventTimesTx(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.followMoveTx(ctx, tx, before[id], after[id]); err != nil {
+			return fmt.Errorf("move event %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes) error {
+	knownStart, knownEnd := orTime(was.ToldEventDate, was.EventDate), orTime(was.ToldEndsAt, was.EndsAt)
+	elsewhere := strings.Join(strings.Fields(was.Location), " ") != strings.Join(strings.Fields(is.Location), " ")
+	moved := elsewhere || apart(knownStart, is.EventDate) >= movedBy || apart(knownEnd, is.EndsAt) >= movedBy
+	if is.CancelledAt != nil || !moved && was.EventDate.Equal(is.EventDate) && was.EndsAt.Equal(is.EndsAt) {
+		return nil
+	}
+	note := ticketsdb.EventNoteMoveParams{ID: is.ID, RefundUntil: is.RefundUntil}
+	if !moved {
+		note.ToldEventDate, note.ToldEndsAt = &knownStart, &knownEnd
+		return s.db.EventNoteMove(ctx, tx, note)
+	}
+	holders, err := s.db.TicketListHolders(ctx, tx, ticketsdb.TicketListHoldersParams{EventID: is.ID})
+	if err != nil {
+		return fmt.Errorf("list holders: %w", err)
+	}
+	if len(holders) > 0 && sameTime(was.RefundUntil, is.RefundUntil) {
+		note.RefundUntil = new(s.movedUntil(is.EventDate))
+	}
+	noted := func() error { return s.db.EventNoteMove(ctx, tx, note) }
+	if err := Events.AuditTx(ctx, tx, []objectid.ID{is.ID}, noted); err != nil {
+		return err
+	}
+	old := &eventPlace{Start: knownStart, Location: was.Location}
+	if was.EventEndDate != nil {
+		old.End = &knownEnd
+	}
+	return s.mailTheseTx(ctx, tx, is.ID, holders, mailMoved, old)
+}
+
+// movedUntil is until when holders of a moved event may give back.
+func (s *Service) movedUntil(start time.Time) time.Time {
+	now := s.clock.Now()
+	if until := now.Add(movedGiveBack); !start.After(now) || until.Before(start) {
+		return until
+	}
+	return start
+}
+
+func apart(a, b time.Time) time.Duration { return a.Sub(b).Abs() }
+
+func orTime(t *time.Time, other time.Time) time.Time {
+	if t == nil {
+		return other
+	}
+	return *t
+}
+
+func sameTime(a, b *time.Time) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Equal(*b)
+}

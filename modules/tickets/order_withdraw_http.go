@@ -1,0 +1,86 @@
+package tickets
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/secret"
+)
+
+// withdrawalBody is the answer of open-shapes, section 5, number 9.
+type withdrawalBody struct {
+	RefundAmount reais         `json:"refund_amount" doc:"Reais, as the order's own amounts"`
+	RefundedAt   *httpapi.Time `json:"refunded_at" nullable:"true" doc:"Null until the gateway has given all of it back, and where nothing was paid"`
+	Status       string        `json:"status" enum:"cancelled,refunding,refunded" doc:"cancelled: nothing was paid, and the places are free"`
+}
+
+// withdrawOrder answers POST /me/ticket-orders/{order_id}/withdraw; another customer's order
+// is 404.
+func (s *Service) withdrawOrder(ctx context.Context, in *orderInput) (*httpapi.Output[withdrawalBody], error) {
+	o, err := s.ownOrder(ctx, in.OrderID)
+	if err != nil {
+		return nil, err
+	}
+	return withdrawalOutput(s.withdraw(ctx, o.ID))
+}
+
+func withdrawalOutput(w withdrawal, err error) (*httpapi.Output[withdrawalBody], error) {
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(withdrawalBody{RefundAmount: reais(w.amount), RefundedAt: httpapi.TimePtr(w.refundedAt), Status: w.status})
+}
+
+// recallWithdrawal tells what became of a request that was cut off (httpapi.Idempotent).
+func (s *Service) recallWithdrawal(ctx context.Context, refund objectid.ID) (*httpapi.Output[withdrawalBody], error) {
+	id, err := s.orderOfRefund(ctx, refund)
+	if err != nil {
+		return nil, err
+	}
+	return withdrawalOutput(s.withdrawalOf(ctx, id, nil))
+}
+
+type withdrawalLinkInput struct {
+	Body struct {
+		Token secret.Text `json:"token" minLength:"1" maxLength:"200" doc:"What stands behind # in the mailed link"`
+	}
+}
+
+// withdrawByLink answers POST /store/ticket-orders/withdraw: who got the mail of an order
+// gives it back, without an account.
+func (s *Service) withdrawByLink(ctx context.Context, in *withdrawalLinkInput) (*httpapi.Output[withdrawalBody], error) {
+	id, err := s.orderOfLink(in.Body.Token)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if postgres.IsNoRows(err) {
+		return nil, fault.NotFound("Order")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.accounts.CustomerByID(ctx, s.pool, o.CustomerID); err != nil {
+		return nil, err // deleted since: 404
+	}
+	return withdrawalOutput(s.withdraw(ctx, id))
+}
+
+// withdrawalPage is what the mailed link opens: a page with one button, since programs that
+// look at mails follow links, too. It performs nothing.
+func (s *Service) withdrawalPage(w http.ResponseWriter, _ *http.Request) {
+	httpapi.ScriptedPage(w, s.cfg.WithdrawalPage)
+}
+
+// ends of the links in mails.
+const (
+	// linkLater is how long after its event a link in a confirmation still tells why it is too late.
+	linkLater = 24 * time.Hour
+	// linksPerMinute bounds tries by client address.
+	linksPerMinute = 20
+)

@@ -1,0 +1,56 @@
+package tickets
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/secret"
+)
+
+// withdrawalPath is the page to which mails link, and the route that it posts to. The token
+// stands behind #, which no server and no log of one ever sees.
+const withdrawalPath = "/store/ticket-orders/withdraw"
+
+// withdrawalToken gives its bearer the right to give one order back, and nothing else, until
+// it ends: the order's id, the end in hexadecimal seconds, and the key's word for both.
+func withdrawalToken(key []byte, order objectid.ID, end time.Time) secret.Text {
+	at := strconv.FormatInt(end.Unix(), 16)
+	mac := base64.RawURLEncoding.EncodeToString(secret.MAC(key, order.String(), at))
+	return secret.NewText(order.String() + "." + at + "." + mac)
+}
+
+// withdrawalLink is the address of the page with a token.
+func (s *Service) withdrawalLink(order objectid.ID, end time.Time) string {
+	return s.cfg.PublicURL + httpapi.Prefix + withdrawalPath + "#" + withdrawalToken(s.links[0], order, end).Reveal()
+}
+
+// orderOfLink is the order that a token gives back. Errors: 400 for one that was not made
+// here, or has ended.
+func (s *Service) orderOfLink(token secret.Text) (objectid.ID, error) {
+	text := token.Reveal()
+	bad := fault.BadDetail("This link is not valid, or is over.")
+	if len(text) < 26 || text[24] != '.' {
+		return "", bad
+	}
+	id, err := objectid.Parse(text[:24])
+	if err != nil {
+		return "", bad
+	}
+	end, _, _ := strings.Cut(text[25:], ".")
+	seconds, err := strconv.ParseInt(end, 16, 64)
+	if err != nil {
+		return "", bad
+	}
+	at := time.Unix(seconds, 0)
+	for _, key := range s.links {
+		if secret.Equal([]byte(text), []byte(withdrawalToken(key, id, at).Reveal())) && s.clock.Now().Before(at) {
+			return id, nil
+		}
+	}
+	return "", bad
+}
