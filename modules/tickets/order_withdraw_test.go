@@ -50,7 +50,9 @@ var buyTwo = map[string]func(b *bundle, buyer *apitest.Client, event objectid.ID
 	},
 }
 
-func withdrawPath(m object) string { return "/me/ticket-orders/" + order(m)["_id"].(string) + "/withdraw" }
+func withdrawPath(m object) string {
+	return "/me/ticket-orders/" + order(m)["_id"].(string) + "/withdraw"
+}
 
 // TestABuyerGivesAnOrderBack: by each way to pay, once, within the limits, while no ticket is used.
 func TestABuyerGivesAnOrderBack(t *testing.T) {
