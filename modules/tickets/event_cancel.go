@@ -157,7 +157,7 @@ func guardCancelled(ctx context.Context, tx pgx.Tx, records []*collection.Record
 				"event_date": e.EventDate, "event_end_date": e.EventEndDate, "location": e.Location, "is_active": e.IsActive, "refund_until": e.RefundUntil,
 			} {
 				if value, ok := rec.Value(field); ok && !sameJSON(value, now) {
-					return fault.Conflict("body[%d].%s stays as it is: the event is called off.", rec.Index, field).WithField(field)
+					return fault.Conflict("%s stays as it is: the event is called off.", field).WithField(field)
 				}
 			}
 		}
