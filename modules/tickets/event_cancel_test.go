@@ -86,7 +86,7 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	}))
 	b.work()
 	b.sweep()
-	b.eventually("all that can be is given back", func() bool { b.settle(); return b.progress(event)["refunded"] == 5.0 })
+	b.eventually("all that can be is given back", func() bool { b.settle(); p := b.progress(event); return p["refunded"] == 5.0 && p["failed"] == 1.0 })
 	require.Equal(t, object{"orders": 7.0, "refunded": 5.0, "failed": 1.0, "disputed": 1.0, "not_asked": 0.0, "amount": 241.0 + 241.0 + 120.5 + 120.5 + 120.5}, b.progress(event))
 	state, _ := b.orderRow(order(unpaid)["_id"].(string))
 	require.Equal(t, "released", state)
