@@ -158,6 +158,7 @@ func TestAuthorizationEvents(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			id, auth := b.authorized(t)
+			b.clock.Advance(time.Second) // the event after those of the authorization
 			_, err := tc.happen(b, auth)
 			require.NoError(t, err)
 			b.settle(t)
