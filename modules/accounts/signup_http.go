@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -82,7 +83,7 @@ func signupAnswers(api *httpapi.API) httpapi.Option {
 
 func (h handlers) signUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
-	n := signup{promoCode: orZero(b.PromoCode), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
+	n := signup{promoCode: strings.TrimSpace(orZero(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
 		Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password, FullName: b.FullName,
 		TaxID: orZero(b.TaxID), Phone: b.Phone, Nationality: orZero(b.Nationality), Language: in.AcceptLanguage,
 	}}

@@ -71,7 +71,7 @@ func (t texts) check(field string, parts []part) error {
 		switch {
 		case t.wrong == p.name:
 			return fault.Bad("%s has to be a text.", path).WithField(path)
-		case !ok || value.Empty():
+		case !ok || strings.TrimSpace(value.Reveal()) == "":
 			return fault.Bad("%s is required.", path).WithField(path)
 		case !p.form.MatchString(value.Reveal()):
 			return fault.Bad("%s has to be %s.", path, p.doc).WithField(path)
@@ -194,11 +194,15 @@ func (p PaymentMethodBody) Given() bool { return len(p.value) > 0 }
 // Read checks the token; 400 VALIDATION_ERROR naming the field.
 func (p PaymentMethodBody) Read() (string, error) {
 	const field = "payment_method_id"
-	if len(p.value) == 0 || bytes.Equal(p.value, []byte("null")) || bytes.Equal(p.value, []byte(`""`)) {
+	if len(p.value) == 0 || bytes.Equal(p.value, []byte("null")) {
 		return "", fault.Bad("%s is required.", field).WithField(field)
 	}
 	var id string
-	if json.Unmarshal(p.value, &id) != nil || !paymentMethodForm.MatchString(id) {
+	err := json.Unmarshal(p.value, &id)
+	if err == nil && strings.TrimSpace(id) == "" {
+		return "", fault.Bad("%s is required.", field).WithField(field)
+	}
+	if err != nil || !paymentMethodForm.MatchString(id) {
 		return "", fault.Bad("%s has to be a payment method of the gateway, such as pm_card_visa.", field).WithField(field)
 	}
 	return id, nil

@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"strings"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
@@ -69,7 +70,7 @@ func (h handlers) subscribePixAutomatic(ctx context.Context, in *subscribePixInp
 
 func (h handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
-		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: in.Body.PromoCode, automatic: automatic,
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode), automatic: automatic,
 	})
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func (in *reasonInput) reason() string {
 	if in.Body == nil {
 		return ""
 	}
-	return in.Body.Reason
+	return strings.TrimSpace(in.Body.Reason)
 }
 
 type adminCancelBody struct {

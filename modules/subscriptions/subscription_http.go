@@ -2,6 +2,7 @@ package subscriptions
 
 import (
 	"context"
+	"strings"
 
 	"marquee/modules/payments"
 	"marquee/platform/collection"
@@ -167,7 +168,7 @@ func (h handlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*env
 		return nil, err
 	}
 	out, err := h.service.subscribeGWA(ctx, cardOrder{
-		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: in.Body.PromoCode,
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
 		instrument: payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
 	})
 	if err != nil {

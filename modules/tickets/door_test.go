@@ -48,6 +48,8 @@ func TestTicketsByAdmin(t *testing.T) {
 	require.Equal(t, "status", b.admin.Put("/tickets", []object{{"_id": ticket, "status": "sold"}}).Expect(422).Field())
 	b.admin.Delete("/tickets?_id="+ticket.String(), nil).Expect(200)
 	require.Equal(t, 0, b.issued(event))
+	blank := docs(b.admin.Post("/tickets", object{"customer_id": b.customer.ID, "event_id": event, "title": "  "}).Expect(200))[0]
+	require.Equal(t, "Premiere", blank["title"], "spaces are no title")
 }
 
 // TestOwnTicketsTakeEveryParameter: that the list is narrowed to its owner neither

@@ -3,6 +3,7 @@ package tickets
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -111,14 +112,14 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 	if !e.EndsAt.After(now) {
 		return nil, errEnded()
 	}
-	if in.Title == "" {
+	if strings.TrimSpace(in.Title) == "" {
 		in.Title = e.Title
 	}
 	if in.ImageID == nil {
 		in.ImageID = e.ImageID
 	}
 	ids, err := s.db.TicketInsert(ctx, tx, ticketsdb.TicketInsertParams{
-		EventID: e.ID, Title: in.Title, Description: filled(in.Description), Reason: in.Reason, ActorID: in.ActorID,
+		EventID: e.ID, Title: in.Title, Description: filled(strings.TrimSpace(in.Description)), Reason: in.Reason, ActorID: in.ActorID,
 		PromoCodeID: in.PromoCodeID, PromoCode: filled(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: objectid.Strings(in.CustomerIDs),
 	})
 	if postgres.Constraint(err) == constraintCapacity {

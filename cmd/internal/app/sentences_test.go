@@ -61,6 +61,9 @@ func TestSentencesOfTheAPI(t *testing.T) {
 		{root, "PUT", "/customers", `[{"_id":"` + c.ID.String() + `","email":"` + longAddress + `"}]`, 422, "email", "email" + notAnEmail},
 		{customer, "POST", "/customers/me/change-email", `{"new_email":"ana@home"}`, 422, "new_email", "new_email" + notAnEmail},
 		{customer, "POST", "/gwb/subscribe", `{"plan_id":"   ","payment_method_id":"pm_card_visa"}`, 422, "plan_id", "plan_id has to be more than spaces"},
+		{customer, "POST", "/gwb/subscribe", `{"plan_id":"plus","payment_method_id":"   "}`, 400, "payment_method_id", "payment_method_id is required."},
+		{customer, "POST", "/gwa/subscribe", `{"plan_id":"plus","promo_code":" ","credit_card":{"holderName":" "}}`, 400, "credit_card.holderName", "credit_card.holderName is required."},
+		{customer, "POST", "/gwa/subscribe/pix", `{"plan_id":"nothing","promo_code":"  "}`, 404, "", "Plan not found."},
 		{customer, "DELETE", "/customers/me/subscription?at=once", "", 422, "at", "at has to be period_end"},
 	} {
 		answer := x.by.Do(x.method, x.path, x.body)
