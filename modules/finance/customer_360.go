@@ -121,6 +121,8 @@ type customerTicket struct {
 	EventDate     httpapi.Time  `json:"event_date"`
 	Title         string        `json:"title"`
 	Status        string        `json:"status" enum:"pending,available,consumed,expired"`
+	Blocked       *string       `json:"blocked" nullable:"true" doc:"Why it opens no door although its status holds"`
+	RefundedAt    *httpapi.Time `json:"refunded_at" nullable:"true" doc:"When its share of the order's money was given back"`
 	TicketOrderID *objectid.ID  `json:"ticket_order_id" nullable:"true"`
 	PromoCode     *string       `json:"promo_code" nullable:"true"`
 	ConsumedAt    *httpapi.Time `json:"consumed_at" nullable:"true"`
@@ -134,6 +136,7 @@ type customerOrder struct {
 	Quantity      int64         `json:"quantity"`
 	UnitPrice     int64         `json:"unit_price" doc:"Cents"`
 	Total         int64         `json:"total" doc:"Cents"`
+	Refunded      int64         `json:"refunded" doc:"What of it was given back, cents"`
 	Gateway       *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
 	PaymentMethod *string       `json:"payment_method" nullable:"true"`
 	PaymentStatus string        `json:"payment_status" doc:"The gateway's own word"`

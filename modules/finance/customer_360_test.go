@@ -119,11 +119,11 @@ func TestCustomer360(t *testing.T) {
 	}, drop(got["refunds"], "_id"))
 	require.Len(t, got["tickets"], 3)
 	require.Equal(t, doc{
-		"_id": giftTicket, "event_id": premiere, "event_title": "Premiere", "event_date": "2026-12-01T20:00:00.000Z", "title": "A gift", "status": "available",
+		"_id": giftTicket, "event_id": premiere, "event_title": "Premiere", "event_date": "2026-12-01T20:00:00.000Z", "title": "A gift", "status": "available", "blocked": nil, "refunded_at": nil,
 		"ticket_order_id": nil, "promo_code": "ABC234", "consumed_at": nil, "created_at": "2026-04-02T12:00:00.000Z",
 	}, got["tickets"].([]any)[0])
 	require.Equal(t, []any{doc{
-		"_id": anasOrder, "event_id": premiere, "event_title": "Premiere", "quantity": 2.0, "unit_price": 5000.0, "total": 10000.0, "gateway": "gwa", "payment_method": "pix",
+		"_id": anasOrder, "event_id": premiere, "event_title": "Premiere", "quantity": 2.0, "unit_price": 5000.0, "total": 10000.0, "refunded": 0.0, "gateway": "gwa", "payment_method": "pix",
 		"payment_status": "RECEIVED", "paid_at": "2026-04-01T12:00:00.000Z", "created_at": "2026-04-01T11:59:00.000Z",
 	}}, got["orders"])
 	require.Equal(t, []any{doc{"promo_code_id": giftCode, "code": "ABC234", "code_type": "ticket", "tickets": 1.0, "redeemed_at": "2026-04-02T12:00:00.000Z"}}, got["promo_codes"])

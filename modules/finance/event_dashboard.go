@@ -62,9 +62,11 @@ type EventRow struct {
 	TicketsSold   int64                `json:"tickets_sold" doc:"With an order, not counting expired-unpaid"`
 	TicketsPromo  int64                `json:"tickets_promo" doc:"With a promo code and no order"`
 	TicketStatus  eventTicketsByStatus `json:"ticket_status"`
-	Revenue       reais                `json:"revenue" doc:"Of paid orders"`
+	Revenue       reais                `json:"revenue" doc:"Of paid orders, minus what was refunded of them"`
 	OrdersCount   int64                `json:"orders_count"`
 	OccupancyPct  float64              `json:"occupancy_pct" doc:"Live tickets / capacity, percent; 0 for unlimited"`
+	CancelledAt   *httpapi.Time        `json:"cancelled_at" nullable:"true" doc:"When it was called off: none of its orders and tickets counts any more"`
+	Kept          reais                `json:"kept" doc:"Of a called off event: what of its paid orders is not given back"`
 }
 
 type eventTicketsByStatus struct {
@@ -121,6 +123,8 @@ type eventTicket struct {
 	CustomerEmail string        `json:"customer_email"`
 	Title         string        `json:"title"`
 	Status        string        `json:"status" enum:"pending,available,consumed,expired"`
+	Blocked       *string       `json:"blocked" nullable:"true" doc:"Why it opens no door although its status holds"`
+	RefundedAt    *httpapi.Time `json:"refunded_at" nullable:"true" doc:"When its share of the order's money was given back"`
 	TicketOrderID *objectid.ID  `json:"ticket_order_id" nullable:"true"`
 	PromoCode     *string       `json:"promo_code" nullable:"true"`
 	ConsumedAt    *httpapi.Time `json:"consumed_at" nullable:"true"`

@@ -35,6 +35,8 @@ func eventTables(r exportRequest) []exportTable {
 				{"revenue", export.Money, "x.revenue_cents"},
 				{"orders_count", export.Integer, "x.orders_count"},
 				{"occupancy_pct", export.Percent, "x.occupancy_pct"},
+				{"cancelled_at", export.Timestamp, "x.cancelled_at"},
+				{"kept", export.Money, "x.kept_cents"},
 			},
 		},
 		{
@@ -56,6 +58,8 @@ func eventTables(r exportRequest) []exportTable {
 				{"promo_code", export.Text, "c.code"},
 				{"created_at", export.Timestamp, "t.created_at"},
 				{"consumed_at", export.Timestamp, "t.consumed_at"},
+				{"blocked", export.Text, "t.blocked"},
+				{"refunded_at", export.Timestamp, "t.refunded_at"},
 			},
 		},
 	}

@@ -11,7 +11,7 @@ import (
 // averages are of paid ones. Money in reais.
 type orderTotals struct {
 	TotalOrders        int64                 `json:"total_orders"`
-	TotalRevenue       reais                 `json:"total_revenue" doc:"Of paid orders: CONFIRMED, RECEIVED, succeeded"`
+	TotalRevenue       reais                 `json:"total_revenue" doc:"Of paid orders (CONFIRMED, RECEIVED, succeeded), minus what was refunded of them; none of called off events"`
 	ByStatus           map[string]orderShare `json:"by_status" doc:"By payment status, the gateway's own word"`
 	ByGateway          map[string]orderShare `json:"by_gateway" doc:"gwa, gwb; free for orders without a price"`
 	ByPaymentMethod    map[string]orderShare `json:"by_payment_method" doc:"credit_card, pix; unknown where none is recorded"`
@@ -21,7 +21,7 @@ type orderTotals struct {
 
 type orderShare struct {
 	Count       int64 `json:"count"`
-	TotalAmount reais `json:"total_amount"`
+	TotalAmount reais `json:"total_amount" doc:"Of all orders, also unpaid ones, minus what was refunded of them; none of CHARGEBACK_LOST"`
 }
 
 // getOrderTotals answers GET /admin/events-dashboard/orders.

@@ -100,7 +100,7 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	disputers["gwb"].close(b, order(disputed)["gateway_payment_id"].(string), true)
 	b.settle()
 	b.sweep()
-	b.eventually("the dispute is won: it is given back, too", func() bool { b.settle(); return b.progress(event)["refunded"] == 6.0 })
+	b.eventually("the dispute is won: it is given back, too", func() bool { b.sweep(); b.settle(); return b.progress(event)["refunded"] == 6.0 })
 	for _, to := range []string{b.customer.Email, bank.Email, "bruno@example.com"} {
 		b.eventually("a mail to "+to, func() bool { return len(b.mails.to(to, "O evento foi cancelado")) == 1 })
 	}

@@ -92,13 +92,13 @@ SELECT json_build_object(
         JOIN finance.refunds_personal n ON n.refund_id = r.refund_id),
     'tickets', (SELECT coalesce(json_agg(json_build_object(
             '_id', t.ticket_id, 'event_id', t.event_id, 'event_title', e.title, 'event_date', platform.json_time(e.event_date), 'title', n.title,
-            'status', t.status, 'ticket_order_id', t.order_id, 'promo_code', n.promo_code, 'consumed_at', platform.json_time(t.consumed_at),
+            'status', t.status, 'blocked', t.blocked, 'refunded_at', platform.json_time(t.refunded_at), 'ticket_order_id', t.order_id, 'promo_code', n.promo_code, 'consumed_at', platform.json_time(t.consumed_at),
             'created_at', platform.json_time(t.created_at)) ORDER BY t.created_at DESC, t.ticket_id), '[]') FROM (
         SELECT * FROM finance.tickets WHERE customer_id = who.customer_id ORDER BY created_at DESC, ticket_id LIMIT 100) t
         JOIN finance.tickets_personal n ON n.ticket_id = t.ticket_id JOIN finance.events e ON e.event_id = t.event_id),
     'orders', (SELECT coalesce(json_agg(json_build_object(
             '_id', o.order_id, 'event_id', o.event_id, 'event_title', o.event_title, 'quantity', o.quantity, 'unit_price', o.unit_price_cents,
-            'total', o.total_cents, 'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status,
+            'total', o.total_cents, 'refunded', o.refunded_cents, 'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status,
             'paid_at', platform.json_time(o.paid_at), 'created_at', platform.json_time(o.created_at)) ORDER BY o.created_at DESC, o.order_id), '[]') FROM (
         SELECT * FROM placed ORDER BY created_at DESC, order_id LIMIT 100) o),
     'promo_codes', (SELECT coalesce(json_agg(json_build_object(

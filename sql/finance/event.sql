@@ -5,6 +5,7 @@ SELECT json_build_object(
     'capacity', e.capacity, 'tickets_issued', e.tickets_live, 'tickets_sold', e.tickets_sold, 'tickets_promo', e.tickets_promo,
     'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
     'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct,
+        'cancelled_at', platform.json_time(e.cancelled_at), 'kept', (e.kept_cents / 100.0)::numeric(20, 2),
     'orders', (
         SELECT coalesce(json_agg(json_build_object(
             '_id', o.order_id, 'customer_id', o.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
@@ -17,7 +18,7 @@ SELECT json_build_object(
     'tickets', (
         SELECT coalesce(json_agg(json_build_object(
             '_id', t.ticket_id, 'customer_id', t.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
-            'title', n.title, 'status', t.status, 'ticket_order_id', t.order_id, 'promo_code', n.promo_code,
+            'title', n.title, 'status', t.status, 'blocked', t.blocked, 'refunded_at', platform.json_time(t.refunded_at), 'ticket_order_id', t.order_id, 'promo_code', n.promo_code,
             'consumed_at', platform.json_time(t.consumed_at), 'created_at', platform.json_time(t.created_at)
         ) ORDER BY t.created_at DESC, t.ticket_id), '[]')
         FROM (SELECT * FROM finance.tickets WHERE event_id = e.event_id ORDER BY created_at DESC, ticket_id LIMIT 500) t
@@ -48,7 +49,8 @@ SELECT json_build_object(
         'event_id', e.event_id, 'title', e.title, 'event_type', e.event_type, 'event_date', platform.json_time(e.event_date), 'location', e.location,
         'capacity', e.capacity, 'tickets_issued', e.tickets_live, 'tickets_sold', e.tickets_sold, 'tickets_promo', e.tickets_promo,
         'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
-        'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct
+        'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct,
+        'cancelled_at', platform.json_time(e.cancelled_at), 'kept', (e.kept_cents / 100.0)::numeric(20, 2)
     ) ORDER BY e.event_date DESC, e.event_id), '[]')
 )::json AS report
 FROM page JOIN finance.events e ON e.event_id = page.event_id;

@@ -28,7 +28,7 @@ WITH who AS MATERIALIZED (
         'created_at', platform.json_time(s.created_at)) AS doc, s.plan_name
     FROM who JOIN finance.subscriptions s ON s.customer_id = who.customer_id
 ), placed AS MATERIALIZED (
-    SELECT o.order_id, o.customer_id, o.event_id, o.event_title, o.event_type, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.payment_status, o.is_paid, o.state, o.without_login, o.created_at, o.created_on, o.paid_at, o.paid_on, o.disputed_at, o.refunded_cents, o.revenue_cents FROM who JOIN finance.orders o ON o.customer_id = who.customer_id
+    SELECT o.order_id, o.customer_id, o.event_id, o.event_title, o.event_type, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.payment_status, o.is_paid, o.state, o.without_login, o.created_at, o.created_on, o.paid_at, o.paid_on, o.disputed_at, o.refunded_cents, o.revenue_cents, o.event_cancelled_at, o.kept_cents FROM who JOIN finance.orders o ON o.customer_id = who.customer_id
 ), moment AS (
     SELECT who.created_at AS at, 'signup' AS type, 'Signed up.' AS summary FROM who
     UNION ALL
@@ -64,7 +64,7 @@ WITH who AS MATERIALIZED (
     UNION ALL
     (SELECT t.consumed_at, 'ticket', 'Used a ticket for ' || e.title || '.'
      FROM who CROSS JOIN LATERAL (
-        SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at FROM finance.tickets x WHERE x.customer_id = who.customer_id AND x.consumed_at IS NOT NULL ORDER BY x.consumed_at DESC LIMIT 100) t
+        SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at, blocked, refunded_at FROM finance.tickets x WHERE x.customer_id = who.customer_id AND x.consumed_at IS NOT NULL ORDER BY x.consumed_at DESC LIMIT 100) t
      JOIN finance.events e ON e.event_id = t.event_id)
     UNION ALL
     (SELECT r.redeemed_at, 'promo_code', 'Redeemed the promo code ' || n.code || '.'
@@ -101,15 +101,15 @@ SELECT json_build_object(
         JOIN finance.refunds_personal n ON n.refund_id = r.refund_id),
     'tickets', (SELECT coalesce(json_agg(json_build_object(
             '_id', t.ticket_id, 'event_id', t.event_id, 'event_title', e.title, 'event_date', platform.json_time(e.event_date), 'title', n.title,
-            'status', t.status, 'ticket_order_id', t.order_id, 'promo_code', n.promo_code, 'consumed_at', platform.json_time(t.consumed_at),
+            'status', t.status, 'blocked', t.blocked, 'refunded_at', platform.json_time(t.refunded_at), 'ticket_order_id', t.order_id, 'promo_code', n.promo_code, 'consumed_at', platform.json_time(t.consumed_at),
             'created_at', platform.json_time(t.created_at)) ORDER BY t.created_at DESC, t.ticket_id), '[]') FROM (
-        SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at FROM finance.tickets WHERE customer_id = who.customer_id ORDER BY created_at DESC, ticket_id LIMIT 100) t
+        SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at, blocked, refunded_at FROM finance.tickets WHERE customer_id = who.customer_id ORDER BY created_at DESC, ticket_id LIMIT 100) t
         JOIN finance.tickets_personal n ON n.ticket_id = t.ticket_id JOIN finance.events e ON e.event_id = t.event_id),
     'orders', (SELECT coalesce(json_agg(json_build_object(
             '_id', o.order_id, 'event_id', o.event_id, 'event_title', o.event_title, 'quantity', o.quantity, 'unit_price', o.unit_price_cents,
-            'total', o.total_cents, 'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status,
+            'total', o.total_cents, 'refunded', o.refunded_cents, 'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status,
             'paid_at', platform.json_time(o.paid_at), 'created_at', platform.json_time(o.created_at)) ORDER BY o.created_at DESC, o.order_id), '[]') FROM (
-        SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on, disputed_at, refunded_cents, revenue_cents FROM placed ORDER BY created_at DESC, order_id LIMIT 100) o),
+        SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on, disputed_at, refunded_cents, revenue_cents, event_cancelled_at, kept_cents FROM placed ORDER BY created_at DESC, order_id LIMIT 100) o),
     'promo_codes', (SELECT coalesce(json_agg(json_build_object(
             'promo_code_id', r.promo_code_id, 'code', n.code, 'code_type', r.code_type, 'tickets', r.tickets, 'redeemed_at', platform.json_time(r.redeemed_at)
         ) ORDER BY r.redeemed_at DESC, r.redemption_id), '[]') FROM (

@@ -17,6 +17,7 @@ SELECT json_build_object(
     'capacity', e.capacity, 'tickets_issued', e.tickets_live, 'tickets_sold', e.tickets_sold, 'tickets_promo', e.tickets_promo,
     'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
     'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct,
+        'cancelled_at', platform.json_time(e.cancelled_at), 'kept', (e.kept_cents / 100.0)::numeric(20, 2),
     'orders', (
         SELECT coalesce(json_agg(json_build_object(
             '_id', o.order_id, 'customer_id', o.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
@@ -24,15 +25,15 @@ SELECT json_build_object(
             'refunded', (o.refunded_cents / 100.0)::numeric(20, 2), 'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status, 'without_login', o.without_login,
             'paid_at', platform.json_time(o.paid_at), 'created_at', platform.json_time(o.created_at)
         ) ORDER BY o.created_at DESC, o.order_id), '[]')
-        FROM (SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on, disputed_at, refunded_cents, revenue_cents FROM finance.orders WHERE event_id = e.event_id ORDER BY created_at DESC, order_id LIMIT 500) o
+        FROM (SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on, disputed_at, refunded_cents, revenue_cents, event_cancelled_at, kept_cents FROM finance.orders WHERE event_id = e.event_id ORDER BY created_at DESC, order_id LIMIT 500) o
         LEFT JOIN finance.customers_personal c ON c.customer_id = o.customer_id),
     'tickets', (
         SELECT coalesce(json_agg(json_build_object(
             '_id', t.ticket_id, 'customer_id', t.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
-            'title', n.title, 'status', t.status, 'ticket_order_id', t.order_id, 'promo_code', n.promo_code,
+            'title', n.title, 'status', t.status, 'blocked', t.blocked, 'refunded_at', platform.json_time(t.refunded_at), 'ticket_order_id', t.order_id, 'promo_code', n.promo_code,
             'consumed_at', platform.json_time(t.consumed_at), 'created_at', platform.json_time(t.created_at)
         ) ORDER BY t.created_at DESC, t.ticket_id), '[]')
-        FROM (SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at FROM finance.tickets WHERE event_id = e.event_id ORDER BY created_at DESC, ticket_id LIMIT 500) t
+        FROM (SELECT ticket_id, event_id, customer_id, order_id, promo_code_id, status, holds_place, is_live, is_sold, is_promo, created_at, consumed_at, blocked, refunded_at FROM finance.tickets WHERE event_id = e.event_id ORDER BY created_at DESC, ticket_id LIMIT 500) t
         CROSS JOIN LATERAL (SELECT k.title, k.promo_code FROM finance.tickets_personal k WHERE k.ticket_id = t.ticket_id OFFSET 0) n -- by key, however many are expected
         LEFT JOIN finance.customers_personal c ON c.customer_id = t.customer_id),
     'promo_codes', (
@@ -67,7 +68,8 @@ SELECT json_build_object(
         'event_id', e.event_id, 'title', e.title, 'event_type', e.event_type, 'event_date', platform.json_time(e.event_date), 'location', e.location,
         'capacity', e.capacity, 'tickets_issued', e.tickets_live, 'tickets_sold', e.tickets_sold, 'tickets_promo', e.tickets_promo,
         'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
-        'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct
+        'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct,
+        'cancelled_at', platform.json_time(e.cancelled_at), 'kept', (e.kept_cents / 100.0)::numeric(20, 2)
     ) ORDER BY e.event_date DESC, e.event_id), '[]')
 )::json AS report
 FROM page JOIN finance.events e ON e.event_id = page.event_id
