@@ -84,11 +84,11 @@ func StartDue(ctx context.Context, db postgres.DB, client *Client) error {
 	return nil
 }
 
-// Busy says whether a job is due or being worked.
-func Busy(ctx context.Context, db postgres.DB) (busy bool, err error) {
-	err = db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM jobs.river_job WHERE state IN ('available', 'running'))`).Scan(&busy)
+// UnderWay is how many jobs are due or being worked.
+func UnderWay(ctx context.Context, db postgres.DB) (n int, err error) {
+	err = db.QueryRow(ctx, `SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'running')`).Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("jobs under way: %w", err)
+		return 0, fmt.Errorf("jobs under way: %w", err)
 	}
-	return busy, nil
+	return n, nil
 }

@@ -68,7 +68,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	var oldest time.Duration
 	require.NoError(t, db.QueryRow(ctx, "SELECT clock_timestamp() - min(scheduled_at) FROM jobs.river_job").Scan(&oldest))
 	require.Less(t, oldest, 10*time.Minute, "nothing looks as if it had been left undone")
-	busy, err := jobs.Busy(ctx, db)
+	n, err := jobs.UnderWay(ctx, db)
 	require.NoError(t, err)
-	require.True(t, busy)
+	require.Equal(t, 5, n)
 }

@@ -68,8 +68,10 @@ func Dev(ctx context.Context, o DevOptions) error {
 		if err := m.app.seedDev(running, m.secrets.Passwords); err != nil {
 			return err
 		}
-		if err := m.clock.settle(running); err != nil { // what that set going logs its lines before the greeting
-			return err
+		ctx, cancel := context.WithTimeout(running, stopTimeout)
+		defer cancel()
+		if err := m.clock.settle(ctx); err != nil && running.Err() == nil { // what that set going logs its lines before the greeting
+			m.log.Warn("what the sample data set going is still under way", slog.Any("error", err))
 		}
 		return m.greet(o)
 	})

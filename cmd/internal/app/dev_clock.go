@@ -264,23 +264,22 @@ func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
 	return d.comeByTheClock(ctx, last)
 }
 
-// settle has the jobs that are due done, and waits until they, and the events that are due, are.
+// settle has the jobs that are due done, and waits until they, and the events that are due, are; but not for what makes no progress.
 func (d *devClock) settle(ctx context.Context) error {
 	if err := jobs.StartDue(ctx, d.app.pool, d.app.jobs); err != nil {
 		return err
 	}
-	limit := time.Now().Add(stopTimeout)
+	progress, limit := 0, time.Now().Add(stopTimeout)
 	for quiet := 0; quiet < 2; {
-		busy, err := jobs.Busy(ctx, d.app.pool)
+		left, err := d.underWay(ctx)
 		if err != nil {
 			return err
 		}
-		for _, s := range d.gateways.Stages() {
-			sending, _, _ := s.Webhooks.Next()
-			busy = busy || sending
-		}
-		if quiet++; busy {
+		if quiet++; left > 0 {
 			quiet = 0
+		}
+		if left != progress {
+			progress, limit = left, time.Now().Add(stopTimeout)
 		}
 		if time.Now().After(limit) {
 			d.app.log.WarnContext(ctx, "the clock goes on although something is still under way", slog.Time("at", d.clock.Now()))
@@ -293,6 +292,19 @@ func (d *devClock) settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// underWay is how many jobs and events are due.
+func (d *devClock) underWay(ctx context.Context) (n int, err error) {
+	if n, err = jobs.UnderWay(ctx, d.app.pool); err != nil {
+		return 0, err
+	}
+	for _, s := range d.gateways.Stages() {
+		if sending, _, _ := s.Webhooks.Next(); sending {
+			n += s.Webhooks.Status().Waiting
+		}
+	}
+	return n, nil
 }
 
 // comeByTheClock inserts what comes by the clock and was passed, in its order, and waits for it.
