@@ -119,3 +119,41 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 	require.Equal(t, 1, b.issued(event))
 	b.code(all[1])
 }
+
+// TestASharesRefundThatFailsIsMadeAgain: it was believed done, so that the ticket is void and
+// stays so; its job gives the share back once more, also when it runs twice.
+func TestASharesRefundThatFailsIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	b.work()
+	event := b.event(nil)
+	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
+	id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
+	_, err := b.giveBackTickets(tickets.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+	require.NoError(t, err)
+	b.settle()
+	refunds := func(status string) int {
+		return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND amount_cents = 12050 AND status = $2", id, status)
+	}
+	require.Equal(t, 1, refunds("done"))
+	var refund string
+	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT gateway_refund_id FROM payments.refunds").Scan(&refund))
+	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(refund, false))
+	b.settle()
+	b.eventually("the second refund", func() bool { return refunds("failed") == 1 && refunds("done") == 1 })
+	b.eventually("the job ends", func() bool {
+		return b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund_shares' AND state = 'completed'") == 1
+	})
+	_, err = b.db.Exec(t.Context(), "UPDATE jobs.river_job SET state = 'available', finalized_at = NULL WHERE kind = 'tickets_refund_shares'")
+	require.NoError(t, err)
+	b.eventually("it runs again", func() bool {
+		return b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'tickets_refund_shares' AND state = 'completed' AND attempt = 2") == 1
+	})
+	b.settle()
+	require.Equal(t, 2, b.count("SELECT count(*) FROM payments.refunds"))
+	require.Equal(t, []string{"expired", "available"}, []string{b.ticketStatus(all[0]), b.ticketStatus(all[1])})
+	require.Equal(t, 1, b.count("SELECT count(*) FROM tickets.tickets WHERE refunded_at IS NOT NULL AND refund_id IN (SELECT id FROM payments.refunds WHERE status = 'done')"))
+	state, _ := b.orderRow(id.String())
+	require.Equal(t, "paid", state)
+}

@@ -231,6 +231,11 @@ var plants = map[string][]string{
 		disputeOfOrder("won") + `; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'; UPDATE tickets.tickets SET status = 'expired'`,
 		disputeOfOrder("lost") + `; UPDATE tickets.orders SET state = 'lost'; UPDATE tickets.tickets SET status = 'expired'`,
 	},
+	"given_back_refunded": {
+		`INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, created_at) VALUES ('ORDER', 'EVENT', 'withdrawn', '2026-11-19 11:59', '2026-11-19 11:59')`,
+		`INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, created_at, refund_id) VALUES ('ORDER', 'EVENT', 'withdrawn', '2026-11-19 11:59', '2026-11-19 11:59', 'OTHER')`,
+		`UPDATE tickets.events SET cancelled_at = now(), is_active = false`,
+	},
 	"refunded_tickets_void": {
 		refundOfTickets("done", "NULL"),
 		refundOfTickets("failed", "NULL"),
