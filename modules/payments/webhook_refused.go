@@ -16,6 +16,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 const (
@@ -30,6 +31,8 @@ const (
 	maxUnwritten = 100
 	// otherNetworks counts what no network of its own is named for.
 	otherNetworks = "other"
+	// refusedAgain is after how long what could not be written is tried again.
+	refusedAgain = time.Second
 )
 
 // refusalReason is why a call was refused.
@@ -51,8 +54,8 @@ type refusal struct {
 	body    func() []byte // asked only where the call is stored
 }
 
-// refuse stores a call or counts it. What goes wrong is logged and kept for the next
-// one: the gateway's answer is the same.
+// refuse stores a call or counts it. What goes wrong is logged and kept for KeepRefused:
+// the gateway's answer is the same.
 func (s *Service) refuse(ctx context.Context, r refusal) {
 	address, network := networksOf(httpapi.ClientIP(ctx))
 	key := refusedCount{hour: r.at.UTC().Truncate(time.Hour), gateway: r.gateway, network: network, reason: r.reason}
@@ -68,6 +71,38 @@ func (s *Service) refuse(ctx context.Context, r refusal) {
 			s.refused.count(key, 1, r.at)
 		}
 	}
+	s.tryWriteRefused(ctx)
+}
+
+// KeepRefused writes what the calls themselves could not write, until ctx ends, and what
+// waits then, tried again for as long as grace. A process that serves calls runs it, and
+// ends it once none is under way.
+func (s *Service) KeepRefused(ctx context.Context, grace time.Duration) {
+	tick := time.NewTicker(refusedAgain)
+	defer tick.Stop()
+	own := postgres.As(context.WithoutCancel(ctx), postgres.Ask, "refused webhooks") // leaves the calls their connections
+	write := func() {
+		own, cancel := context.WithTimeout(own, grace)
+		defer cancel()
+		s.tryWriteRefused(own)
+	}
+	for ctx.Err() == nil {
+		write()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	for end := time.Now().Add(grace); s.refused.waiting(); <-tick.C {
+		if time.Now().After(end) {
+			s.deps.Log.ErrorContext(own, "refused webhooks could not be written and are not counted")
+			return
+		}
+		write()
+	}
+}
+
+func (s *Service) tryWriteRefused(ctx context.Context) {
 	if err := s.writeRefused(ctx); err != nil {
 		s.deps.Log.WarnContext(ctx, "refused webhooks not written yet", slog.Any("error", err))
 	}
@@ -257,6 +292,13 @@ func (r *refusals) take() (logs []paymentsdb.RefusedWebhookInsertParams, counts 
 	}
 	r.logs, r.counts, r.writing = nil, nil, true
 	return logs, counts, true
+}
+
+// waiting reports whether anything is not written yet, or is being written.
+func (r *refusals) waiting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.writing || len(r.logs)+len(r.counts) > 0
 }
 
 func (r *refusals) done() {

@@ -35,6 +35,9 @@ import (
 // stopTime is how long requests and jobs under way may take to finish.
 const stopTime = 20 * time.Second
 
+// refusedTime is how long a process that stops tries to write what it refused.
+const refusedTime = 5 * time.Second
+
 // What GET /health has for itself; it asks for the tables of two checks.
 const (
 	healthConns    = 2
@@ -197,6 +200,7 @@ func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Du
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
 	defer roomBesideHashes()()
+	defer a.keepRefused(ctx, min(grace, refusedTime))()
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
@@ -212,6 +216,21 @@ func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Du
 		return fmt.Errorf("requests were cut off after %v: %w", grace, err)
 	}
 	return nil
+}
+
+// keepRefused writes what refused webhooks could not write themselves, until the returned
+// function is called, which waits for the last of it.
+func (a *App) keepRefused(ctx context.Context, grace time.Duration) (end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.modules.payments.KeepRefused(ctx, grace)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // roomBesideHashes fits Go's scheduler and collector to password hashes, until the

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/apitest"
+)
+
+// TestRefusedWebhooksAreCountedBehindALock: what stands behind a lock is written when it
+// is gone, though no other call comes, and before the process ends.
+func TestRefusedWebhooksAreCountedBehindALock(t *testing.T) {
+	t.Parallel()
+	a := openApp(t)
+	nobody := apitest.New(t, a.api)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.serveAPI(ctx, listener, stopTime) }()
+
+	count := func() (n int) {
+		require.NoError(t, a.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM payments.refused_webhooks)
+			+ (SELECT coalesce(sum(calls), 0) FROM payments.refused_webhook_counts)`).Scan(&n))
+		return n
+	}
+	refusedBehindALock := func() (release func()) {
+		tx, err := a.health.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "LOCK payments.refused_webhook_counts")
+		require.NoError(t, err)
+		for range 22 {
+			nobody.With("asaas-access-token", "guess").Send(http.MethodPost, "/webhooks/gwa", "application/json", []byte("{}")).Expect(401)
+		}
+		return func() { require.NoError(t, tx.Rollback(t.Context())) }
+	}
+	refusedBehindALock()()
+	require.Eventually(t, func() bool { return count() == 22 }, 20*time.Second, 20*time.Millisecond)
+
+	release := refusedBehindALock()
+	stop()
+	release()
+	require.NoError(t, <-served)
+	require.Equal(t, 44, count())
+}
