@@ -81,7 +81,7 @@ func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 	quiet := leaktest.Logger(t)
 	client, err := jobs.New(s.pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
-	s.clock = clock.NewFake(time.Now())
+	s.clock = clock.NewFake(paymentstest.Now())
 	s.svc = payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: s.clock, Log: quiet, Adapters: s.g.Adapters()})
 	s.svc.Register(s.order)
 	api := httpapi.New(httpapi.Config{Log: quiet})

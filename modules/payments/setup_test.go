@@ -75,7 +75,7 @@ func setup(t *testing.T) *bundle { t.Helper(); return setupIn(t) }
 
 func setupIn(t testing.TB) *bundle {
 	t.Helper()
-	b := &bundle{t: t, pool: pgtest.DB(t), clock: clock.NewFake(time.Now()), logs: &bytes.Buffer{}, apply: &applier{local: objectid.New()}}
+	b := &bundle{t: t, pool: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), logs: &bytes.Buffer{}, apply: &applier{local: objectid.New()}}
 	_, err := b.pool.Exec(t.Context(), "CREATE TABLE public.effects (event_id text)")
 	require.NoError(t, err)
 	log := leaktest.Logger(t, &lockedWriter{w: b.logs})

@@ -91,7 +91,7 @@ func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefund
 	t.Helper()
 	log := leaktest.Logger(t)
 	b := &bundle{
-		limits: limits, db: db, clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
+		limits: limits, db: db, clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t), pix: &pix{months: 1, mode: "manual"},
 	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	t.Cleanup(func() {

@@ -82,7 +82,7 @@ var fileKey = []byte("0123456789abcdef0123456789abcdef")
 func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	t.Helper()
 	log := leaktest.Logger(t)
-	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), gateways: paymentstest.NewGateways(t), mails: &outbox{}}
+	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(paymentstest.Now()), gateways: paymentstest.NewGateways(t), mails: &outbox{}}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	// The test's clock jumps, gateway B's does not.
 	t.Cleanup(func() { pgtest.Sound(t, b.db, begun, append(b.unsound, "no_clock_skew")...) })

@@ -12,7 +12,7 @@
 //
 //   - After a call or look that ended not known: 5, 15, 45 s, 2, 5, 15 min, then
 //     hourly, after a week daily. While a gateway fails as a whole, one look every
-//     half minute probes it (after 12 hours every quarter of an hour), or where no
+//     half minute probes it, or where no
 //     intent can stand for it, a question without one. The first right answer after a
 //     failed one, whoever asked, brings all looks forward; what fails again waits twice
 //     as long each time.

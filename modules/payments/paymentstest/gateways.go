@@ -5,6 +5,7 @@ package paymentstest
 
 import (
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,6 +41,26 @@ type ahead struct{ by atomic.Int64 }
 
 func (a *ahead) Now() time.Time { return clock.System{}.Now().Add(time.Duration(a.by.Load())) }
 
+// nearlyTomorrow is how long before the end of gateway A's day no test begins: a package's tests take less.
+const nearlyTomorrow = 20 * time.Minute
+
+// lateStart is what the clocks of this process' tests are ahead of the machine's from the beginning, so that no date of gateway A
+// changes within a test: what is due today there would be refused.
+var lateStart = sync.OnceValue(func() time.Duration {
+	now := time.Now().In(gatewayDay)
+	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, gatewayDay)
+	if left := tomorrow.Sub(now); left < nearlyTomorrow {
+		return left
+	}
+	return 0
+})
+
+// gatewayDay is the zone of gateway A's dates, which has no summer time.
+var gatewayDay = time.FixedZone("BRT", -3*60*60)
+
+// Now is where the clock of a test with gateways begins.
+func Now() time.Time { return time.Now().Add(lateStart()) }
+
 // Advance moves the clocks of both sandboxes and of the adapters forward.
 func (g *Gateways) Advance(t testing.TB, by time.Duration) {
 	t.Helper()
@@ -67,7 +88,7 @@ func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	const limit, wait = 2 * time.Second, 5 * time.Millisecond
 	now := &ahead{}
-	return &Gateways{
+	g := &Gateways{
 		Sandbox: s, ahead: now,
 		A: gwa.New(gwa.Config{
 			URL: s.GWAURL(), APIKey: "$aact_hmlg_sandbox", WebhookTokens: []string{GWAToken}, Clock: now,
@@ -78,6 +99,8 @@ func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 			Timeout: limit, RetryWait: wait, Transport: b,
 		}),
 	}
+	g.Advance(t, lateStart())
+	return g
 }
 
 // Adapters are both, as payments.Deps wants them.

@@ -27,6 +27,8 @@ const (
 
 // soundSQL is a world in which all invariants hold.
 var soundSQL = strings.NewReplacer("ANA", ana, "BIA", bia, "SUB", sub, "EVENT", event, "ORDER", order).Replace(`
+INSERT INTO jobs.river_job (kind, state, max_attempts, attempt, args, finalized_at) VALUES
+	('subscriptions_reconcile', 'discarded', 3, 3, '{}', now() - interval '1 day'), ('subscriptions_reconcile', 'completed', 3, 1, '{}', now());
 INSERT INTO accounts.users (id, user_type, username, email, full_name, enable, created_at, updated_at, current_subscription_id)
 VALUES ('ANA', 'customer', 'ana', 'ana@example.com', 'Ana', true, now(), now(), 'SUB'), ('BIA', 'customer', 'bia', 'bia@example.com', 'Bia', true, now(), now(), NULL);
 INSERT INTO subscriptions.plans (plan_id, name, amount_cents, tier, register_date, register_update_date) VALUES ('plus', 'Plus', 4990, 1, now(), now());
@@ -320,6 +322,7 @@ var plants = map[string][]string{
 	},
 	"deletions_finished": {`INSERT INTO accounts.deletions (customer_id, deleted_at) VALUES ('BIA', '2026-11-19 11:59')`},
 	"jobs_done": {
+		`UPDATE jobs.river_job SET finalized_at = now() - interval '2 days' WHERE state = 'completed'`,
 		`INSERT INTO jobs.river_job (kind, state, max_attempts, attempt, args, finalized_at) VALUES ('payments_event_retry', 'discarded', 25, 25, '{}', now())`,
 		`INSERT INTO jobs.river_job (kind, state, max_attempts, args, scheduled_at) VALUES ('payments_event_retry', 'retryable', 25, '{}', now() - interval '16 minutes')`,
 	},
