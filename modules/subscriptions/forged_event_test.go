@@ -136,6 +136,35 @@ func TestAForgedActivationOpensNothing(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id), "the gateway's own")
 }
 
+// TestAPaymentIsOfOneSubscription: one that is booked opens, lengthens and teaches no other,
+// nor one that has ended, whatever an event says that it is of.
+func TestAPaymentIsOfOneSubscription(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	card := b.paidGWA(t)
+	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), column[string](t, b, card, "gwa_subscription_id")
+	for _, way := range []string{"pix", "pix-automatico"} {
+		b.newcomer(t)
+		id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/"+way, object{"plan_id": plan}))
+		before := b.stands(t, id)
+		named := func() {
+			t.Helper()
+			for _, as := range []object{{"billingType": "PIX", "status": "RECEIVED"}, {}} {
+				b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(id, own, "", as))
+				b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, own, recurrence, as))
+			}
+			require.Equal(t, before, b.stands(t, id))
+			require.False(t, b.access(t))
+		}
+		named()
+		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
+		before = b.stands(t, id)
+		named()
+	}
+	require.Equal(t, card.String(), b.text(t, "SELECT local_id FROM payments.payments"))
+	require.Equal(t, 8, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'reason' LIKE 'the payment is booked for something else'"))
+}
+
 // TestReconciliationFindsWhatTheGatewayDoesNotShow: what was booked as given back and as
 // disputed before events were read live.
 func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {

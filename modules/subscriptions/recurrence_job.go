@@ -15,25 +15,27 @@ import (
 )
 
 // RecurrenceArgs reads a recurrence live, since an event tells of it what cannot be
-// believed by itself: at gateway A that it has ended, at gateway B whether it ends with
-// its period.
+// believed by itself: at gateway A that it has ended, or charges on another day, at gateway
+// B whether it ends with its period.
 type RecurrenceArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	EventID        string      `json:"event_id"`
+	Moved          bool        `json:"moved,omitempty"` // the event tells of another day, not of an end
 }
 
 // Kind names the job.
 func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
 // askRecurrenceTx has the recurrence of the locked row read by job.
-func (s *Service) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, event string) error {
+func (s *Service) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, a RecurrenceArgs) error {
 	if sub.Gateway == string(payments.GWB) { // the sweep looks where the job is lost
 		now := s.clock.Now()
 		if err := s.editTx(ctx, tx, sub, func(r *row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}
-	_, err := s.jobs.InsertTx(ctx, tx, RecurrenceArgs{SubscriptionID: sub.ID, EventID: event}, &river.InsertOpts{Queue: jobs.QueueGateway})
+	a.SubscriptionID = sub.ID
+	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return fmt.Errorf("have the recurrence read: %w", err)
 	}
@@ -74,6 +76,8 @@ func (s *Service) followRecurrence(ctx context.Context, sub row, a RecurrenceArg
 		return "the gateway does not find it, and is asked again in an hour", nil
 	case err != nil:
 		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
+	case remote.Status != payments.RemoteCanceled && a.Moved:
+		return s.followDay(ctx, sub, remote)
 	case remote.Status != payments.RemoteCanceled:
 		s.log.WarnContext(ctx, "recurrence goes on although an event says that it has ended", slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
 		return payments.NotAsIsTold, nil
@@ -89,6 +93,21 @@ func (s *Service) followRecurrence(ctx context.Context, sub row, a RecurrenceArg
 			}
 		}
 		return s.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByWebhook, event: &a.EventID}, remote)
+	})
+}
+
+// followDay learns on which day the recurrence charges next, as it was read.
+func (s *Service) followDay(ctx context.Context, sub row, remote payments.RemoteSubscription) (ignored string, err error) {
+	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		switch {
+		case err != nil:
+			return err
+		case Status(locked.Status).Ended():
+			ignored = ignoredEnded
+			return nil
+		}
+		return s.editTx(ctx, tx, &locked, func(r *row) { s.learnRemote(r, &remote) })
 	})
 }
 

@@ -41,6 +41,8 @@ var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx p
 const (
 	ignoredEnded = "the subscription has ended"
 	ignoredOlder = "older than what is known"
+	// ignoredOthers: of the payment that the event tells.
+	ignoredOthers = "the payment is booked for something else"
 )
 
 // Words of results of events that only have the gateway asked.
@@ -75,6 +77,9 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		if sub, err = s.lockOwnerTx(ctx, tx, sub, &e); err != nil {
 			return payments.Result{}, err
 		}
+	}
+	if other, err := s.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
+		return payments.Result{Status: payments.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignoredOthers}, err
 	}
 	stray, err := s.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
@@ -193,7 +198,7 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 		return "", err
 	}
 	if chargedThoughEnding(*sub, e) {
-		if err := s.askRecurrenceTx(ctx, tx, sub, e.ID); err != nil {
+		if err := s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
 	}
@@ -417,13 +422,18 @@ func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	return "no consequence", nil
 }
 
-// applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone.
+// applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
+// signed: one of a day that is not known has the recurrence read, whose answer tells it.
 func (s *Service) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	switch {
 	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
 	case e.Subscription == nil || e.Subscription.NextBilling == nil:
 		return "no date in the event", nil
+	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*e.Subscription.NextBilling):
+		return "the day is known", nil
+	case !e.IsProof():
+		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
 	}
@@ -447,7 +457,7 @@ func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payment
 	case !e.IsProof() && sub.GatewayDeletedAt != nil:
 		return "its end at the gateway is known", nil
 	case !e.IsProof():
-		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, e.ID)
+		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
 	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
 	var remote payments.RemoteSubscription

@@ -97,6 +97,27 @@ func ofPayment(e payments.Event) string {
 	return ""
 }
 
+// repeatOthersTx reports whether an event names the subscription with a payment that the
+// ledger has for something else: it pays that alone, whoever tells it. One that was made
+// another row's of the customer (/extend) learns what the gateway says of it since.
+func (s *Service) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
+		return false, nil
+	}
+	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
+	if err != nil || !isOthers(sub, known) {
+		return false, err
+	}
+	if known.CustomerID == sub.CustomerID {
+		err = s.bookTx(ctx, tx, sub, e)
+	}
+	return true, err
+}
+
+func isOthers(sub row, known *payments.LedgerPayment) bool {
+	return known != nil && (known.Purpose != payments.ForSubscription || known.LocalID != sub.ID)
+}
+
 // stray says why an event that names a subscription is about something else of its
 // gateway; the zero value, that it is not.
 type stray struct {

@@ -208,6 +208,10 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if p.Amount == 0 {
 		return s.settleNothingTx(ctx, tx, sub, p)
 	}
+	known, err := s.payments.FindPayment(ctx, tx, payments.GatewayName(sub.Gateway), p.ID)
+	if err != nil || isOthers(*sub, known) {
+		return err
+	}
 	if asked, err := s.asksLiveTx(ctx, tx, *sub, p); err != nil || asked {
 		if p.asked != nil {
 			*p.asked = asked

@@ -47,7 +47,7 @@ func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 		return "its recurrence is to end: nothing is owed", nil
 	}
 	if doubtsPeriodEnd(*sub, e) {
-		if err := s.askRecurrenceTx(ctx, tx, sub, e.ID); err != nil {
+		if err := s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
 		told := *e.Subscription

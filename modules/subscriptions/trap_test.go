@@ -132,24 +132,28 @@ func TestOverdueChargesOfGatewayA(t *testing.T) {
 	require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
 }
 
+// TestDatesOfGatewayA: an event has the recurrence read, whose answer tells the day.
 func TestDatesOfGatewayA(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWA(t)
 	remote := column[string](t, b, id, "gwa_subscription_id")
-	moved := func(due string, second int) payments.Event {
-		at, err := time.Parse(time.RFC3339, due)
-		require.NoError(t, err)
-		return payments.Event{
-			Gateway: payments.GWA, Kind: payments.RecurrenceWasMoved, SubscriptionID: remote, CreatedAt: b.clock.Now().Add(time.Duration(second) * time.Second),
-			Subscription: &payments.RemoteSubscription{GatewayID: remote, NextBilling: &at},
-		}
+	dates := func() string {
+		return b.text(t, "SELECT concat_ws(' ', next_billing_date, anchor_day) FROM subscriptions.subscriptions WHERE id = '"+id.String()+"'")
 	}
-	b.apply(t, moved("2031-01-05T03:00:00Z", 10))
-	b.apply(t, moved("2030-01-05T03:00:00Z", 5))
-	require.Equal(t, "2031-01-05T03:00:00Z", column[time.Time](t, b, id, "next_billing_date").UTC().Format(time.RFC3339), "the older one tells nothing")
+	forged := object{"object": "subscription", "id": remote, "status": "ACTIVE", "nextDueDate": "2030-01-01", "value": 1, "externalReference": id.String()}
+	before := dates()
+	b.forge(t, "SUBSCRIPTION_UPDATED", "subscription", forged)
+	require.Equal(t, before, dates())
+	due := column[time.Time](t, b, id, "next_billing_date").Add(3 * day)
+	_, err := b.gateways.A.MoveNextCharge(t.Context(), payments.Collection{SubscriptionID: id, GatewayID: remote}, due)
+	require.NoError(t, err)
+	b.settle(t)
+	require.Equal(t, due.UTC(), column[time.Time](t, b, id, "next_billing_date").UTC(), "the gateway's own")
 	b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)
-	require.Equal(t, payments.ResultIgnored, b.apply(t, moved("2032-01-05T03:00:00Z", 20)).Status)
+	before = dates()
+	b.forge(t, "SUBSCRIPTION_UPDATED", "subscription", forged)
+	require.Equal(t, before, dates())
 }
 
 func TestEventsOfOrdersAreNotOurs(t *testing.T) {
