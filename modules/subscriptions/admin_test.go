@@ -12,6 +12,7 @@ import (
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
+	"marquee/testutil/pgtest"
 )
 
 func TestAdminRefundsAtGatewayB(t *testing.T) {
@@ -219,7 +220,6 @@ func TestAdminExtendsAndActivates(t *testing.T) {
 	require.NotEqual(t, id, b.current(t))
 }
 
-// Nothing would ever end what nobody has paid and no recurrence charges.
 // TestAdminActivatesNoCardOfWhichNobodyKnows: the call that makes the recurrence has no
 // answer yet, so that nothing might ever charge what is opened.
 func TestAdminActivatesNoCardOfWhichNobodyKnows(t *testing.T) {
@@ -234,6 +234,8 @@ func TestAdminActivatesNoCardOfWhichNobodyKnows(t *testing.T) {
 	require.False(t, b.access(t))
 }
 
+// TestAdminActivatesAnUnpaidPixForOnePeriod: nothing would ever end what nobody has paid and
+// no recurrence charges.
 func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -248,6 +250,34 @@ func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
 	require.NoError(t, err)
 	b.settle(t)
 	require.WithinDuration(t, subscriptions.AddMonths(end, 3, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second, "the code is paid all the same")
+}
+
+// TestAdminActivatesAnAutomaticPixThatWasNeverMade: while nobody knows whether its
+// authorization was made it is charged later, or not at all: the looks tell.
+func TestAdminActivatesAnAutomaticPixThatWasNeverMade(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	gateway := b.gateways.Sandbox.GWA.Stage()
+	lose(t, gateway, stage.FaultResetBefore, "/v3/pix/automatic")
+	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix-automatico", object{"plan_id": plan}))
+	gateway.Faults.Clear()
+	began := b.clock.Now()
+	admin, path := b.admin(t), "/admin/subscriptions/"+id.String()+"/activate"
+	require.Equal(t, "active", doc(admin.Post(path, nil).Expect(200).Map())["status"])
+	require.Nil(t, column[*time.Time](t, b, id, "expires_at"), "its debits may come yet")
+	b.looks(t, 20*time.Minute)
+	require.False(t, column[bool](t, b, id, "intent_open"))
+	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE subject_id = $1", id))
+	require.WithinDuration(t, subscriptions.AddMonths(began, 1, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second)
+	require.True(t, b.access(t))
+
+	b.set(t, id, "expires_at = NULL") // by an earlier release
+	require.NotNil(t, doc(admin.Post(path, nil).Expect(200).Map())["expires_at"])
+	pgtest.Sound(t, b.db, b.clock.Now())
+	b.clock.Advance(32 * 24 * time.Hour)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.Equal(t, "expired", b.status(t, id))
+	require.False(t, b.access(t))
 }
 
 func TestAdminReportsAChargeback(t *testing.T) {

@@ -55,7 +55,7 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(payments.MethodPix) && !r.PixAutomatic
-			if ended || passed || unpaid || r.ExpiresAt == nil && chargesNothing(*r) {
+			if ended || passed || unpaid || r.ExpiresAt == nil && (chargesNothing(*r) || debitsNothing(*r)) {
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.periodFrom(now, r), nil
 			}
@@ -100,6 +100,12 @@ func (s *Service) isKnownTx(ctx context.Context, tx pgx.Tx, sub row) error {
 // is made.
 func chargesNothing(sub row) bool {
 	return sub.PaymentMethod == string(payments.MethodCard) && (remoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
+}
+
+// debitsNothing reports whether no authorization of a row's automatic PIX stands at the
+// gateway, or may yet turn out to.
+func debitsNothing(sub row) bool {
+	return sub.PixAutomatic && (sub.GwaPixAuthID == nil && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
 // administer locks a subscription, changes it, and writes the audit trail.

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
 	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
@@ -67,7 +68,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 		if err != nil || moved {
 			return err
 		}
-		err = s.editTx(ctx, tx, sub, closeIntent) // it was ended or opened by somebody else
+		err = s.editAsTx(ctx, tx, sub, intentEnd{how: intent.Missing, by: string(a.source)}, s.closeUnmade) // it was ended or opened by somebody else
 		if err != nil || !s.chargesFirstMonth(*sub) || knownAtGateway(*sub) {
 			return err
 		}
@@ -117,6 +118,17 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 		return s.settleRemoteTx(ctx, tx, sub, a)
 	}
 	return nil
+}
+
+// closeUnmade notes that the gateway has made nothing. An automatic PIX that an admin has
+// activated meanwhile has no authorization that would ever be debited: it runs for one
+// period from then, as a PIX that nobody has paid.
+func (s *Service) closeUnmade(r *row) {
+	closeIntent(r)
+	if Status(r.Status) == Active && r.ExpiresAt == nil && debitsNothing(*r) {
+		r.AnchorDay = nil
+		r.ExpiresAt, r.NextBillingDate = s.periodFrom(latestOf(r.RegisterDate, r.StartedAt), r), nil
+	}
 }
 
 // declineTx ends the subscription here, and by job at the gateway: what is left

@@ -176,9 +176,14 @@ func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Sta
 
 // editTx changes fields of a locked subscription and leaves its state alone.
 func (s *Service) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub *row)) error {
+	return s.editAsTx(ctx, tx, sub, intentEnd{how: intent.Done, by: "answer"}, edit)
+}
+
+// editAsTx is editTx, for an edit that may close the intent in another way.
+func (s *Service) editAsTx(ctx context.Context, tx pgx.Tx, sub *row, end intentEnd, edit func(sub *row)) error {
 	after := *sub
 	edit(&after)
-	saved, err := s.saveTx(ctx, tx, *sub, after, intentEnd{how: intent.Done, by: "answer"})
+	saved, err := s.saveTx(ctx, tx, *sub, after, end)
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,11 @@ var plants = map[string][]string{
 		`UPDATE subscriptions.subscriptions SET payment_method = 'credit_card', expires_at = NULL`,
 		`UPDATE subscriptions.subscriptions SET payment_method = 'credit_card', expires_at = NULL, gwa_subscription_id = 'sub_1', gateway_deleted_at = now()`,
 	},
+	"active_debits_are_authorized": {
+		`UPDATE subscriptions.subscriptions SET pix_automatic = true, expires_at = NULL, next_billing_date = NULL`,
+		`UPDATE subscriptions.subscriptions SET pix_automatic = true, expires_at = NULL, next_billing_date = '2026-12-10', gwa_pix_auth_id = 'aut_1', gateway_deleted_at = now()`,
+		`UPDATE subscriptions.subscriptions SET pix_automatic = true, expires_at = NULL, gwa_pix_auth_id = 'aut_1', pix_expires_at = '2026-11-19 11:59'`,
+	},
 	"no_access_past_expiry":          {`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:44'`},
 	"no_pix_past_expiry":             {anotherSubscription("BIA", "pending") + `; UPDATE subscriptions.subscriptions SET pix_expires_at = '2026-11-20 10:59' WHERE id = 'OTHER'`},
 	"subscription_status_is_history": {`UPDATE subscriptions.subscriptions SET status = 'suspended'`, anotherSubscription("BIA", "cancelled")},
