@@ -78,7 +78,7 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 	}
 	switch {
 	case change.State == DisputeLost && (change.Opened || change.Closed):
-		err = s.decideLostTx(ctx, tx, r)
+		err = s.decideLostTx(ctx, tx, r.Gateway, r.Report.PaymentID)
 	case change.State == DisputeWon && change.Closed && r.Report.ofRefunds:
 		err = s.reopenReturnedTx(ctx, tx, r)
 	}

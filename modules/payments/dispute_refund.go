@@ -1,13 +1,16 @@
 package payments
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
+	"marquee/platform/postgres"
 )
 
 // takenBackID is the id of the dispute that a PIX is which was whole taken back: no gateway
@@ -87,47 +90,67 @@ func (s *Service) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 	return &change, nil
 }
 
-// decideLostTx decides what of a lost payment waits for people, when all of its money is
-// gone, a part that was taken or given back before included: nothing is left to decide. When
-// a part is left, the case is about that.
-func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+// decideLostTx decides what of a payment waits for people, when lost disputes took it and
+// all of its money is gone, a part that was given back before included: nothing is left to
+// decide. When a part is left, the case is about that. Whatever comes last calls it, the
+// dispute or the case: the case's row is locked before the disputes are read.
+func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentRef string) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
 	for _, row := range found {
-		refunds, err := s.db.RefundListOfPayment(ctx, tx, paymentsdb.RefundListOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
-		if err != nil {
-			return fmt.Errorf("read refunds: %w", err)
-		}
-		gone, err := s.lostOf(ctx, tx, r.Gateway, r.Report.PaymentID)
-		if err != nil {
-			return err
-		}
-		for _, refund := range refunds {
-			if RefundStatus(refund.Status) != RefundFailed {
-				gone += money.Cents(refund.AmountCents)
-			}
-		}
 		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen {
 			continue
 		}
-		if left := money.Cents(row.PaidCents) - gone; left > 0 {
-			err := s.db.UnappliedLeft(ctx, tx, paymentsdb.UnappliedLeftParams{ID: row.PaymentsUnappliedPayment.ID, AmountCents: new(int64(left)), At: s.deps.Clock.Now()})
-			if err != nil {
-				return fmt.Errorf("note what is left of %s: %w", r.Report.PaymentID, err)
-			}
-			continue
-		}
-		_, err = s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, unappliedChange{
-			to: UnappliedKept, source: byGateway, forPeople: true, reason: "All of the payment was taken back.",
-			note: "The payer's bank took all of the payment back: nothing is left of it.",
-		})
-		if err != nil {
+		if err := s.decideLostCaseTx(ctx, tx, gateway, paymentRef, row); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *Service) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentRef string, row paymentsdb.UnappliedOfPaymentRow) error {
+	paid, err := s.FindPayment(ctx, tx, gateway, value(row.PaymentsUnappliedPayment.GatewayPaymentID))
+	if err != nil || paid == nil {
+		return err
+	}
+	gone, err := s.lostOf(ctx, tx, gateway, append(paid.names(), paymentRef)...)
+	if err != nil || gone == 0 {
+		return err
+	}
+	refunds, err := s.refundsOfPayment(ctx, tx, gateway, cmp.Or(paid.refundKey(), paymentRef))
+	if err != nil {
+		return err
+	}
+	if left := leftOf(paid.Payment.Amount, refunds) - gone; left > 0 {
+		err := s.db.UnappliedLeft(ctx, tx, paymentsdb.UnappliedLeftParams{ID: row.PaymentsUnappliedPayment.ID, AmountCents: new(int64(left)), At: s.deps.Clock.Now()})
+		if err != nil {
+			return fmt.Errorf("note what is left of %s: %w", paymentRef, err)
+		}
+		return nil
+	}
+	_, err = s.moveUnappliedTx(ctx, tx, row.PaymentsUnappliedPayment, unappliedChange{
+		to: UnappliedKept, source: byGateway, forPeople: true, reason: "All of the payment was taken back.",
+		note: "The payer's bank took all of the payment back: nothing is left of it.",
+	})
+	return err
+}
+
+// decideLost decides what stands on the list although a lost dispute took all of it: who
+// listed it and who told of the dispute passed each other, or an earlier release did.
+func (s *Service) decideLost(ctx context.Context) error {
+	lost, err := s.db.UnappliedLost(ctx, s.deps.Pool, unappliedBatch)
+	if err != nil {
+		return fmt.Errorf("list lost money: %w", err)
+	}
+	var failed error
+	for _, row := range lost {
+		failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+			return s.decideLostTx(ctx, tx, GatewayName(row.Gateway), row.GatewayPaymentID)
+		}))
+	}
+	return failed
 }
 
 // reopenReturnedTx has people decide again what was decided because all of its money was

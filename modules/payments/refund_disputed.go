@@ -27,15 +27,16 @@ func (e *RefundDisputedError) Unwrap() []error {
 
 // Fault words it for people, with the name of the dispute.
 func (e *RefundDisputedError) Fault() error {
-	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: e.message()}).WithCause(e)
+	return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: e.Told()}).WithCause(e)
 }
 
 // Conflict words it for who wants to do something else with the money than refund it.
 func (e *RefundDisputedError) Conflict() error {
-	return fault.Conflict("%s", e.message()).WithCause(e)
+	return fault.Conflict("%s", e.Told()).WithCause(e)
 }
 
-func (e *RefundDisputedError) message() string {
+// Told words it as a sentence for a note.
+func (e *RefundDisputedError) Told() string {
 	if e.Dispute.State == DisputeLost {
 		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
 	}

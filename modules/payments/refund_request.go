@@ -249,7 +249,7 @@ func leftOf(paid money.Cents, rows []*Refund) money.Cents {
 // Errors: *RefundFoundError when what was recorded may be what an admin asks for.
 func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key string, q RefundRequest) error {
 	p := q.Payment
-	before, err := s.refundsOfPayment(ctx, p.Gateway, key)
+	before, err := s.refundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key strin
 	if err := s.recordList(ctx, key, p, all); err != nil || len(all) == 0 || q.AdminID == nil && q.Admin == "" {
 		return err // the platform asks for what is left, which is less now
 	}
-	after, err := s.refundsOfPayment(ctx, p.Gateway, key)
+	after, err := s.refundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
 	if err != nil {
 		return err
 	}
@@ -274,8 +274,8 @@ func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key strin
 	return nil
 }
 
-func (s *Service) refundsOfPayment(ctx context.Context, gateway GatewayName, key string) ([]*Refund, error) {
-	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: key})
+func (s *Service) refundsOfPayment(ctx context.Context, db postgres.DB, gateway GatewayName, key string) ([]*Refund, error) {
+	found, err := s.db.RefundListOfPayment(ctx, db, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: key})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
 	}

@@ -83,6 +83,9 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 		if u.Automatic {
 			err = s.insertUnappliedTx(ctx, tx, id)
 		}
+		if err == nil && u.PaymentID != "" {
+			err = s.decideLostTx(ctx, tx, u.Gateway, u.PaymentID)
+		}
 		return true, err
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {

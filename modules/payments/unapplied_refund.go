@@ -72,14 +72,15 @@ func (s *Service) insertUnappliedTx(ctx context.Context, tx pgx.Tx, id objectid.
 }
 
 // RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
-// with refunds that were decided by somebody who died since. It stops at the limits.
+// with refunds that were decided by somebody who died since. It stops at the limits. What
+// a lost dispute took is kept.
 func (s *Service) RefundDueUnapplied(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	due, err := s.db.UnappliedDue(ctx, s.deps.Pool, paymentsdb.UnappliedDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list unapplied payments: %w", err)
 	}
-	var failed error
+	failed := s.decideLost(ctx)
 	for _, id := range due {
 		failed = errors.Join(failed, s.handleUnapplied(ctx, id))
 	}
@@ -169,7 +170,7 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 	if err := s.notDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.names()...); err != nil {
 		var disputed *RefundDisputedError
 		if errors.As(err, &disputed) && disputed.Dispute.State == DisputeLost {
-			return nil, disputed.message() + " Nothing was refunded by itself.", nil
+			return nil, disputed.Told() + " Nothing was refunded by itself.", nil
 		}
 		return nil, "", err
 	}

@@ -63,7 +63,8 @@ type unappliedChange struct {
 
 // moveUnappliedTx is the only way in which a case changes its state:
 // compare-and-set and a row of the history. Moved is false, and nothing is written,
-// when the state holds against it or somebody else was faster.
+// when the state holds against it or somebody else was faster. What is open again, and
+// which a lost dispute took, is kept at once.
 func (s *Service) moveUnappliedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, c unappliedChange) (moved bool, err error) {
 	if !slices.Contains(unappliedMoves[UnappliedState(u.State)], c.to) {
 		return false, nil
@@ -73,9 +74,13 @@ func (s *Service) moveUnappliedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.P
 			moved, err = s.writeMoveTx(ctx, tx, u, c)
 			return err
 		})
-		return moved, err
+	} else {
+		moved, err = s.writeMoveTx(ctx, tx, u, c)
 	}
-	return s.writeMoveTx(ctx, tx, u, c)
+	if err == nil && moved && c.to == UnappliedOpen && u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
+		err = s.decideLostTx(ctx, tx, GatewayName(u.Gateway), *u.GatewayPaymentID)
+	}
+	return moved, err
 }
 
 // byPlatformTx makes a change of a case that nobody but the platform decides, and tells

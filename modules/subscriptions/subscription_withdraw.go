@@ -365,9 +365,12 @@ func (s *Service) giveBackPayment(ctx context.Context, sub row, p payments.Ledge
 	_, err := s.payments.RefundPayment(call, payments.RefundRequest{Payment: p, Reason: withdrawalReason}, nil)
 	var rejected *payments.Rejected
 	var declined *payments.Declined
+	var disputed *payments.RefundDisputedError
 	switch {
 	case err == nil, errors.Is(err, payments.ErrRefundTooMuch), errors.Is(err, payments.ErrOutcomeUnknown):
 		return nil // what is not known is asked about until it is
+	case errors.As(err, &disputed):
+		return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal was not made. "+disputed.Told())
 	case errors.As(err, &rejected), errors.As(err, &declined):
 		return s.listUnrefunded(ctx, sub, p, left, "The gateway refused the refund of a withdrawal: "+err.Error())
 	}

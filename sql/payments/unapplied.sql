@@ -101,6 +101,19 @@ ORDER BY u.id FOR UPDATE;
 -- name: UnappliedLock :one
 SELECT * FROM payments.unapplied_payments WHERE id = @id FOR UPDATE;
 
+-- name: UnappliedLost :many
+-- UnappliedLost lists what is open although lost disputes, and what was given back beside them, took all of the payment.
+SELECT u.gateway, p.gateway_payment_id FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+JOIN LATERAL (
+    SELECT sum(d.amount_cents) AS cents FROM payments.disputes d
+    WHERE d.gateway = p.gateway AND d.state = 'lost' AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id, p.invoice_id)
+) lost ON lost.cents > 0
+WHERE u.state = 'open' AND p.amount_cents <= lost.cents + (
+    SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+    WHERE r.gateway = p.gateway AND r.payment_ref = coalesce(p.payment_intent_id, p.gateway_payment_id) AND r.status <> 'failed')
+ORDER BY u.created_at LIMIT @most;
+
 -- name: UnappliedMove :execrows
 -- UnappliedMove changes the state from the one that was seen: none when somebody
 -- else was faster.

@@ -443,6 +443,45 @@ func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (P
 	return i, err
 }
 
+const unappliedLost = `-- name: UnappliedLost :many
+SELECT u.gateway, p.gateway_payment_id FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+JOIN LATERAL (
+    SELECT sum(d.amount_cents) AS cents FROM payments.disputes d
+    WHERE d.gateway = p.gateway AND d.state = 'lost' AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id, p.invoice_id)
+) lost ON lost.cents > 0
+WHERE u.state = 'open' AND p.amount_cents <= lost.cents + (
+    SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+    WHERE r.gateway = p.gateway AND r.payment_ref = coalesce(p.payment_intent_id, p.gateway_payment_id) AND r.status <> 'failed')
+ORDER BY u.created_at LIMIT $1
+`
+
+type UnappliedLostRow struct {
+	Gateway          string
+	GatewayPaymentID string
+}
+
+// UnappliedLost lists what is open although lost disputes, and what was given back beside them, took all of the payment.
+func (q *Queries) UnappliedLost(ctx context.Context, db DBTX, most int32) ([]UnappliedLostRow, error) {
+	rows, err := db.Query(ctx, unappliedLost, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedLostRow{}
+	for rows.Next() {
+		var i UnappliedLostRow
+		if err := rows.Scan(&i.Gateway, &i.GatewayPaymentID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unappliedMove = `-- name: UnappliedMove :execrows
 UPDATE payments.unapplied_payments SET
     state = $1, kind = coalesce($2::text, kind), subscription_id = coalesce($3, subscription_id),
