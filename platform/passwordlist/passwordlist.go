@@ -44,24 +44,50 @@ var set = sync.OnceValue(func() map[string]struct{} {
 })
 
 // Holds reports whether the password is one of them, whatever its case, width and accents,
-// and the spaces around it.
+// and the spaces, punctuation and invisible characters in and around it. One of several words
+// is none of them unless it is when they are joined.
 func Holds(password string) bool {
 	folded := Fold(password)
 	bare := Bare(folded)
-	if _, found := set()[folded]; found {
-		return true
+	joined := join(bare)
+	for _, text := range []string{folded, bare, strings.TrimFunc(joined, isSign)} {
+		if _, found := set()[text]; found {
+			return true
+		}
 	}
-	if _, found := set()[bare]; found {
-		return true
-	}
-	return repeats(folded) || isSequence(folded) || isWordWithTail(bare) || folded == "" && password != ""
+	return repeats(folded) || isSequence(folded) || isSequence(joined) ||
+		isWordWithTail(bare, repeats) || isWordWithTail(joined, func(string) bool { return false }) || folded == "" && password != ""
 }
 
 // Fold is the form in which passwords and what they are compared with are the same:
-// NFKC, without spaces around it, in one case.
+// NFKC, without spaces around it and characters that are not seen, in one case.
 func Fold(text string) string {
-	return strings.TrimSpace(norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text))))
+	seen := strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, norm.NFKC.String(text))
+	return strings.TrimSpace(norm.NFKC.String(cases.Fold().String(seen)))
 }
+
+func isSign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// join is a text without what is neither letter nor digit between those that are.
+func join(text string) string {
+	from, to := strings.IndexFunc(text, isLetterOrDigit), strings.LastIndexFunc(text, isLetterOrDigit)
+	if from < 0 {
+		return text
+	}
+	return text[:from] + strings.Map(func(r rune) rune {
+		if isSign(r) {
+			return -1
+		}
+		return r
+	}, text[from:to]) + text[to:]
+}
+
+func isLetterOrDigit(r rune) bool { return !isSign(r) }
 
 // Bare is a folded text without its accents.
 func Bare(folded string) string {
@@ -108,9 +134,9 @@ func isSequence(text string) bool {
 	return false
 }
 
-// isWordWithTail reports whether the text is a common word, a sequence or a repetition of
-// letters, with what is usually put around it.
-func isWordWithTail(text string) bool {
+// isWordWithTail reports whether the text is a common word, a sequence of letters, or letters
+// that are simple, with what is usually put around it.
+func isWordWithTail(text string, simple func(letters string) bool) bool {
 	from, to := strings.IndexFunc(text, unicode.IsLetter), strings.LastIndexFunc(text, unicode.IsLetter)
 	if from < 0 {
 		return false
@@ -121,7 +147,7 @@ func isWordWithTail(text string) bool {
 		return false
 	}
 	_, known := words()[word]
-	if _, listed := set()[word]; !listed && !known && !repeats(word) && !isSequence(word) {
+	if _, listed := set()[word]; !listed && !known && !simple(word) && !isSequence(word) {
 		return false
 	}
 	return isTail(head) && isTail(tail)
