@@ -170,6 +170,8 @@ func TestBadBodies(t *testing.T) {
 		field             string
 	}{
 		"fine":            {"application/json; charset=utf-8", `[{"title":"ok"}]`, 200, ""},
+		"upper case":      {"APPLICATION/JSON", `[{"title":"ok"}]`, 200, ""},
+		"mixed case":      {"Application/Json ; Charset=UTF-8", `[{"title":"ok"}]`, 200, ""},
 		"no content type": {"", `[{"title":"ok"}]`, 415, ""},
 		"text":            {"text/plain", `[{"title":"ok"}]`, 415, ""},
 		"form":            {"application/x-www-form-urlencoded", `a=b`, 415, ""},

@@ -46,10 +46,16 @@ func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
 			next(hc)
 			return
 		}
-		given, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		header := r.Header.Get("Content-Type")
+		given, _, err := mime.ParseMediaType(header)
 		if _, declared := body.Content[given]; err != nil || (given != want && !declared) {
 			a.write(hc, &fault.Error{Kind: fault.Unsupported, Message: sentence})
 			return
+		}
+		if _, parameters, some := strings.Cut(header, ";"); some { // huma compares media types as they are written
+			r.Header.Set("Content-Type", given+";"+parameters)
+		} else {
+			r.Header.Set("Content-Type", given)
 		}
 		next(hc)
 	}
