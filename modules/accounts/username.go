@@ -16,6 +16,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/passwordlist"
 	"marquee/platform/postgres"
 )
 
@@ -113,12 +114,34 @@ func skeletons(username string) []string {
 	return slices.Compact(all)
 }
 
+// Letters that read like others without being confusable by UTS 39: Latin small capitals,
+// and the signs and digits that are written for letters.
+const (
+	likeLetters = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ$5437!"
+	letters     = "abcdefghijklmnoprstuvwyzssaeti"
+)
+
+var asLetters = func() *strings.Replacer {
+	var pairs []string
+	plain := []rune(letters)
+	for i, like := range []rune(likeLetters) {
+		pairs = append(pairs, string(like), string(plain[i]))
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
 var reservedSkeletons = func() (all []string) {
 	for _, name := range reservedUsernames {
 		all = append(all, skeletons(name)...)
 	}
 	return all
 }()
+
+// isReserved reports whether a username reads like a reserved one, whatever its accents.
+func isReserved(username string) bool {
+	plain := asLetters.Replace(passwordlist.Bare(passwordlist.Fold(username)))
+	return slices.ContainsFunc(append(skeletons(username), skeletons(plain)...), func(k string) bool { return slices.Contains(reservedSkeletons, k) })
+}
 
 const looksTaken = "is taken, or reads like one that is"
 
@@ -134,7 +157,7 @@ func (s *Service) takeLookTx(ctx context.Context, tx pgx.Tx, userType, username 
 	if len(look) == 0 {
 		return nil
 	}
-	if userType == httpapi.TypeCustomer && slices.ContainsFunc(look, func(k string) bool { return slices.Contains(reservedSkeletons, k) }) {
+	if userType == httpapi.TypeCustomer && isReserved(username) {
 		return errLooksTaken()
 	}
 	taken, err := s.q.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: look, UserID: userID})

@@ -39,6 +39,7 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 	for _, taken := range []string{
 		"rnarquee-team", "MARQUEE-TEAM", "marquee−team", "pauI", "pau1", "PAUL", "раul", "root", "Root", "rооt", "r00t", "admin", "adrnin", "ADMIN", "ADMlN", "аdmіn",
 		"support", "Suppоrt", "suporte", "sup0rte", "ѕuрроrt",
+		"ʀᴏᴏᴛ", "ᴀᴅᴍɪɴ", "Ádmin", "ádmin", "$uporte", "ꜱᴜᴘᴘᴏʀᴛ", "supõrte", "4dm!n", "ADMÍN",
 	} {
 		a := signUpAs(t, o.bundle, taken, nil)
 		if a.status == 422 {
@@ -66,7 +67,7 @@ func TestNamesThatReadLikeAnothers(t *testing.T) {
 	require.Equal(t, 409, a.status, a.raw)
 	require.Equal(t, "username is taken, or reads like one that is (index 1 of the body)", a.detail())
 
-	for _, free := range []string{"pauline", "Пётр", "山田たろう", "이름-李", "josé da silva", "ana_2", "supporter"} {
+	for _, free := range []string{"pauline", "Пётр", "山田たろう", "이름-李", "josé da silva", "ana_2", "supporter", "administradora", "raízes", "ca$h"} {
 		require.Equal(t, 200, signUpAs(t, o.bundle, free, nil).status, free)
 	}
 	require.Equal(t, 200, o.put(t, "/customers/me", o.customerJWT, []any{map[string]any{"username": "Some Name"}}).status)
@@ -159,7 +160,8 @@ func TestPasswordsThatAreTriedFirst(t *testing.T) {
 	})
 	token := o.token(t, c.Username)
 	for _, weak := range []string{"Password1", "12345678", "FERNANDA.M@example.com", "FERNANDA.M+tv@example.com", "fernandam", "fernandamtv", "fernanda", "Fernanda Montenegro-Assuncao", "montenegro",
-		"assuncao", "ASSUNÇÃO", "fermonte", "987654321", "123123123", "aaaaaaaa", "abcd1234", "senha1234", "Corinthians", "  corinthians ", "ｃｏｒｉｎｔｈｉａｎｓ", "Flamengo2024!"} {
+		"assuncao", "ASSUNÇÃO", "fermonte", "987654321", "123123123", "aaaaaaaa", "abcd1234", "senha1234", "Corinthians", "  corinthians ", "ｃｏｒｉｎｔｈｉａｎｓ", "Flamengo2024!",
+		"pass word", "i love you", "12-34-56-78", "12345678\u200b", "pass\u00adword"} {
 		a := o.post(t, "/auth/change-password", token, map[string]any{"current_password": accountstest.Password, "new_password": weak})
 		require.Equal(t, 400, a.status, "%s: %s", weak, a.raw)
 		require.Equal(t, fault.CodeValidation, a.code())
