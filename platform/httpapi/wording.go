@@ -93,6 +93,8 @@ func said(msg string) string {
 		return validation.MsgExpectedBoolean
 	case msg == "expected at most one value, but received multiple values":
 		return "is given more than once"
+	case msg == "unexpected end of JSON input":
+		return "ends before its JSON is complete"
 	case strings.HasPrefix(msg, "invalid "), strings.HasPrefix(msg, "expected "), strings.HasPrefix(msg, "cannot "):
 		return "has a form that is not taken here"
 	}
