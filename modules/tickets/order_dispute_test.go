@@ -148,6 +148,46 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 	}
 }
 
+// TestALostDisputeFreesThePlacesOfExpiredTickets: whether an admin expired them before the
+// dispute, during it, or, being used, after it.
+func TestALostDisputeFreesThePlacesOfExpiredTickets(t *testing.T) {
+	t.Parallel()
+	for gateway, d := range disputers {
+		t.Run(gateway, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.listen()
+			event := b.event(object{"capacity": 2})
+			set := func(ticket objectid.ID, status string) {
+				t.Helper()
+				b.admin.Put("/tickets", []object{{"_id": ticket, "status": status}}).Expect(200)
+			}
+			m := d.buy(b, event)
+			payment, all := order(m)["gateway_payment_id"].(string), ticketsOf(m)
+			set(all[0], "expired")
+			require.Equal(t, 2, b.issued(event), "it is paid, and may be made good again")
+			d.open(b, payment)
+			b.settle()
+			set(all[1], "expired")
+			require.Equal(t, 2, b.issued(event), "and the dispute may be won")
+			d.close(b, payment, false)
+			b.settle()
+			require.Zero(t, b.issued(event))
+
+			m = d.buy(b, event)
+			payment, all = order(m)["gateway_payment_id"].(string), ticketsOf(m)
+			b.admin.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(200)
+			d.open(b, payment)
+			b.settle()
+			d.close(b, payment, false)
+			b.settle()
+			require.Equal(t, 1, b.issued(event), "who came in was there")
+			set(all[0], "expired")
+			require.Zero(t, b.issued(event))
+		})
+	}
+}
+
 // TestADisputeMayBeToldBeforeItsPayment: in any order of the events the same stands.
 func TestADisputeMayBeToldBeforeItsPayment(t *testing.T) {
 	t.Parallel()

@@ -24,9 +24,6 @@ func (s *Service) reviveTx(ctx context.Context, tx pgx.Tx, by collection.Actor, 
 		if !e.EndsAt.After(by.Now) {
 			continue
 		}
-		if err := s.db.TicketFreeRefunded(ctx, tx, ticketsdb.TicketFreeRefundedParams{EventID: id, Now: by.Now}); err != nil {
-			return fmt.Errorf("free refunded places of event %s: %w", id, err)
-		}
 		_, err = s.db.TicketReviveOfEvent(ctx, tx, ticketsdb.TicketReviveOfEventParams{EventID: id, ActorID: &by.ID, Now: by.Now})
 		if err != nil {
 			return fmt.Errorf("revive tickets of event %s: %w", id, err)

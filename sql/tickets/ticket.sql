@@ -76,16 +76,10 @@ UPDATE tickets.tickets SET status = 'expired', reason = @reason, actor_id = NULL
 WHERE order_id = @order_id AND status = 'pending';
 
 -- name: TicketExpireUnused :exec
--- The money went back, or a dispute took it: what is not used is void, and its place free.
+-- The money went back, or a dispute took it: what is not used is void, and its place free,
+-- also that of a ticket that had expired with its event or by an admin's edit.
 UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = @reason, actor_id = NULL, register_update_date = @now
-WHERE order_id = @order_id AND status IN ('available', 'pending');
-
--- name: TicketFreeRefunded :exec
--- Tickets that had expired with their event when their order was refunded keep a
--- place that nobody can use once the event is not over any more.
-UPDATE tickets.tickets t SET holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = @now
-FROM tickets.orders o
-WHERE t.event_id = @event_id AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due', 'lost');
+WHERE order_id = @order_id AND (status IN ('available', 'pending') OR status = 'expired' AND holds_place);
 
 -- name: TicketGet :one
 SELECT * FROM tickets.tickets WHERE id = @id;

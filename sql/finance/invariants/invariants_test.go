@@ -247,9 +247,10 @@ var plants = map[string][]string{
 		refundOfTickets("done", "NULL"),
 		refundOfTickets("failed", "NULL"),
 		refundOfTickets("done", "now()"),
-		refundOfTickets("done", "now()") + `; UPDATE tickets.tickets SET status = 'expired'`,
+		refundOfTickets("done", "now()") + `; UPDATE tickets.tickets SET status = 'expired'; UPDATE tickets.tickets SET holds_place = true`,
 		`UPDATE tickets.tickets SET refund_id = 'OTHER', refund_asked_at = now()`,
 		`UPDATE tickets.orders SET state = 'refunded'`,
+		`UPDATE tickets.tickets SET status = 'expired'; UPDATE tickets.orders SET state = 'lost', payment_status = 'CHARGEBACK_LOST'`,
 	},
 	"orders_match_tickets": {
 		`UPDATE tickets.orders SET quantity = 1, total_cents = 1000`,

@@ -78,7 +78,7 @@ type Ticket struct {
 	Title       string
 	Description *string
 	Status      string
-	// Counts in the event's tickets_issued. False once it expired unpaid.
+	// Counts in the event's tickets_issued. False once it expired unpaid, or its money went back or was lost to a dispute while it was not used.
 	HoldsPlace bool
 	// Why it has its status; goes into tickets.transitions.
 	Reason string

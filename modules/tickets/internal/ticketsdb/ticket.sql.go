@@ -248,7 +248,7 @@ func (q *Queries) TicketExpireOfOrder(ctx context.Context, db DBTX, arg TicketEx
 
 const ticketExpireUnused = `-- name: TicketExpireUnused :exec
 UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = $1, actor_id = NULL, register_update_date = $2
-WHERE order_id = $3 AND status IN ('available', 'pending')
+WHERE order_id = $3 AND (status IN ('available', 'pending') OR status = 'expired' AND holds_place)
 `
 
 type TicketExpireUnusedParams struct {
@@ -257,27 +257,10 @@ type TicketExpireUnusedParams struct {
 	OrderID *objectid.ID
 }
 
-// The money went back, or a dispute took it: what is not used is void, and its place free.
+// The money went back, or a dispute took it: what is not used is void, and its place free,
+// also that of a ticket that had expired with its event or by an admin's edit.
 func (q *Queries) TicketExpireUnused(ctx context.Context, db DBTX, arg TicketExpireUnusedParams) error {
 	_, err := db.Exec(ctx, ticketExpireUnused, arg.Reason, arg.Now, arg.OrderID)
-	return err
-}
-
-const ticketFreeRefunded = `-- name: TicketFreeRefunded :exec
-UPDATE tickets.tickets t SET holds_place = false, reason = 'refunded', actor_id = NULL, register_update_date = $1
-FROM tickets.orders o
-WHERE t.event_id = $2 AND t.status = 'expired' AND t.holds_place AND o.id = t.order_id AND o.state IN ('refunded', 'refund_due', 'lost')
-`
-
-type TicketFreeRefundedParams struct {
-	Now     time.Time
-	EventID objectid.ID
-}
-
-// Tickets that had expired with their event when their order was refunded keep a
-// place that nobody can use once the event is not over any more.
-func (q *Queries) TicketFreeRefunded(ctx context.Context, db DBTX, arg TicketFreeRefundedParams) error {
-	_, err := db.Exec(ctx, ticketFreeRefunded, arg.Now, arg.EventID)
 	return err
 }
 
