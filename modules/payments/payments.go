@@ -102,6 +102,7 @@ func New(d Deps) *Service {
 	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: refusedByGateway})
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
 	s.intents.OnUnknown(s.listUnknownTx)
+	s.intents.OnKnown(s.answeredTx)
 	s.intents.OnProbe(s.probe)
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a

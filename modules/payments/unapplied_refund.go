@@ -73,14 +73,14 @@ func (s *Service) insertUnappliedTx(ctx context.Context, tx pgx.Tx, id objectid.
 
 // RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
 // with refunds that were decided by somebody who died since. It stops at the limits. What
-// a lost dispute took is kept.
+// a lost dispute took is kept, and so is what waited for an answer that has come.
 func (s *Service) RefundDueUnapplied(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	due, err := s.db.UnappliedDue(ctx, s.deps.Pool, paymentsdb.UnappliedDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list unapplied payments: %w", err)
 	}
-	failed := s.decideLost(ctx)
+	failed := errors.Join(s.decideLost(ctx), s.decideAnswered(ctx))
 	for _, id := range due {
 		failed = errors.Join(failed, s.handleUnapplied(ctx, id))
 	}

@@ -21,11 +21,12 @@ RETURNING *;
 WITH ended AS (
     UPDATE payments.intents i SET state = @state, ended_at = @at::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
     WHERE i.subject_id = @subject_id AND i.kind = @kind AND i.item = @item AND i.state = 'open'
-    RETURNING i.id, i.state
+    RETURNING i.id, i.state, i.gateway, i.told_at
+), noted AS (
+    INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
+    SELECT id, @at::timestamptz, @by::text, state, state FROM ended
 )
-INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, @at::timestamptz, @by::text, state, state FROM ended
-RETURNING intent_id;
+SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended;
 
 -- name: IntentForward :execrows
 -- IntentForward makes what waits after a failed look due: the first time at once, then a minute after its last look, doubled with each time. Those that
@@ -116,6 +117,13 @@ WHERE i.id IN (
     WHERE o.gateway = @gateway AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= @since::timestamptz
     ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
 RETURNING i.*;
+
+-- name: IntentToldOf :many
+-- IntentToldOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
+SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended_at, coalesce(s.by, '')::text AS by FROM payments.intents i
+LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
+WHERE i.subject_id = @subject_id AND i.gateway = @gateway AND i.told_at IS NOT NULL
+ORDER BY i.state = 'open' DESC, i.ended_at DESC;
 
 -- name: IntentTotals :many
 SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,

@@ -59,6 +59,18 @@ WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_pa
   AND (told_at IS NULL OR told_at <= sqlc.arg(before)::timestamptz)
 RETURNING gateway, gateway_payment_id::text AS gateway_payment_id, coalesce(amount_cents, 0)::bigint AS amount_cents, coalesce(note, '')::text AS note;
 
+-- name: UnappliedAnswered :many
+-- UnappliedAnswered lists what waits for an answer that has come.
+SELECT u.gateway, u.subject FROM payments.unapplied_payments u
+WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
+  AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL AND i.state = 'open')
+ORDER BY u.created_at LIMIT @most;
+
+-- name: UnappliedBySubject :one
+-- UnappliedBySubject finds and locks the case of something that no payment is known of.
+SELECT * FROM payments.unapplied_payments WHERE gateway = @gateway AND subject = @subject AND gateway_payment_id IS NULL FOR UPDATE;
+
 -- name: UnappliedBudgetLock :exec
 -- UnappliedBudgetLock lets automatic refunds be claimed one after the other.
 SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0));

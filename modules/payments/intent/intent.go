@@ -144,6 +144,8 @@ type Service struct {
 	users map[Kind]User
 	// unknown writes what is not known for a day where people look (OnUnknown).
 	unknown func(ctx context.Context, tx pgx.Tx, i Intent) error
+	// known decides there what has its answer (OnKnown).
+	known func(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error
 	// prober asks a gateway without an intent (OnProbe).
 	prober func(ctx context.Context, gateway string) error
 	health health
@@ -190,6 +192,12 @@ func (s *Service) Register(k Kind, u User) { s.users[k] = u }
 // OnUnknown has f called, in a transaction, for each intent that is not known for a
 // day: the list of money that people have to look at. Not safe once the server runs.
 func (s *Service) OnUnknown(f func(ctx context.Context, tx pgx.Tx, i Intent) error) { s.unknown = f }
+
+// OnKnown has f called, in the transaction that ends an intent which OnUnknown was called
+// for, with its gateway and subject. Not safe once the server runs.
+func (s *Service) OnKnown(f func(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error) {
+	s.known = f
+}
 
 // lease is how long an intent is left alone for a call: 90 s for one of 75 s.
 func lease(callTime time.Duration) time.Duration { return callTime + callTime/5 }
@@ -288,11 +296,18 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 // EndTx ends the open intent in the transaction that settles its outcome; by says
 // who brought it: answer, look, webhook. One that has ended already is left alone.
 func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, how State, by string) error {
-	_, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
+	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
 		At: s.deps.Clock.Now(), By: by, State: string(how), SubjectID: r.Subject, Kind: string(r.Kind), Item: r.Item,
 	})
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
+	}
+	for _, e := range ended {
+		if e.Told && s.known != nil {
+			if err := s.known(ctx, tx, e.Gateway, r.Subject); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

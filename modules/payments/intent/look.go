@@ -329,11 +329,7 @@ func (s *Service) note(ctx context.Context, p paymentsdb.IntentPostponeParams) e
 
 // endLook ends what the Looker's own transaction has not ended.
 func (s *Service) endLook(ctx context.Context, r paymentsdb.PaymentsIntent, how State) error {
-	_, err := s.db.IntentEnd(ctx, s.deps.Pool, paymentsdb.IntentEndParams{
-		At: s.deps.Clock.Now(), By: "look", State: string(how), SubjectID: r.SubjectID, Kind: r.Kind, Item: r.Item,
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		return s.EndTx(ctx, tx, Ref{Kind: Kind(r.Kind), Subject: r.SubjectID, Item: r.Item}, how, "look")
 	})
-	if err != nil {
-		return fmt.Errorf("end intent: %w", err)
-	}
-	return nil
 }

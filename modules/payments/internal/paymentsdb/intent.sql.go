@@ -390,44 +390,50 @@ func (q *Queries) IntentClaimOf(ctx context.Context, db DBTX, arg IntentClaimOfP
 
 const intentEnd = `-- name: IntentEnd :many
 WITH ended AS (
-    UPDATE payments.intents i SET state = $3, ended_at = $1::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
-    WHERE i.subject_id = $4 AND i.kind = $5 AND i.item = $6 AND i.state = 'open'
-    RETURNING i.id, i.state
+    UPDATE payments.intents i SET state = $1, ended_at = $2::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
+    WHERE i.subject_id = $3 AND i.kind = $4 AND i.item = $5 AND i.state = 'open'
+    RETURNING i.id, i.state, i.gateway, i.told_at
+), noted AS (
+    INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
+    SELECT id, $2::timestamptz, $6::text, state, state FROM ended
 )
-INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, $1::timestamptz, $2::text, state, state FROM ended
-RETURNING intent_id
+SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended
 `
 
 type IntentEndParams struct {
-	At        time.Time
-	By        string
 	State     string
+	At        time.Time
 	SubjectID objectid.ID
 	Kind      string
 	Item      string
+	By        string
 }
 
-func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) ([]objectid.ID, error) {
+type IntentEndRow struct {
+	Gateway string
+	Told    bool
+}
+
+func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) ([]IntentEndRow, error) {
 	rows, err := db.Query(ctx, intentEnd,
-		arg.At,
-		arg.By,
 		arg.State,
+		arg.At,
 		arg.SubjectID,
 		arg.Kind,
 		arg.Item,
+		arg.By,
 	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []objectid.ID{}
+	items := []IntentEndRow{}
 	for rows.Next() {
-		var intent_id objectid.ID
-		if err := rows.Scan(&intent_id); err != nil {
+		var i IntentEndRow
+		if err := rows.Scan(&i.Gateway, &i.Told); err != nil {
 			return nil, err
 		}
-		items = append(items, intent_id)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -826,6 +832,51 @@ func (q *Queries) IntentTell(ctx context.Context, db DBTX, arg IntentTellParams)
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.Forwards,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const intentToldOf = `-- name: IntentToldOf :many
+SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended_at, coalesce(s.by, '')::text AS by FROM payments.intents i
+LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
+WHERE i.subject_id = $1 AND i.gateway = $2 AND i.told_at IS NOT NULL
+ORDER BY i.state = 'open' DESC, i.ended_at DESC
+`
+
+type IntentToldOfParams struct {
+	SubjectID objectid.ID
+	Gateway   string
+}
+
+type IntentToldOfRow struct {
+	Kind    string
+	State   string
+	EndedAt time.Time
+	By      string
+}
+
+// IntentToldOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
+func (q *Queries) IntentToldOf(ctx context.Context, db DBTX, arg IntentToldOfParams) ([]IntentToldOfRow, error) {
+	rows, err := db.Query(ctx, intentToldOf, arg.SubjectID, arg.Gateway)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IntentToldOfRow{}
+	for rows.Next() {
+		var i IntentToldOfRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.State,
+			&i.EndedAt,
+			&i.By,
 		); err != nil {
 			return nil, err
 		}

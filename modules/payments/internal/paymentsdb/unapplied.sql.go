@@ -37,6 +37,40 @@ func (q *Queries) UnappliedAmend(ctx context.Context, db DBTX, arg UnappliedAmen
 	return err
 }
 
+const unappliedAnswered = `-- name: UnappliedAnswered :many
+SELECT u.gateway, u.subject FROM payments.unapplied_payments u
+WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
+  AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL AND i.state = 'open')
+ORDER BY u.created_at LIMIT $1
+`
+
+type UnappliedAnsweredRow struct {
+	Gateway string
+	Subject string
+}
+
+// UnappliedAnswered lists what waits for an answer that has come.
+func (q *Queries) UnappliedAnswered(ctx context.Context, db DBTX, most int32) ([]UnappliedAnsweredRow, error) {
+	rows, err := db.Query(ctx, unappliedAnswered, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedAnsweredRow{}
+	for rows.Next() {
+		var i UnappliedAnsweredRow
+		if err := rows.Scan(&i.Gateway, &i.Subject); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unappliedBoughtNothing = `-- name: UnappliedBoughtNothing :one
 SELECT EXISTS (SELECT 1 FROM payments.bought_nothing n
     WHERE n.gateway = $1 AND (n.gateway_payment_id = $2::text OR n.payment_intent_id = $2::text))
@@ -63,6 +97,46 @@ SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/autom
 func (q *Queries) UnappliedBudgetLock(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, unappliedBudgetLock)
 	return err
+}
+
+const unappliedBySubject = `-- name: UnappliedBySubject :one
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back, gateway_customer_id, told_at FROM payments.unapplied_payments WHERE gateway = $1 AND subject = $2 AND gateway_payment_id IS NULL FOR UPDATE
+`
+
+type UnappliedBySubjectParams struct {
+	Gateway string
+	Subject string
+}
+
+// UnappliedBySubject finds and locks the case of something that no payment is known of.
+func (q *Queries) UnappliedBySubject(ctx context.Context, db DBTX, arg UnappliedBySubjectParams) (PaymentsUnappliedPayment, error) {
+	row := db.QueryRow(ctx, unappliedBySubject, arg.Gateway, arg.Subject)
+	var i PaymentsUnappliedPayment
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.Gateway,
+		&i.Subject,
+		&i.GatewayPaymentID,
+		&i.AmountCents,
+		&i.CustomerID,
+		&i.SubscriptionID,
+		&i.OrderID,
+		&i.PaidAt,
+		&i.State,
+		&i.Note,
+		&i.Automatic,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Tries,
+		&i.NextTryAt,
+		&i.Bought,
+		&i.Reference,
+		&i.TakenBack,
+		&i.GatewayCustomerID,
+		&i.ToldAt,
+	)
+	return i, err
 }
 
 const unappliedDecide = `-- name: UnappliedDecide :exec
