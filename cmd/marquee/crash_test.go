@@ -49,7 +49,13 @@ func loopback() string { return fmt.Sprintf("127.77.%d.%d:8080", os.Getpid()%250
 
 func newOutside(t *testing.T) *outside {
 	t.Helper()
-	o := &outside{t: t, database: pgtest.URL(t), password: secret.Random(12), gwaKey: "$aact_hmlg_" + secret.Random(12), gwbKey: "sk_test_" + secret.RandomHex(8)}
+	return newOutsideOn(t, pgtest.URL(t))
+}
+
+// newOutsideOn is newOutside on a migrated database.
+func newOutsideOn(t *testing.T, database string) *outside {
+	t.Helper()
+	o := &outside{t: t, database: database, password: secret.Random(12), gwaKey: "$aact_hmlg_" + secret.Random(12), gwbKey: "sk_test_" + secret.RandomHex(8)}
 	o.addr = loopback()
 	token, signing := secret.Random(32), "whsec_"+secret.RandomHex(16)
 	var err error

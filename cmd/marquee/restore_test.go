@@ -13,9 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/localpg"
+	"marquee/testutil/pgtest"
 )
 
 var shell = regexp.MustCompile("(?s)```sh\n(.*?)```")
@@ -24,11 +26,7 @@ var shell = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // word: a dump, money that moves after it, another server, and reconciliation.
 func TestRestoreFromTheDocs(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"pg_dump", "pg_dumpall", "pg_restore", "psql"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed: restoring was not tried", tool)
-		}
-	}
+	requireTools(t, "pg_dump", "pg_dumpall", "pg_restore", "psql")
 	page, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "\n## Backup and restore\n")
@@ -38,13 +36,7 @@ func TestRestoreFromTheDocs(t *testing.T) {
 	require.Len(t, blocks, 5, "dump, restore, list, repair, list again")
 
 	o := newOutside(t)
-	version, err := exec.Command("pg_dump", "--version").Output()
-	require.NoError(t, err)
-	major, err := strconv.Atoi(string(regexp.MustCompile(`[0-9]+`).Find(version)))
-	require.NoError(t, err)
-	if served := o.count("SELECT current_setting('server_version_num')::int / 10000"); served > major {
-		t.Skipf("pg_dump is of %d, the tests' server of %d: restoring was not tried", major, served)
-	}
+	o.requireDumps()
 	dir := t.TempDir()
 	run := func(n int, more ...string) string {
 		t.Helper()
@@ -110,4 +102,125 @@ func TestRestoreFromTheDocs(t *testing.T) {
 	require.Equal(t, 2990, back())
 	require.Equal(t, 2, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'cancelled')`))
 	o.run("doctor")
+}
+
+// requireTools skips the test where the machine lacks one.
+func requireTools(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed: restoring was not tried", tool)
+		}
+	}
+}
+
+// requireDumps skips the test where the machine's pg_dump is older than the server.
+func (o *outside) requireDumps() {
+	o.t.Helper()
+	version, err := exec.Command("pg_dump", "--version").Output()
+	require.NoError(o.t, err)
+	major, err := strconv.Atoi(string(regexp.MustCompile(`[0-9]+`).Find(version)))
+	require.NoError(o.t, err)
+	if served := o.count("SELECT current_setting('server_version_num')::int / 10000"); served > major {
+		o.t.Skipf("pg_dump is of %d, the tests' server of %d: restoring was not tried", major, served)
+	}
+}
+
+// TestARestoredDatabaseWaits: a database that was migrated, worked in and dumped without
+// a refund by itself knows in its copy that it is one. What a webhook and reconciliation
+// tell there is listed: no money goes back and no recurrence ends until a person has
+// reconciled, and no lost recurrence before a further run.
+func TestARestoredDatabaseWaits(t *testing.T) {
+	t.Parallel()
+	requireTools(t, "pg_dump", "pg_restore")
+	o := newOutsideOn(t, newDatabase(t, "lived", "migrate", "up"))
+	o.requireDumps()
+	serving, working := o.serve(""), o.start("work", "")
+	ana := o.login()
+	card := map[string]any{"plan_id": "plus", "payment_method_id": "pm_card_visa"}
+	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe"), ana, card)
+	paid := func() int { return o.count(`SELECT count(*) FROM payments.payments`) }
+	eventually(t, "the card is not booked", func() bool { return paid() == 1 })
+	dump := t.TempDir() + "/marquee.dump"
+	tool := func(name string, args ...string) {
+		t.Helper()
+		out, err := exec.Command(name, args...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	tool("pg_dump", "--dbname="+o.database, "--format=custom", "--file="+dump)
+
+	expect(t, 200, http.MethodDelete, o.api("/customers/me/subscription"), ana, nil)
+	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe/pix"), ana, map[string]any{"plan_id": "plus"})
+	code := text(t, o, `SELECT pix_payment_id FROM subscriptions.subscriptions WHERE pix_payment_id IS NOT NULL`)
+	o.run("user", "create", "--customer", "--username", "bia", "--email", "bia@example.com", "--phone", "+5511987654322", "--tax-id", "11144477735", "--password-stdin")
+	expect(t, 201, http.MethodPost, o.api("/gwb/subscribe"), o.loginAs("bia"), card)
+	eventually(t, "the second card is not booked", func() bool { return paid() == 2 })
+	for _, p := range []*process{serving, working} {
+		require.NoError(t, p.command.Process.Signal(syscall.SIGTERM))
+		<-p.exited
+	}
+
+	o.database = newDatabase(t, "restored")
+	tool("pg_restore", "--dbname="+o.database, "--exit-on-error", dump)
+	o.env = append(o.env, "DATABASE_URL="+o.database)
+	o.serve("")
+	working = o.start("work", "")
+	require.NoError(t, o.sandbox.GWB.PayPIX(code))
+	const looked = `SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied' AND state = 'completed'`
+	eventually(t, "the code's money was not looked at", func() bool { return o.count(looked) > 0 })
+	require.Contains(t, working.log.String(), "this database is restored or copied")
+	untouched := func() {
+		t.Helper()
+		require.Zero(t, o.count(`SELECT count(*) FROM payments.refunds`))
+		require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'foreign' AND state = 'open'`))
+		require.Empty(t, o.listed(o.sandbox.GWBURL()+"/v1/refunds"))
+	}
+	untouched()
+	charging := func() int { return len(o.listed(o.sandbox.GWBURL() + "/v1/subscriptions?status=active")) }
+	o.reconcile("--since", "1h")
+	untouched()
+
+	first := o.reconcile("--since", "1h", "--apply")
+	require.NotRegexp(t, `stray_recurrence .* repaired`, first)
+	const strays = `SELECT count(*) FROM subscriptions.stray_recurrences WHERE held AND confirmed_at IS NULL AND ended_at IS NULL`
+	eventually(t, "what charges was not noted", func() bool { return o.count(strays) == 1 })
+	require.Equal(t, 1, charging())
+	require.Contains(t, o.reconcile("--since", "1h", "--apply"), "stray_recurrence")
+	require.Zero(t, charging())
+	require.Equal(t, 1, o.count(`SELECT count(*) FROM payments.database_marks WHERE mark = payments.database_mark()`))
+}
+
+// newDatabase is an empty database on the tests' server, on which a command is run.
+func newDatabase(t *testing.T, name string, command ...string) string {
+	t.Helper()
+	address, err := url.Parse(pgtest.URL(t))
+	require.NoError(t, err)
+	conn, err := pgx.Connect(t.Context(), address.String())
+	require.NoError(t, err)
+	name = strings.TrimPrefix(address.Path, "/") + "_" + name
+	_, err = conn.Exec(t.Context(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := conn.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)")
+		require.NoError(t, err)
+		_ = conn.Close(context.Background())
+	})
+	address.Path = "/" + name
+	if len(command) > 0 {
+		c := exec.Command(build(t, "faultpoints"), command...)
+		c.Env = append(os.Environ(), "DATABASE_URL="+address.String())
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	return address.String()
+}
+
+// text asks the database for one.
+func text(t *testing.T, o *outside, query string) (answer string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), o.database)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	require.NoError(t, conn.QueryRow(t.Context(), query).Scan(&answer))
+	return answer
 }

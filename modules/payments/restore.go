@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"marquee/platform/postgres"
 )
@@ -10,11 +11,8 @@ import (
 // refundsHeld reports whether nothing may be refunded by itself because the database
 // is not the one that was noted: a restored backup, a copy, a replica that took over.
 // It may not know what has happened since, and would take money for unapplied that
-// was applied. A new database is noted when it is first asked about.
+// was applied. A new database is noted by the migrations; one without a mark is not known.
 func (s *Service) refundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
-	if err := s.db.DatabaseMarkNote(ctx, db, s.deps.Clock.Now()); err != nil {
-		return true, fmt.Errorf("note the database: %w", err)
-	}
 	same, err := s.db.DatabaseMarkHolds(ctx, db)
 	if err != nil {
 		return true, fmt.Errorf("compare the database: %w", err)
@@ -29,6 +27,23 @@ func (s *Service) refundsHeld(ctx context.Context, db postgres.DB) (bool, error)
 // gateway without a person's decision.
 func (s *Service) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
 	return s.refundsHeld(ctx, db)
+}
+
+// restoreGrace is for how long after a database was accepted what is paid may still be of
+// before: gateway A tells days, and for today the time at which it is asked.
+const restoreGrace = 24 * time.Hour
+
+// MayLack reports whether a restore may have lost what was paid then: before this
+// database was accepted. When that is not known, it may.
+func (s *Service) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time) (bool, error) {
+	if paidAt != nil {
+		paidAt = new(paidAt.Add(-restoreGrace))
+	}
+	noted, err := s.db.DatabaseMarkHoldsSince(ctx, db, paidAt)
+	if err != nil {
+		return true, fmt.Errorf("compare the database: %w", err)
+	}
+	return !noted, nil
 }
 
 // AcceptDatabase says that this database is complete again: what both gateways know

@@ -33,10 +33,8 @@ type StrayMoneyArgs struct {
 	Gateway    payments.GatewayName `json:"gateway"`
 	PaymentID  string               `json:"payment_id"`
 	CustomerID string               `json:"customer_id"` // the gateway's
-	// Reference is the id of ours that it names, where nobody here is the customer. Held:
-	// it was found after a restore.
+	// Reference is the id of ours that it names, where nobody here is the customer.
 	Reference objectid.ID `json:"reference,omitempty"`
-	Held      bool        `json:"held,omitempty"`
 }
 
 // Kind names the job.
@@ -63,9 +61,6 @@ func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Ev
 	unclaimed.Reason = strayMoneyTaken
 	if customer == "" {
 		unclaimed.Reason, args.Reference = namedMoneyTaken, e.Reference
-		if args.Held, err = s.payments.RefundsHeld(ctx, tx); err != nil {
-			return payments.Result{}, err
-		}
 	}
 	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {

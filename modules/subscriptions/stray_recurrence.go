@@ -47,8 +47,12 @@ func (s *Service) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, 
 	if err != nil || p.SubscriptionGatewayID == "" {
 		return err
 	}
+	held, err := s.payments.MayLack(ctx, tx, p.SettledAt)
+	if err != nil {
+		return err
+	}
 	err = s.db.InsertStrayRecurrence(ctx, tx, subscriptionsdb.InsertStrayRecurrenceParams{
-		Gateway: string(a.Gateway), RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: a.Held, Now: s.clock.Now(),
+		Gateway: string(a.Gateway), RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held, Now: s.clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("note stray recurrence: %w", err)
@@ -57,8 +61,12 @@ func (s *Service) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, 
 }
 
 // ConfirmStrays says that the recurrences which name an id of ours, and were found and
-// listed until now, are to end: a person has run `marquee reconcile --apply`.
+// listed until now, are to end: a person has run `marquee reconcile --apply`. After a
+// restore the first such run confirms nothing: it lists what a further one ends.
 func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
+	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
+		return err
+	}
 	var of []string
 	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
 		if o.Of(gateway) {

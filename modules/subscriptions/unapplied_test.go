@@ -199,7 +199,7 @@ func TestNothingIsRefundedByItselfAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, _, payment := b.latePix(t, "gwb")
-	_, err := b.db.Exec(t.Context(), "INSERT INTO payments.database_marks (mark, noted_at) VALUES ('the cluster that the backup was taken of', now())")
+	_, err := b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
 	require.NoError(t, err)
 	b.refundUnapplied(t)
 	require.Equal(t, "open", b.listed(t, payment)["state"])

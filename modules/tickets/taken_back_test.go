@@ -74,7 +74,7 @@ func TestNoOrderIsRefundedByItselfAfterARestore(t *testing.T) {
 	b := setup(t)
 	b.listen()
 	id, second := b.paidTwice()
-	_, err := b.db.Exec(t.Context(), "INSERT INTO payments.database_marks (mark, noted_at) VALUES ('the cluster that the backup was taken of', now())")
+	_, err := b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
 	require.NoError(t, err)
 	require.ErrorContains(t, b.service.Refund(t.Context(), objectid.ID(id), second), "restore", "its job comes again")
 	require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"))

@@ -286,6 +286,9 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	if _, err := a.modules.payments.RefundsHeld(ctx, a.pool); err != nil { // which says so
+		return err
+	}
 	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return a.serveAPI(ctx, listener, stopTime) })
@@ -302,6 +305,9 @@ func Work(ctx context.Context, cfg Config, logs io.Writer) error {
 		return err
 	}
 	defer a.Close()
+	if _, err := a.modules.payments.RefundsHeld(ctx, a.pool); err != nil { // which says so
+		return err
+	}
 	a.log.Info("working", slog.String("version", Version()))
 	return a.work(ctx, stopTime)
 }

@@ -13,6 +13,7 @@ import (
 const databaseMarkAccept = `-- name: DatabaseMarkAccept :exec
 INSERT INTO payments.database_marks (mark, noted_at) VALUES (payments.database_mark(), $1)
 ON CONFLICT (only_one) DO UPDATE SET mark = excluded.mark, noted_at = excluded.noted_at
+WHERE database_marks.mark <> excluded.mark
 `
 
 // DatabaseMarkAccept says that this database is the one to work on.
@@ -22,10 +23,10 @@ func (q *Queries) DatabaseMarkAccept(ctx context.Context, db DBTX, at time.Time)
 }
 
 const databaseMarkHolds = `-- name: DatabaseMarkHolds :one
-SELECT (mark = payments.database_mark())::boolean FROM payments.database_marks
+SELECT coalesce((SELECT mark = payments.database_mark() FROM payments.database_marks), false)::boolean
 `
 
-// DatabaseMarkHolds reports whether this is the database that was noted.
+// DatabaseMarkHolds reports whether this is the database that was noted; where none is, it is not.
 func (q *Queries) DatabaseMarkHolds(ctx context.Context, db DBTX) (bool, error) {
 	row := db.QueryRow(ctx, databaseMarkHolds)
 	var column_1 bool
@@ -33,13 +34,14 @@ func (q *Queries) DatabaseMarkHolds(ctx context.Context, db DBTX) (bool, error) 
 	return column_1, err
 }
 
-const databaseMarkNote = `-- name: DatabaseMarkNote :exec
-INSERT INTO payments.database_marks (mark, noted_at) VALUES (payments.database_mark(), $1)
-ON CONFLICT DO NOTHING
+const databaseMarkHoldsSince = `-- name: DatabaseMarkHoldsSince :one
+SELECT coalesce((SELECT mark = payments.database_mark() AND noted_at <= $1::timestamptz FROM payments.database_marks), false)::boolean
 `
 
-// DatabaseMarkNote notes the database when none is noted yet: a new one.
-func (q *Queries) DatabaseMarkNote(ctx context.Context, db DBTX, at time.Time) error {
-	_, err := db.Exec(ctx, databaseMarkNote, at)
-	return err
+// DatabaseMarkHoldsSince reports whether this is the database that was noted, and already was at that time.
+func (q *Queries) DatabaseMarkHoldsSince(ctx context.Context, db DBTX, at *time.Time) (bool, error) {
+	row := db.QueryRow(ctx, databaseMarkHoldsSince, at)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
 }
