@@ -39,7 +39,7 @@ func (c *analystCreateCommand) Run(ctx context.Context) error {
 	if len(a.Left) == 0 {
 		return nil
 	}
-	fmt.Println("\nThe login is made. What keeps it, and every other one, from writing temporary tables, tables and large objects has to be run by an administrator of the server, in this database:")
+	fmt.Println("\nThe login is made. What keeps it, and every other one, from writing temporary tables, tables and large objects, and from taking the locks that the product takes, has to be run by an administrator of the server, in this database:")
 	fmt.Println()
 	for _, statement := range a.Left {
 		fmt.Println(statement)

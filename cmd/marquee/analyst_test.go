@@ -33,6 +33,22 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 		out, err := c.CombinedOutput()
 		return string(out), err
 	}
+	// Not superusers: who owns the database, as `marquee serve` mostly does, and who only uses it.
+	serving, working := "serve_"+name, "work_"+name
+	for _, statement := range []string{
+		"CREATE ROLE " + serving, "CREATE ROLE " + working, "ALTER DATABASE " + owner.Config().Database + " OWNER TO " + serving, "GRANT USAGE ON SCHEMA payments TO " + working,
+	} {
+		_, err := owner.Exec(ctx, statement)
+		require.NoError(t, err, statement)
+	}
+	t.Cleanup(func() {
+		for _, statement := range []string{
+			"ALTER DATABASE " + owner.Config().Database + " OWNER TO " + owner.Config().User, "DROP OWNED BY " + serving + ", " + working, "DROP ROLE " + serving + ", " + working,
+		} {
+			_, err := owner.Exec(context.Background(), statement)
+			require.NoError(t, err, statement)
+		}
+	})
 	printed, err := run(name)
 	t.Cleanup(func() { _, _ = owner.Exec(context.Background(), "DROP ROLE IF EXISTS "+name) })
 	require.NoError(t, err, printed)
@@ -61,9 +77,18 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 	for _, forbidden := range []string{
 		"CREATE TEMPORARY TABLE mine (n int)", "CREATE TABLE public.mine (n int)", "SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')", "SELECT * FROM finance_internal.daily_scan",
 		"SELECT * FROM customers_personal", "SELECT * FROM accounts.users",
+		"SELECT pg_advisory_lock(1)", "SELECT pg_try_advisory_xact_lock_shared(1, 2)", "SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/automatic', 0))",
 	} {
 		_, err = analyst.Exec(ctx, forbidden)
 		require.ErrorContains(t, err, "SQLSTATE 42501", forbidden)
+	}
+
+	for role, may := range map[string]bool{serving: true, working: true, owner.Config().User: true, name: false, "marquee_analyst": false} {
+		var all, allowed int
+		require.NoError(t, owner.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE has_function_privilege($1, oid, 'EXECUTE')) FROM pg_proc
+			WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_'`, role).Scan(&all, &allowed))
+		require.Greater(t, all, 15)
+		require.Equal(t, map[bool]int{true: all, false: 0}[may], allowed, role)
 	}
 
 	again, err := run(name, "--personal")

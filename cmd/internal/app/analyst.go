@@ -31,8 +31,9 @@ var analystName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 // CreateAnalyst makes a login of marquee_analyst, or of marquee_analyst_personal, with
 // limits of its own, and takes from everybody who is not the database's owner what a
-// reader could fill it with: temporary tables, tables in schema public, and large objects. A
-// login that exists gets the same and, being somebody's, keeps its password.
+// reader could fill it with, temporary tables, tables in schema public and large objects, and
+// hold it up with, advisory locks. A login that exists gets the same and, being somebody's,
+// keeps its password.
 func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) (Analyst, error) {
 	a := Analyst{Name: name}
 	if !analystName.MatchString(name) || strings.HasPrefix(name, "pg_") {
@@ -46,7 +47,7 @@ func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) 
 	if err := refuseNoAnalyst(ctx, conn, name); err != nil {
 		return a, err
 	}
-	if a.Left, err = closeToReaders(ctx, conn); err != nil {
+	if a.Left, err = closeToReaders(ctx, conn, name); err != nil {
 		return a, err
 	}
 	if err := a.makeLogin(ctx, conn, personal); err != nil {
@@ -79,8 +80,10 @@ func refuseNoAnalyst(ctx context.Context, conn *pgx.Conn, name string) error {
 }
 
 // closeToReaders takes what Postgres gives to every login. What this user may not take
-// away is returned, to be run by an administrator.
-func closeToReaders(ctx context.Context, conn *pgx.Conn) (left []string, err error) {
+// away is returned, to be run by an administrator. Advisory locks, by which a reader could
+// hold up refunds, stay with whoever owns something in the database, or may use another of
+// its schemas than that of the figures: the product takes such locks itself.
+func closeToReaders(ctx context.Context, conn *pgx.Conn, analyst string) (left []string, err error) {
 	rows, err := conn.Query(ctx, `
 		SELECT format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC;', current_database()) FROM pg_database
 		WHERE datname = current_database() AND (datacl IS NULL OR EXISTS (SELECT FROM aclexplode(datacl) WHERE grantee = 0 AND privilege_type = 'TEMPORARY'))
@@ -91,7 +94,20 @@ func closeToReaders(ctx context.Context, conn *pgx.Conn) (left []string, err err
 		SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC;', oid::regprocedure) FROM pg_proc
 		WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^(lo_|lowrite$|loread$)'
 			AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0))
-		ORDER BY 1 DESC`)
+		UNION ALL
+		SELECT format('GRANT EXECUTE ON FUNCTION %1$s TO %2$s; REVOKE EXECUTE ON FUNCTION %1$s FROM PUBLIC;', p.oid::regprocedure, keep.names)
+		FROM pg_proc p, (
+			SELECT string_agg(quote_ident(r.rolname), ', ' ORDER BY r.rolname) AS names FROM pg_roles r
+			WHERE r.rolname <> $1 AND r.rolname !~ '^(pg_|marquee_analyst)' AND r.oid IN (
+				SELECT datdba FROM pg_database WHERE datname = current_database()
+				UNION SELECT current_user::regrole
+				UNION SELECT relowner FROM pg_class
+				UNION SELECT nspowner FROM pg_namespace
+				UNION SELECT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a WHERE n.nspname NOT IN ('public', 'finance', 'pg_catalog', 'information_schema'))
+		) keep
+		WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_(try_)?advisory_'
+			AND (p.proacl IS NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) WHERE grantee = 0))
+		ORDER BY 1 DESC`, analyst)
 	if err != nil {
 		return nil, fmt.Errorf("look at what everybody may: %w", err)
 	}
@@ -109,7 +125,7 @@ func closeToReaders(ctx context.Context, conn *pgx.Conn) (left []string, err err
 		SELECT s FROM unnest($1::text[]) s WHERE CASE
 			WHEN s LIKE '%ON DATABASE%' THEN EXISTS (SELECT FROM pg_database WHERE datname = current_database() AND (datacl IS NULL OR EXISTS (SELECT FROM aclexplode(datacl) WHERE grantee = 0 AND privilege_type = 'TEMPORARY')))
 			WHEN s LIKE '%ON SCHEMA%' THEN EXISTS (SELECT FROM pg_namespace n, aclexplode(nspacl) a WHERE n.nspname = 'public' AND a.grantee = 0 AND a.privilege_type = 'CREATE')
-			ELSE EXISTS (SELECT FROM pg_proc p WHERE p.oid = substring(s FROM 'FUNCTION (.*) FROM')::regprocedure AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0))) END`, statements)
+			ELSE EXISTS (SELECT FROM pg_proc p WHERE p.oid = substring(s FROM 'REVOKE EXECUTE ON FUNCTION (.*) FROM PUBLIC')::regprocedure AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0))) END`, statements)
 	if err != nil {
 		return nil, fmt.Errorf("look at what everybody may still: %w", err)
 	}
