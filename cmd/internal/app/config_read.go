@@ -139,7 +139,7 @@ func withFiles(given map[string]string) (effective map[string]string, found prob
 			found = append(found, Problem{v.key, fmt.Sprintf("%s and %s%s are both set: leave one away.", v.key, v.key, fromFile)})
 			continue
 		}
-		content, err := os.ReadFile(path)
+		content, err := readSecret(path)
 		text := strings.TrimRight(string(content), "\r\n")
 		switch {
 		case err != nil:
@@ -150,6 +150,16 @@ func withFiles(given map[string]string) (effective map[string]string, found prob
 		effective[v.key] = text
 	}
 	return effective, found
+}
+
+// readSecret reads a regular file, and opens nothing else: a pipe nobody writes to would keep
+// it waiting for ever, and a device may have no end.
+func readSecret(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() { // of a directory reading tells
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return os.ReadFile(path)
 }
 
 // unparsed names the variables whose text is not of their kind.

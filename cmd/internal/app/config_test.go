@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func TestConfigurationPage(t *testing.T) {
 	t.Parallel()
 	golden.Equal(t, "../../../docs/configuration.md", "# Configuration\n\nThe configuration is the environment, read once at the start. `marquee serve --help` prints this list.\n\n"+
 		"`marquee config check` prints every variable with its source, value, default and error, without secrets, and names that look like a misspelled one; it ends with status 1 when `serve` and `work`\n"+
-		"would not start. They say everything that is wrong at once. A secret may stand in a file: `NAME_FILE` names it, and line ends behind the secret are cut off; `NAME` and `NAME_FILE` together are refused.\n\n"+describeConfigTable())
+		"would not start. They say everything that is wrong at once. A secret may stand in a file: `NAME_FILE` names it, a regular one or a link to one, and line ends behind the secret are cut off; `NAME` and `NAME_FILE` together are refused.\n\n"+describeConfigTable())
 }
 
 const long = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
@@ -115,6 +116,30 @@ func TestZeroIsTakenWhereItHasAMeaning(t *testing.T) {
 		said := strings.Contains(v.doc, " 0: ") || strings.Contains(v.doc, "; 0 ")
 		require.Equal(t, said, v.zero, "%s: what its sentence says of 0, and its tag `zero`", v.key)
 	}
+}
+
+// TestASecretIsReadFromAFileOnly: a pipe would keep the program waiting, a device need not end.
+func TestASecretIsReadFromAFileOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for path, why := range map[string]string{pipe: pipe + " is no regular file", os.DevNull: os.DevNull + " is no regular file", dir: "is a directory"} {
+		read := make(chan error, 1)
+		go func() { read <- ReadEnvironment(append(enough(), "TRIAL_KEY_FILE="+path)).Err() }()
+		select {
+		case err := <-read:
+			require.ErrorContains(t, err, "TRIAL_KEY_FILE names a file that cannot be read: ")
+			require.ErrorContains(t, err, why)
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "still reading", path)
+		}
+	}
+	whole := filepath.Join(dir, "whole")
+	require.NoError(t, os.WriteFile(whole, []byte(strings.Repeat("k", 32)), 0o600))
+	link := filepath.Join(dir, "link") // as a mounted secret is one
+	require.NoError(t, os.Symlink(whole, link))
+	require.NoError(t, ReadEnvironment(append(enough(), "TRIAL_KEY_FILE="+link)).Err())
 }
 
 func TestEverythingWrongIsSaidAtOnceAndSecretsNever(t *testing.T) {
