@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"marquee/platform/collection"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
@@ -19,7 +20,7 @@ func (s *Service) cardHistory(ctx context.Context, in *historyInput) (*collectio
 	if err != nil {
 		return nil, errNoCard()
 	}
-	answer, total, err := s.accounts.AuditOf(ctx, cardsName, id)
+	answer, total, err := s.accounts.AuditOf(httpapi.InFull(ctx), cardsName, id) // in full: whether it is empty tells whether there was the card
 	if err != nil || total > 0 {
 		return answer, err
 	}
