@@ -26,7 +26,8 @@ func lockOrdersAndEvents(ctx context.Context, tx pgx.Tx, ids []objectid.ID) erro
 
 // guardEdits keeps an edit from making good what its order's money does not stand for: 409
 // for a ticket whose share is given back, lost, disputed, or whose event is called off, and
-// for one whose order is not paid. Giving a ticket away is POST /tickets.
+// for one whose order is not paid. Giving a ticket away is POST /tickets. Nor does it have a
+// ticket wait that is paid.
 func guardEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	wanted, ids := map[objectid.ID]string{}, []string{}
 	for _, rec := range records {
@@ -69,6 +70,8 @@ func guardOf(t ticketsdb.TicketListStandingRow, to string) error {
 		return fault.Conflict("Ticket %s cannot be %s: its order is not paid. POST /tickets gives a ticket away.", t.ID, to).WithField("status")
 	case state == Released:
 		return errNotGood(t.ID, "its order was not paid")
+	case state == Paid && to == string(Pending):
+		return errNotGood(t.ID, "its order is paid, so that it waits for nothing")
 	}
 	return nil
 }
