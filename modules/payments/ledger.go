@@ -32,6 +32,7 @@ type Record struct {
 	LocalID    objectid.ID // the subscription, order or customer
 	CustomerID objectid.ID
 	Payment    Payment // settled; without SettledAt the present instant counts
+	Shown      bool    // the gateway was asked for it and shows it: no event alone tells it
 }
 
 // RecordPaymentTx writes a settled payment into the ledger. First reports that
@@ -49,13 +50,17 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 	if p.SettledAt != nil {
 		settledAt = *p.SettledAt
 	}
+	var shownAt *time.Time
+	if r.Shown {
+		shownAt = &now
+	}
 	ids := r.eventSubjects()
 	row, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
 		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayPaymentID: p.ID,
 		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID),
 		Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(p.Amount), Method: string(p.Method), NativeStatus: p.NativeStatus,
-		SettledAt: settledAt, DueAt: p.MadeFor, At: now, Subjects: ids,
+		SettledAt: settledAt, DueAt: p.MadeFor, ShownAt: shownAt, At: now, Subjects: ids,
 	})
 	if err != nil {
 		return false, err
@@ -63,7 +68,7 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 	if !row.IsFirst {
 		return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 			Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
-			InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), DueAt: p.MadeFor, At: now,
+			InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
 		})
 	}
 	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
@@ -82,19 +87,6 @@ func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway Gateway
 		return fmt.Errorf("count payment %s: %w", paymentID, err)
 	}
 	return nil
-}
-
-// IsPaidFor reports whether another payment of a subscription counts that gateway A charged
-// for the same day (Payment.MadeFor), and of which something is left.
-func (s *Service) IsPaidFor(ctx context.Context, tx pgx.Tx, gateway GatewayName, subscription objectid.ID, p Payment) (bool, error) {
-	if p.MadeFor == nil {
-		return false, nil
-	}
-	paid, err := s.db.PaymentPaidFor(ctx, tx, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: string(gateway), DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
-	if err != nil {
-		return false, fmt.Errorf("read what was paid for %s: %w", p.MadeFor.Format(time.DateOnly), err)
-	}
-	return paid, nil
 }
 
 // eventSubjects are the ids by which events name the payment: a refund or a dispute,

@@ -30,6 +30,7 @@ const (
 	MissedFailure  FindingKind = "missed_failure"     // a debit that was not paid there, or is gone, and is waited for here
 	UnshownRefund  FindingKind = "unshown_refund"     // booked here as given back, not there
 	UnshownDispute FindingKind = "unshown_dispute"    // booked here as disputed, not there
+	UnshownPayment FindingKind = "unshown_payment"    // booked here as paid, not there
 	MissedEnd      FindingKind = "ended_subscription" // gone there, live here
 	// StrayRecurrence charges there, names an id of ours, and is no subscription's here.
 	StrayRecurrence FindingKind = "stray_recurrence"
@@ -100,7 +101,7 @@ func (r *ReconcileReport) Add(f Finding) {
 // Reconcile asks the gateways what has happened since an instant and applies what
 // never came as its webhook would have, by the same functions: events that the
 // gateway has and we have not, then payments, refunds and disputes, then what is booked
-// here as given back or disputed and gateway A does not show. What fails is told in the
+// here as given back, disputed or paid and gateway A does not show. What fails is told in the
 // error, and does not keep the rest from being done.
 func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *ReconcileReport) error {
 	var failed error
@@ -113,8 +114,9 @@ func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *Rec
 			failed = errors.Join(failed, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name))
 			continue
 		}
-		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report), s.reconcileObjects(ctx, gateway, o, report),
-			s.reconcileBooked(ctx, gateway, o, report))
+		listed := map[string]bool{}
+		failed = errors.Join(failed, s.reconcileEvents(ctx, gateway, o, report), s.reconcileObjects(ctx, gateway, o, listed, report),
+			s.reconcileBooked(ctx, gateway, o, report), s.reconcileTold(ctx, gateway, o, listed, report))
 	}
 	return failed
 }
@@ -182,8 +184,9 @@ func (s *Service) reconcileEvents(ctx context.Context, gateway Adapter, o Reconc
 	return err
 }
 
-// reconcileObjects compares payments, refunds and disputes with the ledgers.
-func (s *Service) reconcileObjects(ctx context.Context, gateway Adapter, o ReconcileOptions, report *ReconcileReport) error {
+// reconcileObjects compares payments, refunds and disputes with the ledgers, and notes the
+// payments that are listed.
+func (s *Service) reconcileObjects(ctx context.Context, gateway Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
 	var failed error
 	seen := map[string]bool{} // a thing may be told by more than one list
 	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {
@@ -193,6 +196,7 @@ func (s *Service) reconcileObjects(ctx context.Context, gateway Adapter, o Recon
 		}
 		for _, e := range events {
 			report.Objects++
+			listed[paymentID(e.Payment)] = true
 			key := string(e.Kind) + " " + objectOf(e)
 			if seen[key] {
 				continue

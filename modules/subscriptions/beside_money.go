@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,11 +65,11 @@ func (s *Service) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 // whose due date is moved, stays one payment, and stays made for the day that it was made
 // for; gateway B makes one invoice a period, and the ledger knows it by that.
 func (s *Service) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if !p.recurs || p.first || sub.Gateway != string(payments.GWA) || sub.PaymentMethod == string(payments.MethodPix) {
+	if !paysADay(sub, p) {
 		return false, nil
 	}
-	twice, err := s.payments.IsPaidFor(ctx, tx, payments.GWA, sub.ID, p.Payment)
-	if err != nil || !twice {
+	twins, err := s.payments.PaidFor(ctx, tx, payments.GWA, sub.ID, p.Payment)
+	if err != nil || len(twins) == 0 {
 		return false, err
 	}
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -77,6 +78,51 @@ func (s *Service) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.cfg.Zone).Format(time.DateOnly) + ", which another one has paid.",
 	})
 	return true, err
+}
+
+// paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
+// day that is due has one.
+func paysADay(sub row, p payment) bool {
+	return p.recurs && !p.first && sub.Gateway == string(payments.GWA) && sub.PaymentMethod != string(payments.MethodPix)
+}
+
+// asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
+// day as well, when only an event has told of that one: somebody may have made it up, and
+// what is given back must not be the true one.
+func (s *Service) asksTwinTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+	if !paysADay(sub, p) || Status(sub.Status).Ended() {
+		return false, nil
+	}
+	twins, err := s.payments.PaidFor(ctx, tx, payments.GWA, sub.ID, p.Payment)
+	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
+		return false, err
+	}
+	return true, s.insertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: text(p.event), SettledAt: p.SettledAt}, time.Time{})
+}
+
+// untrueTwins reads the payments that have paid the day of a charge, and of which only an
+// event has told: those that gateway A does not show are returned.
+func (s *Service) untrueTwins(ctx context.Context, sub row, p payments.Payment) ([]string, error) {
+	if Status(sub.Status).Ended() || sub.PaymentMethod == string(payments.MethodPix) {
+		return nil, nil
+	}
+	twins, err := s.payments.PaidFor(ctx, s.pool, payments.GWA, sub.ID, p)
+	if err != nil {
+		return nil, err
+	}
+	var untrue []string
+	for _, t := range twins {
+		shown := t.Shown
+		if !shown {
+			if shown, err = s.payments.IsShown(ctx, payments.GWA, t.PaymentID); err != nil {
+				return nil, err
+			}
+		}
+		if !shown {
+			untrue = append(untrue, t.PaymentID)
+		}
+	}
+	return untrue, nil
 }
 
 // countTx notes in the ledger that a payment opened the subscription or paid one of its

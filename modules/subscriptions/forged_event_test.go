@@ -186,3 +186,44 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 		require.Equal(t, 1, report.Counts[payments.UnshownDispute], "%v", report.Findings)
 	}
 }
+
+// TestAnInventedPaymentGivesNoTrueChargeBack: the true charge of the day counts, and the
+// invented one, of which an event alone told, no more. Reconciliation finds such a payment
+// before, and a code that is open at the gateway.
+func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWA(t)
+	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
+	next := column[time.Time](t, b, id, "next_billing_date")
+	due := next.In(b.zone(t)).Format(time.DateOnly)
+	b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, "pay_invented", column[string](t, b, id, "gwa_subscription_id"), object{"dueDate": due, "originalDueDate": due}))
+	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"), "a charge of the right amount counts at once")
+	report := b.reconcile(t, true)
+	require.Equal(t, 1, report.Counts[payments.UnshownPayment], "%v", report.Findings)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
+
+	recurring["gwa"].renew(b, t, id)
+	b.settle(t)
+	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.payments"))
+	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted = (gateway_payment_id = 'pay_invented')"))
+	require.Equal(t, "unknown open", b.text(t, "SELECT string_agg(kind || ' ' || state || CASE WHEN automatic THEN ' automatic' ELSE '' END, ', ') FROM payments.unapplied_payments"))
+	require.Equal(t, "open", b.listed(t, "pay_invented")["state"])
+	b.refundUnapplied(t)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
+	require.Equal(t, b.oneMonthOn(t, next), column[time.Time](t, b, id, "next_billing_date"))
+	require.Equal(t, "active", b.status(t, id))
+
+	b.newcomer(t)
+	pix := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
+	code := column[string](t, b, pix, "pix_payment_id")
+	b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(pix, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	require.Equal(t, "active", b.status(t, pix))
+	require.Equal(t, 2, b.reconcile(t, false).Counts[payments.UnshownPayment])
+	require.Equal(t, "unknown", b.listed(t, code)["kind"])
+	require.Equal(t, pix.String(), b.listed(t, code)["subscription_id"])
+	_, err := b.gateways.Sandbox.GWA.Pay(code)
+	require.NoError(t, err)
+	b.settle(t)
+	require.Equal(t, 1, b.reconcile(t, false).Counts[payments.UnshownPayment], "the invented one alone")
+}

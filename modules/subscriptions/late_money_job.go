@@ -94,15 +94,24 @@ func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment)
 
 // lookLater has a payment looked for once more after a miss, unless it was the last.
 func (s *Service) lookLater(ctx context.Context, a LateMoneyArgs, why error) error {
-	pause, again := payments.LivePause(a.Misses)
-	if !again {
+	again, err := s.lookAgain(ctx, a)
+	if err == nil && !again {
 		s.log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
 			slog.String("payment_id", a.PaymentID), slog.Any("error", why))
 		return s.finishAsked(ctx, payments.GWA, a.EventID, a.SubscriptionID, payments.NotAsIsTold)
 	}
+	return err
+}
+
+// lookAgain has a payment looked for once more after a pause; false: that was the last look.
+func (s *Service) lookAgain(ctx context.Context, a LateMoneyArgs) (bool, error) {
+	pause, again := payments.LivePause(a.Misses)
+	if !again {
+		return false, nil
+	}
 	at := s.clock.Now().Add(pause)
 	a.Misses++
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.insertLateTx(ctx, tx, a, at) })
+	return true, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.insertLateTx(ctx, tx, a, at) })
 }
 
 // ConfirmLateMoney applies money as the gateway shows it. What it does not know, or shows
@@ -130,6 +139,15 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
 	if err != nil {
 		return fmt.Errorf("read late payment %s: %w", a.PaymentID, err)
 	}
+	untrue, err := s.untrueTwins(ctx, sub, remote)
+	if err != nil {
+		return fmt.Errorf("read what has paid the day of %s: %w", a.PaymentID, err)
+	}
+	if len(untrue) > 0 { // its answers may lag
+		if again, err := s.lookAgain(ctx, a); err != nil || again {
+			return err
+		}
+	}
 	if told := a.SettledAt; told != nil && remote.SettledAt != nil && startOfDay(*told, s.cfg.Zone).Equal(startOfDay(*remote.SettledAt, s.cfg.Zone)) {
 		remote.SettledAt = told
 	}
@@ -141,12 +159,32 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
 		e.ConciliationID = text(sub.PixConciliationID)
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		if err := s.uncountTx(ctx, tx, sub, untrue); err != nil {
+			return err
+		}
 		result, err := s.ApplyEventTx(ctx, tx, e)
 		if err != nil {
 			return err
 		}
 		return s.payments.FinishAskedTx(ctx, tx, payments.GWA, a.EventID, result)
 	})
+}
+
+// uncountTx takes payments out of what counts that gateway A does not show.
+func (s *Service) uncountTx(ctx context.Context, tx pgx.Tx, sub row, untrue []string) error {
+	if len(untrue) == 0 {
+		return nil
+	}
+	if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil { // before its payments, as everybody
+		return err
+	}
+	for _, id := range untrue {
+		s.log.WarnContext(ctx, "payment that the gateway does not show counts no more", slog.String("subscription_id", sub.ID.String()), slog.String("payment_id", id))
+		if err := s.payments.UncountUnshownTx(ctx, tx, payments.GWA, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finishAsked tells in the log of an event, which only had the gateway asked, what came of

@@ -224,7 +224,11 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	if err != nil || isOthers(*sub, known) {
 		return err
 	}
-	if asked, err := s.asksLiveTx(ctx, tx, *sub, p); err != nil || asked {
+	asked, err := s.asksLiveTx(ctx, tx, *sub, p)
+	if err == nil && !asked && known == nil {
+		asked, err = s.asksTwinTx(ctx, tx, *sub, p)
+	}
+	if err != nil || asked {
 		if p.asked != nil {
 			*p.asked = asked
 		}
@@ -232,7 +236,7 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	}
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription,
-		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment,
+		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.source != ByWebhook,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)

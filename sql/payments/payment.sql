@@ -5,10 +5,10 @@
 WITH first AS (
     INSERT INTO payments.payments (
         id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-        amount_cents, method, native_status, settled_at, due_at, created_at, updated_at, counted
+        amount_cents, method, native_status, settled_at, due_at, shown_at, created_at, updated_at, counted
     ) VALUES (
         @id, @gateway, @gateway_payment_id, sqlc.narg(invoice_id), sqlc.narg(payment_intent_id), @purpose, @local_id, @customer_id,
-        @amount_cents, @method, @native_status, @settled_at, sqlc.narg(due_at), @at, @at,
+        @amount_cents, @method, @native_status, @settled_at, sqlc.narg(due_at), sqlc.narg(shown_at), @at, @at,
         CASE WHEN @purpose = 'subscription' THEN false END
     )
     ON CONFLICT DO NOTHING
@@ -47,17 +47,35 @@ UPDATE payments.payments SET
     invoice_id = coalesce(invoice_id, sqlc.narg(invoice_id)),
     payment_intent_id = coalesce(payment_intent_id, sqlc.narg(payment_intent_id)),
     due_at = coalesce(due_at, sqlc.narg(due_at)),
+    shown_at = coalesce(shown_at, sqlc.narg(shown_at)),
     updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
 
--- name: PaymentPaidFor :one
--- PaymentPaidFor reports whether another payment of a subscription counts that was charged for the same day, and of which something is left.
-SELECT EXISTS (
-    SELECT 1 FROM payments.payments p
-    WHERE p.purpose = 'subscription' AND p.local_id = @local_id AND p.gateway = @gateway AND p.due_at = @due_at::timestamptz AND p.gateway_payment_id <> @gateway_payment_id AND p.counted
-      AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
-      AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
-          WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed'));
+-- name: PaymentPaidFor :many
+-- PaymentPaidFor lists the other payments of a subscription that count, were charged for the same day, and of which something is left.
+SELECT p.gateway_payment_id, (p.shown_at IS NOT NULL)::boolean AS is_shown FROM payments.payments p
+WHERE p.purpose = 'subscription' AND p.local_id = @local_id AND p.gateway = @gateway AND p.due_at = @due_at::timestamptz AND p.gateway_payment_id <> @gateway_payment_id AND p.counted
+  AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
+  AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+      WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed')
+ORDER BY p.id;
+
+-- name: PaymentShown :exec
+-- PaymentShown notes that the gateway shows a payment paid, and for which day it was made.
+UPDATE payments.payments SET shown_at = coalesce(shown_at, @at::timestamptz), due_at = coalesce(sqlc.narg(due_at), due_at), updated_at = @at
+WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
+
+-- name: PaymentUncount :one
+-- PaymentUncount takes a payment out of what opened its subscription or paid its periods.
+UPDATE payments.payments SET counted = false, updated_at = @at
+WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND counted
+RETURNING *;
+
+-- name: PaymentListToldSince :many
+-- PaymentListToldSince lists the payments that were booked since, and that only an event has told.
+SELECT * FROM payments.payments
+WHERE gateway = @gateway AND created_at >= @since AND shown_at IS NULL AND purpose <> 'customer'
+ORDER BY id;
 
 -- name: PaymentByGatewayID :one
 -- PaymentByGatewayID finds the ledger row by any of the gateway's ids: payment,

@@ -138,6 +138,8 @@ type PaymentsPayment struct {
 	Counted *bool
 	// Of gateway A: the beginning, in São Paulo, of the day for which the charge was made first, wherever its due date was moved since. NULL: of gateway B, or booked before this was kept.
 	DueAt *time.Time
+	// When the gateway was asked for it first and showed it paid. NULL: only an event has told it, or it was booked before this was kept.
+	ShownAt *time.Time
 }
 
 // The ledger of money given back: the done rows of a payment add up to what its gateway says.

@@ -13,7 +13,7 @@ import (
 )
 
 const paymentByGatewayID = `-- name: PaymentByGatewayID :one
-SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at FROM payments.payments
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
 WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))
 ORDER BY settled_at LIMIT 1
 `
@@ -45,6 +45,7 @@ func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentBy
 		&i.UpdatedAt,
 		&i.Counted,
 		&i.DueAt,
+		&i.ShownAt,
 	)
 	return i, err
 }
@@ -91,10 +92,10 @@ const paymentInsert = `-- name: PaymentInsert :one
 WITH first AS (
     INSERT INTO payments.payments (
         id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
-        amount_cents, method, native_status, settled_at, due_at, created_at, updated_at, counted
+        amount_cents, method, native_status, settled_at, due_at, shown_at, created_at, updated_at, counted
     ) VALUES (
         $3, $1, $4, $5, $6, $7, $8, $9,
-        $10, $11, $12, $13, $14, $15, $15,
+        $10, $11, $12, $13, $14, $15, $16, $16,
         CASE WHEN $7 = 'subscription' THEN false END
     )
     ON CONFLICT DO NOTHING
@@ -121,6 +122,7 @@ type PaymentInsertParams struct {
 	NativeStatus     string
 	SettledAt        time.Time
 	DueAt            *time.Time
+	ShownAt          *time.Time
 	At               time.Time
 }
 
@@ -148,6 +150,7 @@ func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertP
 		arg.NativeStatus,
 		arg.SettledAt,
 		arg.DueAt,
+		arg.ShownAt,
 		arg.At,
 	)
 	var i PaymentInsertRow
@@ -176,7 +179,7 @@ func (q *Queries) PaymentLinkIntent(ctx context.Context, db DBTX, arg PaymentLin
 }
 
 const paymentListOf = `-- name: PaymentListOf :many
-SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at FROM payments.payments
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
 WHERE purpose = $1 AND local_id = $2
 ORDER BY settled_at DESC, id DESC
 `
@@ -212,6 +215,7 @@ func (q *Queries) PaymentListOf(ctx context.Context, db DBTX, arg PaymentListOfP
 			&i.UpdatedAt,
 			&i.Counted,
 			&i.DueAt,
+			&i.ShownAt,
 		); err != nil {
 			return nil, err
 		}
@@ -253,6 +257,56 @@ func (q *Queries) PaymentListSubjects(ctx context.Context, db DBTX, customerID o
 	return items, nil
 }
 
+const paymentListToldSince = `-- name: PaymentListToldSince :many
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
+WHERE gateway = $1 AND created_at >= $2 AND shown_at IS NULL AND purpose <> 'customer'
+ORDER BY id
+`
+
+type PaymentListToldSinceParams struct {
+	Gateway string
+	Since   time.Time
+}
+
+// PaymentListToldSince lists the payments that were booked since, and that only an event has told.
+func (q *Queries) PaymentListToldSince(ctx context.Context, db DBTX, arg PaymentListToldSinceParams) ([]PaymentsPayment, error) {
+	rows, err := db.Query(ctx, paymentListToldSince, arg.Gateway, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsPayment{}
+	for rows.Next() {
+		var i PaymentsPayment
+		if err := rows.Scan(
+			&i.ID,
+			&i.Gateway,
+			&i.GatewayPaymentID,
+			&i.InvoiceID,
+			&i.PaymentIntentID,
+			&i.Purpose,
+			&i.LocalID,
+			&i.CustomerID,
+			&i.AmountCents,
+			&i.Method,
+			&i.NativeStatus,
+			&i.SettledAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Counted,
+			&i.DueAt,
+			&i.ShownAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const paymentMoveTo = `-- name: PaymentMoveTo :execrows
 UPDATE payments.payments SET purpose = 'subscription', local_id = $1, updated_at = $2
 WHERE gateway = $3 AND gateway_payment_id = $4 AND customer_id = $5
@@ -281,13 +335,13 @@ func (q *Queries) PaymentMoveTo(ctx context.Context, db DBTX, arg PaymentMoveToP
 	return result.RowsAffected(), nil
 }
 
-const paymentPaidFor = `-- name: PaymentPaidFor :one
-SELECT EXISTS (
-    SELECT 1 FROM payments.payments p
-    WHERE p.purpose = 'subscription' AND p.local_id = $1 AND p.gateway = $2 AND p.due_at = $3::timestamptz AND p.gateway_payment_id <> $4 AND p.counted
-      AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
-      AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
-          WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed'))
+const paymentPaidFor = `-- name: PaymentPaidFor :many
+SELECT p.gateway_payment_id, (p.shown_at IS NOT NULL)::boolean AS is_shown FROM payments.payments p
+WHERE p.purpose = 'subscription' AND p.local_id = $1 AND p.gateway = $2 AND p.due_at = $3::timestamptz AND p.gateway_payment_id <> $4 AND p.counted
+  AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
+  AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+      WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed')
+ORDER BY p.id
 `
 
 type PaymentPaidForParams struct {
@@ -297,17 +351,35 @@ type PaymentPaidForParams struct {
 	GatewayPaymentID string
 }
 
-// PaymentPaidFor reports whether another payment of a subscription counts that was charged for the same day, and of which something is left.
-func (q *Queries) PaymentPaidFor(ctx context.Context, db DBTX, arg PaymentPaidForParams) (bool, error) {
-	row := db.QueryRow(ctx, paymentPaidFor,
+type PaymentPaidForRow struct {
+	GatewayPaymentID string
+	IsShown          bool
+}
+
+// PaymentPaidFor lists the other payments of a subscription that count, were charged for the same day, and of which something is left.
+func (q *Queries) PaymentPaidFor(ctx context.Context, db DBTX, arg PaymentPaidForParams) ([]PaymentPaidForRow, error) {
+	rows, err := db.Query(ctx, paymentPaidFor,
 		arg.LocalID,
 		arg.Gateway,
 		arg.DueAt,
 		arg.GatewayPaymentID,
 	)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentPaidForRow{}
+	for rows.Next() {
+		var i PaymentPaidForRow
+		if err := rows.Scan(&i.GatewayPaymentID, &i.IsShown); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const paymentRepeat = `-- name: PaymentRepeat :exec
@@ -316,8 +388,9 @@ UPDATE payments.payments SET
     invoice_id = coalesce(invoice_id, $2),
     payment_intent_id = coalesce(payment_intent_id, $3),
     due_at = coalesce(due_at, $4),
-    updated_at = $5
-WHERE gateway = $6 AND gateway_payment_id = $7
+    shown_at = coalesce(shown_at, $5),
+    updated_at = $6
+WHERE gateway = $7 AND gateway_payment_id = $8
 `
 
 type PaymentRepeatParams struct {
@@ -325,6 +398,7 @@ type PaymentRepeatParams struct {
 	InvoiceID        *string
 	PaymentIntentID  *string
 	DueAt            *time.Time
+	ShownAt          *time.Time
 	At               time.Time
 	Gateway          string
 	GatewayPaymentID string
@@ -339,9 +413,71 @@ func (q *Queries) PaymentRepeat(ctx context.Context, db DBTX, arg PaymentRepeatP
 		arg.InvoiceID,
 		arg.PaymentIntentID,
 		arg.DueAt,
+		arg.ShownAt,
 		arg.At,
 		arg.Gateway,
 		arg.GatewayPaymentID,
 	)
 	return err
+}
+
+const paymentShown = `-- name: PaymentShown :exec
+UPDATE payments.payments SET shown_at = coalesce(shown_at, $1::timestamptz), due_at = coalesce($2, due_at), updated_at = $1
+WHERE gateway = $3 AND gateway_payment_id = $4
+`
+
+type PaymentShownParams struct {
+	At               time.Time
+	DueAt            *time.Time
+	Gateway          string
+	GatewayPaymentID string
+}
+
+// PaymentShown notes that the gateway shows a payment paid, and for which day it was made.
+func (q *Queries) PaymentShown(ctx context.Context, db DBTX, arg PaymentShownParams) error {
+	_, err := db.Exec(ctx, paymentShown,
+		arg.At,
+		arg.DueAt,
+		arg.Gateway,
+		arg.GatewayPaymentID,
+	)
+	return err
+}
+
+const paymentUncount = `-- name: PaymentUncount :one
+UPDATE payments.payments SET counted = false, updated_at = $1
+WHERE gateway = $2 AND gateway_payment_id = $3 AND counted
+RETURNING id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at
+`
+
+type PaymentUncountParams struct {
+	At               time.Time
+	Gateway          string
+	GatewayPaymentID string
+}
+
+// PaymentUncount takes a payment out of what opened its subscription or paid its periods.
+func (q *Queries) PaymentUncount(ctx context.Context, db DBTX, arg PaymentUncountParams) (PaymentsPayment, error) {
+	row := db.QueryRow(ctx, paymentUncount, arg.At, arg.Gateway, arg.GatewayPaymentID)
+	var i PaymentsPayment
+	err := row.Scan(
+		&i.ID,
+		&i.Gateway,
+		&i.GatewayPaymentID,
+		&i.InvoiceID,
+		&i.PaymentIntentID,
+		&i.Purpose,
+		&i.LocalID,
+		&i.CustomerID,
+		&i.AmountCents,
+		&i.Method,
+		&i.NativeStatus,
+		&i.SettledAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Counted,
+		&i.DueAt,
+		&i.ShownAt,
+	)
+	return i, err
 }

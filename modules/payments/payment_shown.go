@@ -1,0 +1,136 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// PaidFor is a payment that paid for a day.
+type PaidFor struct {
+	PaymentID string
+	Shown     bool // the gateway showed it, once it was asked
+}
+
+// PaidFor lists the other payments of a subscription that count, that gateway A charged for
+// the same day (Payment.MadeFor), and of which something is left.
+func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway GatewayName, subscription objectid.ID, p Payment) ([]PaidFor, error) {
+	if p.MadeFor == nil {
+		return nil, nil
+	}
+	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: string(gateway), DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
+	if err != nil {
+		return nil, fmt.Errorf("read what was paid for %s: %w", p.MadeFor.Format(time.DateOnly), err)
+	}
+	all := make([]PaidFor, len(rows))
+	for i, row := range rows {
+		all[i] = PaidFor{PaymentID: row.GatewayPaymentID, Shown: row.IsShown}
+	}
+	return all, nil
+}
+
+// IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
+// has become of it since, is read no more.
+func (s *Service) IsShown(ctx context.Context, name GatewayName, paymentID string) (bool, error) {
+	gateway, configured := s.gateways[name]
+	if !configured {
+		return false, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
+	}
+	live, err := gateway.Confirm(Background(ctx), s.bookedPayment(paymentID))
+	if errors.Is(err, ErrGatewayMissing) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read payment %s: %w", paymentID, err)
+	}
+	err = s.db.PaymentShown(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentShownParams{
+		Gateway: string(name), GatewayPaymentID: paymentID, DueAt: live.Payment.MadeFor, At: s.deps.Clock.Now(),
+	})
+	if err != nil {
+		return false, fmt.Errorf("note that payment %s is shown: %w", paymentID, err)
+	}
+	return true, nil
+}
+
+func (s *Service) bookedPayment(payment string) Event {
+	return Event{Gateway: GWA, Type: Reconciled, Kind: PaymentWasSettled, CreatedAt: s.deps.Clock.Now(), Payment: &Payment{ID: payment}}
+}
+
+// unshownNote is what people are told of money that is booked and that its gateway does
+// not show.
+const unshownNote = "An event alone told that it was paid: the gateway does not show it so."
+
+// UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
+// lists it for people. The ledger keeps it.
+func (s *Service) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentID string) error {
+	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{Gateway: string(gateway), GatewayPaymentID: paymentID, At: s.deps.Clock.Now()})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("take payment %s out of what counts: %w", paymentID, err)
+	}
+	return s.listUnshownTx(ctx, tx, row)
+}
+
+func (s *Service) listUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
+	u := Unapplied{
+		Kind: UnappliedUnknown, Gateway: GatewayName(row.Gateway), PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
+		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
+	}
+	if row.Purpose == string(ForOrder) {
+		u.OrderID = row.LocalID
+	} else {
+		u.SubscriptionID = row.LocalID
+	}
+	_, err := s.RecordUnappliedTx(ctx, tx, u)
+	return err
+}
+
+// reconcileTold compares the payments that are booked here since, and that only an event
+// has told: what gateway A does not show as paid is listed for people. Listed are the ids
+// of those that the lists of the gateway have shown.
+func (s *Service) reconcileTold(ctx context.Context, gateway Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
+	if gateway.Name() != GWA {
+		return nil
+	}
+	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: string(GWA), Since: o.Since})
+	if err != nil {
+		return fmt.Errorf("list booked payments: %w", err)
+	}
+	var failed error
+	for _, row := range rows {
+		if listed[row.GatewayPaymentID] {
+			continue
+		}
+		if err := s.Pace(ctx, GWA); err != nil {
+			return errors.Join(failed, err)
+		}
+		shown, err := s.shows(ctx, gateway, []Event{s.bookedPayment(row.GatewayPaymentID)})
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))
+			continue
+		}
+		if shown {
+			continue
+		}
+		f := Finding{
+			Gateway: GWA, Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID, Amount: money.Cents(row.AmountCents), Verdict: Unknown,
+			Detail: "booked here, not shown there as paid",
+		}
+		s.tell(ctx, f)
+		report.Add(f)
+		if !o.DryRun {
+			failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.listUnshownTx(ctx, tx, row) }))
+		}
+	}
+	return failed
+}
