@@ -34,14 +34,34 @@ func (b *bundle) unbooked(t *testing.T, at *stage.Stage, eventType string) strin
 	return ""
 }
 
+// openedAt is when the dispute was opened that gateway A has to tell.
+func (b *bundle) openedAt(t *testing.T) time.Time {
+	t.Helper()
+	for _, d := range b.gateways.Sandbox.GWA.Stage().Webhooks.Deliveries() {
+		if d.Type == "PAYMENT_CHARGEBACK_REQUESTED" {
+			var e struct{ DateCreated string }
+			require.NoError(t, json.Unmarshal(d.Body, &e))
+			at, err := time.ParseInLocation(time.DateTime, e.DateCreated, b.zone(t))
+			require.NoError(t, err)
+			return at
+		}
+	}
+	t.Fatal("no dispute waits")
+	return time.Time{}
+}
+
 // TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough: it was paid after the dispute
 // had been opened, and goes back, however the dispute ends. The money of months that a lost
 // dispute took away beside it is listed for people where the month had begun.
 func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 	t.Parallel()
 	for gateway, d := range eachDispute {
-		for _, end := range []string{"won", "lost"} {
-			t.Run(gateway+" "+end, func(t *testing.T) {
+		for _, end := range []string{"won", "lost", "lost at once"} {
+			end, atOnce := strings.CutSuffix(end, " at once")
+			if atOnce && gateway == "gwb" {
+				continue // its periods begin with their payment
+			}
+			t.Run(gateway+" "+end+map[bool]string{true: " at once"}[atOnce], func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
 				id := d.begin(b, t)
@@ -50,8 +70,10 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 				next := column[time.Time](t, b, id, "next_billing_date")
 				b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 				dispute := d.open(b, t, id)
-				b.clock.Advance(time.Minute)
-				b.gateways.Advance(t, time.Minute)
+				if !atOnce {
+					b.clock.Advance(time.Minute)
+					b.gateways.Advance(t, time.Minute)
+				}
 				recurring[gateway].renew(b, t, id)
 				tell, paid, disputed := b.gateways.DeliverGWA, "PAYMENT_CONFIRMED", "PAYMENT_CHARGEBACK_REQUESTED"
 				if gateway == "gwb" {
@@ -60,6 +82,11 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 				tell(t, b.serve().url, paid, b.unbooked(t, stages[gateway](b), paid))
 				require.Equal(t, "active", b.status(t, id))
 				require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
+				if atOnce {
+					_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET settled_at = $1 WHERE gateway_payment_id <> $2",
+						b.openedAt(t), dispute)
+					require.NoError(t, err)
+				}
 				tell(t, b.serve().url, disputed, dispute)
 				b.replay(t)
 				b.signLater(t)

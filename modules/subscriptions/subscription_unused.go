@@ -100,6 +100,15 @@ func slippedThrough(sub row, disputes []payments.Dispute, p payments.LedgerPayme
 	})
 }
 
+// slippedAsOpened reports whether a payment was charged by itself in the second in which
+// such a dispute was opened, for a period that had not begun then.
+func slippedAsOpened(sub row, disputes []payments.Dispute, p payments.LedgerPayment, begins time.Time) bool {
+	return !paysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+		return !d.OfNothing && takesMoney(d) && begins.After(d.OpenedAt) &&
+			p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
+	})
+}
+
 // listSlippedTx lists what was charged after the dispute had been opened and was booked
 // before that was told, as keepPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
@@ -116,7 +125,15 @@ func (s *Service) listSlippedTx(ctx context.Context, tx pgx.Tx, sub row) error {
 		return err
 	}
 	for _, p := range paid {
-		if !slippedThrough(sub, disputes, p) || disputedPayment(disputes, p.Payment) {
+		slipped := slippedThrough(sub, disputes, p)
+		if !slipped {
+			begins, _, _, err := s.periodOfTx(ctx, tx, sub, p)
+			if err != nil {
+				return err
+			}
+			slipped = slippedAsOpened(sub, disputes, p, begins)
+		}
+		if !slipped || disputedPayment(disputes, p.Payment) {
 			continue
 		}
 		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
