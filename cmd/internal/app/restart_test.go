@@ -182,9 +182,12 @@ type event struct {
 func (s *storm) event(n int) event {
 	p := s.payers[n%len(s.payers)]
 	if n%2 == 0 {
+		// Each is charged for a day of its own: a second one for a day would be a duplicate, which counts for nothing.
+		due := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -n).Format(time.DateOnly)
 		e := event{gateway: "gwa", payment: fmt.Sprintf("pay_%012d", n)}
 		e.body = replaced(s.sampleA, "evt_15e444ff9b9ab9ec29294aa1abe68025&41870213", fmt.Sprintf("evt_%032x&%d", n, n),
-			"pay_a1b2c3d4e5f6g7h8", e.payment, "sub_k3v9x1m7q2t8w4z6", p.remote, "66f0a1b2c3d4e5f607182a01", p.id)
+			"pay_a1b2c3d4e5f6g7h8", e.payment, "sub_k3v9x1m7q2t8w4z6", p.remote, "66f0a1b2c3d4e5f607182a01", p.id,
+			`ueDate": "2026-11-20"`, `ueDate": "`+due+`"`)
 		return e
 	}
 	e := event{gateway: "gwb", payment: fmt.Sprintf("in_%012d", n)}

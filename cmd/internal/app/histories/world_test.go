@@ -281,7 +281,8 @@ func cpf(n int) string {
 
 // fullSQL lists what histories fill.
 const fullSQL = `SELECT format('DELETE FROM %I.%I;', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND (n.nspname = 'payments' AND c.relname <> 'database_marks' OR n.nspname = 'tickets' OR n.nspname = 'finance' AND c.relname <> 'settings'
+	WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND (n.nspname = 'tickets' OR n.nspname = 'finance' AND c.relname <> 'settings'
+		OR n.nspname = 'payments' AND c.relname <> 'database_marks'
 		OR n.nspname = 'subscriptions' AND c.relname <> 'plans'
 		OR n.nspname = 'accounts' AND c.relname NOT IN ('users', 'users_type')
 		OR n.nspname || '.' || c.relname IN ('jobs.river_job', 'promos.redemptions', 'platform.idempotency_keys'))`
