@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -26,7 +27,7 @@ func (s *Service) ticketCode(ctx context.Context, in *ticketInput) (*httpapi.Out
 	if err != nil {
 		return nil, err
 	}
-	if Status(t.Status) != Available {
+	if t.Status != state.Available {
 		return nil, notAvailable(t, "")
 	}
 	block, err := s.db.TicketBlock(ctx, s.pool, t.ID)
@@ -38,7 +39,7 @@ func (s *Service) ticketCode(ctx context.Context, in *ticketInput) (*httpapi.Out
 		return nil, fmt.Errorf("read event: %w", err)
 	}
 	if !e.EndsAt.After(s.clock.Now()) {
-		return nil, notAvailable(ticket{Status: string(Expired)}, "")
+		return nil, notAvailable(ticket{Status: state.Expired}, "")
 	}
 	if block.Reason != "" {
 		return nil, notAvailable(t, block.Reason)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -142,7 +143,7 @@ func (s *Service) scanRefused(ctx context.Context, r *scanResult, sc scan, at ti
 		return fmt.Errorf("read ticket: %w", err)
 	}
 	r.Result, r.ConsumedAt = scanOutcome(t, sc), httpapi.TimePtr(t.ConsumedAt)
-	if Status(t.Status) == Consumed {
+	if t.Status == state.Consumed {
 		return nil
 	}
 	block, err := s.db.TicketBlock(ctx, s.pool, t.ID)
@@ -183,10 +184,10 @@ func (sc scan) told() string {
 // scanOutcome says why a scan did not consume its ticket. A device that repeats
 // an upload without a nonce is known by the instant that it tells.
 func scanOutcome(t ticket, sc scan) string {
-	switch Status(t.Status) {
-	case Pending:
+	switch t.Status {
+	case state.Pending:
 		return scanPending
-	case Consumed:
+	case state.Consumed:
 		same := sc.Nonce
 		if same == "" {
 			same = sc.told()

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
@@ -146,7 +147,7 @@ func (s *Service) eventMailOf(ctx context.Context, e event, holder accounts.Cust
 		if err != nil {
 			return data, fmt.Errorf("read tickets: %w", err)
 		}
-		if args.Template == mailMoved && slices.ContainsFunc(tickets, func(t ticket) bool { return Status(t.Status) == Consumed }) {
+		if args.Template == mailMoved && slices.ContainsFunc(tickets, func(t ticket) bool { return t.Status == state.Consumed }) {
 			continue // it cannot be given back
 		}
 		left, _, err := s.givenBackOf(ctx, s.pool, o, since)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -131,7 +132,7 @@ func overtaken(o order, template string, now time.Time) bool {
 	case mailPix:
 		return !payable(o, now)
 	case mailNothingOwed:
-		return State(o.State) != Released // money has come after all, and has its own mail
+		return o.State != state.Released // money has come after all, and has its own mail
 	}
 	return false
 }
@@ -145,7 +146,7 @@ func (s *Service) drawTickets(ctx context.Context, o order) ([]mailTicket, []mai
 	var shown []mailTicket
 	var pictures []mail.Inline
 	for _, t := range tickets {
-		if Status(t.Status) != Available {
+		if t.Status != state.Available {
 			continue
 		}
 		code := s.codeOf(t)

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -30,19 +31,19 @@ func (s *Service) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 	if err != nil {
 		return nil, fmt.Errorf("read order: %w", err)
 	}
-	if State(o.State) == Reserved {
+	if o.State == state.Reserved {
 		if o, err = s.cancelReserved(ctx, o, q); err != nil {
 			return nil, err
 		}
 	}
-	if State(o.State) != Paid {
+	if o.State != state.Paid {
 		return nil, nil //nolint:nilnil // nothing is left to do
 	}
 	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)
 	}
-	used := slices.ContainsFunc(tickets, func(t ticket) bool { return Status(t.Status) == Consumed })
+	used := slices.ContainsFunc(tickets, func(t ticket) bool { return t.Status == state.Consumed })
 	if used && !q.Consumed {
 		return nil, fault.Conflict("Tickets of the order were used: include_consumed cancels it all the same.").WithField("include_consumed")
 	}
@@ -77,7 +78,7 @@ func (s *Service) cancelReserved(ctx context.Context, o order, q TicketRefund) (
 func (s *Service) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
-		if err != nil || State(o.State) != Paid {
+		if err != nil || o.State != state.Paid {
 			return err
 		}
 		if err := auditCancelTx(ctx, tx, id, q.Reason); err != nil {
@@ -90,7 +91,7 @@ func (s *Service) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund
 		if err != nil {
 			return fmt.Errorf("void tickets: %w", err)
 		}
-		return s.moveTx(ctx, tx, &o, MoneyReturned, func(o *order) { o.PaymentStatus = statusRefunded })
+		return s.moveTx(ctx, tx, &o, state.MoneyReturned, func(o *order) { o.PaymentStatus = statusRefunded })
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -31,7 +32,7 @@ func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 	if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
-	if err := s.moveTx(ctx, tx, o, PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
+	if err := s.moveTx(ctx, tx, o, state.PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{

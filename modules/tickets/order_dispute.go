@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 )
 
 // Why a ticket opens no door although it is neither used nor expired, as the SQL function
@@ -36,7 +37,7 @@ func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 			return err
 		}
 	}
-	if _, loses := Next(State(o.State), DisputeLost); !lost || !loses {
+	if _, loses := state.Next(o.State, state.DisputeLost); !lost || !loses {
 		return nil
 	}
 	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
@@ -46,7 +47,7 @@ func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
-	return s.moveTx(ctx, tx, o, DisputeLost, func(o *order) { o.PaymentStatus = statusChargebackLost })
+	return s.moveTx(ctx, tx, o, state.DisputeLost, func(o *order) { o.PaymentStatus = statusChargebackLost })
 }
 
 func (s *Service) disputesTx(ctx context.Context, tx pgx.Tx, o order) (open, lost bool, err error) {

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -115,7 +116,7 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *order, e pay
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
 // still be paid until its places are given back; it only gets the gateway's word.
 func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
-	if e.Payment == nil || State(o.State) != Reserved {
+	if e.Payment == nil || o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
 	if e.Payment.Status == payments.PaymentFailed {
@@ -128,7 +129,7 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, o *order, e pay
 // declined card is told by the answer to the buyer, too; whichever comes first
 // gives the places back.
 func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
-	if State(o.State) != Reserved {
+	if o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
 	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {

@@ -14,6 +14,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
@@ -21,39 +22,18 @@ import (
 	"marquee/platform/postgres"
 )
 
-// giveBackWhy is why all of an order's money goes back.
-type giveBackWhy string
-
-// The reasons.
-const (
-	withdrawn      giveBackWhy = "withdrawn"
-	eventMoved     giveBackWhy = "event_moved"
-	eventCancelled giveBackWhy = "event_cancelled"
-)
-
-// reason is what the ledger of refunds says.
-func (w giveBackWhy) reason() string {
-	switch w {
-	case eventMoved:
-		return "The event was moved, and the buyer gave the tickets back."
-	case eventCancelled:
-		return "The event was called off."
-	}
-	return "Withdrawal within the days of regret (CDC, art. 49)."
-}
-
 // askGiveBackTx notes the refund that gives a whole order back, in the transaction that
 // commits it. Who gives tickets back has them no more, and their places are free at once;
 // those of a called off event are blocked already, and expire with the refund.
-func (s *Service) askGiveBackTx(ctx context.Context, tx pgx.Tx, o order, why giveBackWhy, r payments.Refund) error {
+func (s *Service) askGiveBackTx(ctx context.Context, tx pgx.Tx, o order, why state.GivenBack, r payments.Refund) error {
 	if why == "" {
 		return nil
 	}
-	err := s.db.GiveBackAsk(ctx, tx, ticketsdb.GiveBackAskParams{OrderID: o.ID, EventID: o.EventID, Why: string(why), Now: &r.RequestedAt, RefundID: r.ID.String()})
+	err := s.db.GiveBackAsk(ctx, tx, ticketsdb.GiveBackAskParams{OrderID: o.ID, EventID: o.EventID, Why: why, Now: &r.RequestedAt, RefundID: r.ID.String()})
 	if err != nil {
 		return fmt.Errorf("note that the order is given back: %w", err)
 	}
-	if why == eventCancelled {
+	if why == state.EventCancelled {
 		return nil
 	}
 	if err := s.db.TicketLeave(ctx, tx, ticketsdb.TicketLeaveParams{OrderID: &o.ID, RefundID: r.ID.String(), Now: r.RequestedAt}); err != nil {
@@ -84,12 +64,12 @@ func (s *Service) followGiveBackTx(ctx context.Context, tx pgx.Tx, o order, m or
 		if err := s.db.GiveBackFail(ctx, tx, ticketsdb.GiveBackFailParams{OrderID: o.ID, Now: new(s.clock.Now())}); err != nil {
 			return givenBack, fmt.Errorf("note that the refund failed: %w", err)
 		}
-		return givenBack, s.listNotGivenBackTx(ctx, tx, o, m, giveBackWhy(g.Why), r)
+		return givenBack, s.listNotGivenBackTx(ctx, tx, o, m, g.Why, r)
 	}
 	return givenBack, nil
 }
 
-func (s *Service) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o order, m orderMoney, why giveBackWhy, r payments.Refund) error {
+func (s *Service) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o order, m orderMoney, why state.GivenBack, r payments.Refund) error {
 	for _, p := range m.paid {
 		if p.Payment.ID != text(o.GatewayPaymentID) {
 			continue
@@ -97,7 +77,7 @@ func (s *Service) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o order, m 
 		left, _ := m.left(p.Payment)
 		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left, CustomerID: o.CustomerID, OrderID: o.ID,
-			PaidAt: p.Payment.SettledAt, Note: why.reason() + " The gateway did not give the money back: " + r.Failure, Bought: true,
+			PaidAt: p.Payment.SettledAt, Note: why.Reason() + " The gateway did not give the money back: " + r.Failure, Bought: true,
 		})
 		return err
 	}
@@ -199,8 +179,8 @@ func (s *Service) giveBackDue(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read how the order is given back: %w", err)
 	}
-	why := giveBackWhy(g.Why)
-	_, err = s.RefundTickets(ctx, TicketRefund{OrderID: id, Consumed: true, Reason: why.reason(), why: why})
+	why := g.Why
+	_, err = s.RefundTickets(ctx, TicketRefund{OrderID: id, Consumed: true, Reason: why.Reason(), why: why})
 	faultpoint.Hit("give_back.one_done")
 	if err == nil || errors.Is(err, payments.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -162,7 +163,7 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
-	if State(o.State) == Paid && text(e.CancelRefund) != refundAll {
+	if o.State == state.Paid && text(e.CancelRefund) != refundAll {
 		until, _ := s.withdrawalUntil(e, o)
 		body.WithdrawalUntil = httpapi.TimePtr(until)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/state"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -80,7 +81,7 @@ func (s *Service) each(ctx context.Context, ids []objectid.ID, step func(context
 // ran out or its event ended.
 func (s *Service) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
 	o, err := s.db.OrderGet(ctx, s.pool, id)
-	if err != nil || State(o.State) != Reserved || o.IntentOpen {
+	if err != nil || o.State != state.Reserved || o.IntentOpen {
 		return err
 	}
 	return s.giveBack(ctx, id)
@@ -138,7 +139,7 @@ func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, args refundArgs
 func (s *Service) queueRefund(ctx context.Context, id objectid.ID) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
-		if err != nil || State(o.State) != RefundDue || o.GatewayPaymentID == nil {
+		if err != nil || o.State != state.RefundDue || o.GatewayPaymentID == nil {
 			return err
 		}
 		return s.refundLaterTx(ctx, tx, o, *o.GatewayPaymentID)
@@ -175,7 +176,7 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	}
 	reason := "No place was left when the payment arrived."
 	if e.CancelledAt != nil {
-		reason = eventCancelled.reason()
+		reason = state.EventCancelled.Reason()
 	}
 	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: reason},
 		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
@@ -235,7 +236,7 @@ func (s *Service) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, pay
 		return err
 	}
 	switch {
-	case State(o.State) == RefundDue:
+	case o.State == state.RefundDue:
 		return s.returnedTx(ctx, tx, &o)
 	case text(o.GatewayPaymentID) == paymentID:
 		return nil // the refund's webhook was faster, and has told the buyer

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -55,7 +56,7 @@ func (s *Service) holderMAC(kind string, event objectid.ID, value string) []byte
 // keptWith is what of it is written with an order: only what a limit asks for.
 func (h holder) keptWith(o order, e event) holder {
 	switch {
-	case State(o.State) == Reserved:
+	case o.State == state.Reserved:
 		return h
 	case e.MaxPerPerson != nil:
 		return holder{taxID: h.taxID, email: h.email}

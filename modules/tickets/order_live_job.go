@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/state"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -125,7 +126,7 @@ func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *order, p 
 			return err
 		}
 	}
-	if text(o.GatewayPaymentID) != p.ID || State(o.State) != Reserved {
+	if text(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
 		return nil
 	}
 	return s.giveBackTx(ctx, tx, o, answer{ranOut: true})

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -100,7 +101,7 @@ func (s *Service) offerable(ctx context.Context, o order, a answer) (answer, err
 
 // payable reports whether an order's places are held and its code can be paid.
 func payable(o order, now time.Time) bool {
-	return State(o.State) == Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
+	return o.State == state.Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
 }
 
 // adopt opens the intent of an order that has none: the release before made it.

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -87,10 +88,10 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {
 		return err
 	}
-	if _, bounces := Next(State(o.State), RefundBounced); bounces && len(m.paid) > 0 && !m.whole(*o) {
+	if _, bounces := state.Next(o.State, state.RefundBounced); bounces && len(m.paid) > 0 && !m.whole(*o) {
 		return s.refundAgainTx(ctx, tx, o)
 	}
-	if _, returns := Next(State(o.State), MoneyReturned); !returns || !m.whole(*o) {
+	if _, returns := state.Next(o.State, state.MoneyReturned); !returns || !m.whole(*o) {
 		return nil
 	}
 	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
@@ -99,8 +100,8 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err := s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.clock.Now()}); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
-	due := State(o.State) == RefundDue
-	err = s.moveTx(ctx, tx, o, MoneyReturned, func(o *order) {
+	due := o.State == state.RefundDue
+	err = s.moveTx(ctx, tx, o, state.MoneyReturned, func(o *order) {
 		o.PaymentStatus = refundedStatus(payments.GatewayName(text(o.Gateway)))
 	})
 	if err != nil || !due {
@@ -112,7 +113,7 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 // refundAgainTx: the tickets are void, so that the money has to go back all the
 // same. As long as it does not, the order stays among those whose refund is due.
 func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error {
-	err := s.moveTx(ctx, tx, o, RefundBounced, func(o *order) {
+	err := s.moveTx(ctx, tx, o, state.RefundBounced, func(o *order) {
 		o.PaymentStatus = settledStatus(payments.GatewayName(text(o.Gateway)))
 	})
 	if err != nil || o.GatewayPaymentID == nil {

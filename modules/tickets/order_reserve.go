@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
@@ -154,10 +155,10 @@ func (s *Service) newOrder(e event, w wish, now time.Time) order {
 		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin, CreatedAt: now, UpdatedAt: now,
 	}
 	if w.gateway == nil {
-		o.State, o.PaymentStatus, o.PaidAt = string(Paid), statusConfirmed, &now
+		o.State, o.PaymentStatus, o.PaidAt = state.Paid, statusConfirmed, &now
 		return o
 	}
-	o.State, o.PaymentStatus, o.IntentOpen = string(Reserved), openStatus(w.gateway.Name(), w.method), true
+	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, openStatus(w.gateway.Name(), w.method), true
 	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(string(w.gateway.Name())), new(string(w.method)), filled(w.payer.GatewayID)
 	o.RecoveryAt = new(now.Add(adoptAfter))
 	o.HoldUntil = new(s.holdUntil(e, w.method, now))

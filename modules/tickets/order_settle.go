@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -140,7 +141,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 		if firstSight {
 			o.GatewayPaymentID = &p.ID
 		}
-		if a.pix != nil && State(o.State) == Reserved {
+		if a.pix != nil && o.State == state.Reserved {
 			learnPix(o, a.pix)
 		}
 		if !a.open {
@@ -213,7 +214,7 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 	if err != nil {
 		return err
 	}
-	if _, ok := Next(State(o.State), PaymentSeated); !ok {
+	if _, ok := state.Next(o.State, state.PaymentSeated); !ok {
 		return nil
 	}
 	gone, err := s.isGoneTx(ctx, tx, o.CustomerID)
@@ -233,7 +234,7 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
 			return fmt.Errorf("give places back: %w", err)
 		}
-		if err := s.moveTx(ctx, tx, o, PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
+		if err := s.moveTx(ctx, tx, o, state.PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
 			return err
 		}
 		note, err := s.whyNotSeatedTx(ctx, tx, *o)
@@ -248,7 +249,7 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		}
 		return s.refundLaterTx(ctx, tx, *o, p.ID)
 	}
-	if err := s.moveTx(ctx, tx, o, PaymentSeated, func(o *order) { o.PaidAt = &now }); err != nil {
+	if err := s.moveTx(ctx, tx, o, state.PaymentSeated, func(o *order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
 	if err := s.disputedTx(ctx, tx, o); err != nil { // as above
@@ -306,7 +307,7 @@ func later(now, told string) string {
 // paidTx does what follows from an order being paid: a guest gets his tickets by
 // mail.
 func (s *Service) paidTx(ctx context.Context, tx pgx.Tx, o order) error {
-	if State(o.State) != Paid || !o.WithoutLogin {
+	if o.State != state.Paid || !o.WithoutLogin {
 		return nil
 	}
 	return s.mailLaterTx(ctx, tx, o.ID, mailConfirmation)
@@ -339,7 +340,7 @@ func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, 
 		return false, nil
 	}
 	reason := "paid"
-	if State(o.State) == Released {
+	if o.State == state.Released {
 		reason = "paid_late"
 	}
 	if _, err = s.db.TicketSeatOfOrder(ctx, tx, ticketsdb.TicketSeatOfOrderParams{OrderID: &o.ID, Reason: reason, Now: now}); err != nil {
@@ -359,7 +360,7 @@ func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, 
 // answered that it is not known, and hears from a look that it came to nothing, is
 // written that nothing is owed.
 func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer) error {
-	if _, ok := Next(State(o.State), GiveBack); !ok {
+	if _, ok := state.Next(o.State, state.GiveBack); !ok {
 		return s.saveTx(ctx, tx, o, closeIntent, a.end)
 	}
 	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
@@ -379,7 +380,7 @@ func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer)
 			return err
 		}
 	}
-	return s.moveTx(ctx, tx, o, GiveBack, func(o *order) {
+	return s.moveTx(ctx, tx, o, state.GiveBack, func(o *order) {
 		o.PaymentStatus = endStatus(payments.GatewayName(text(o.Gateway)))
 		o.PixPayload, o.PixImage = nil, nil
 		if o.GatewayPaymentID == nil && a.pix != nil {
@@ -391,13 +392,13 @@ func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer)
 
 // moveTx takes a locked order where the action leads and is the only way in which
 // its state changes. An action that the state holds against is a mistake of ours.
-func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, o *order, by Action, edit func(*order), end ...intentEnd) error {
-	to, ok := Next(State(o.State), by)
+func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, o *order, by state.Action, edit func(*order), end ...intentEnd) error {
+	to, ok := state.Next(o.State, by)
 	if !ok {
 		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
 	}
 	return s.saveTx(ctx, tx, o, func(o *order) {
-		o.State = string(to)
+		o.State = to
 		edit(o)
 	}, end...)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -44,14 +45,14 @@ func (s *Service) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read order: %w", err)
 	}
-	reason := TicketRefund{OrderID: o.ID, Reason: withdrawn.reason()}
-	if State(o.State) == Reserved {
+	reason := TicketRefund{OrderID: o.ID, Reason: state.Withdrawn.Reason()}
+	if o.State == state.Reserved {
 		if o, err = s.cancelReserved(ctx, o, reason); err != nil {
 			return withdrawal{}, err
 		}
 	}
 	asked, err := s.isGivenBack(ctx, o)
-	if err != nil || asked || State(o.State) != Paid && State(o.State) != Lost {
+	if err != nil || asked || o.State != state.Paid && o.State != state.Lost {
 		return s.withdrawalOf(ctx, o.ID, err)
 	}
 	why, err := s.mayWithdraw(ctx, o)
@@ -61,7 +62,7 @@ func (s *Service) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 	if o.TotalCents == 0 {
 		return s.withdrawalOf(ctx, o.ID, s.cancelFree(context.WithoutCancel(ctx), o.ID, reason))
 	}
-	_, refused := s.RefundTickets(ctx, TicketRefund{OrderID: o.ID, Consumed: why == eventCancelled, Reason: why.reason(), why: why})
+	_, refused := s.RefundTickets(ctx, TicketRefund{OrderID: o.ID, Consumed: why == state.EventCancelled, Reason: why.Reason(), why: why})
 	if refused == nil {
 		return s.withdrawalOf(ctx, o.ID, nil)
 	}
@@ -80,11 +81,11 @@ func (s *Service) isGivenBack(ctx context.Context, o order) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read how the order is given back: %w", err)
 	}
-	return g.AskedAt != nil && (g.RefundID != nil || g.FailedAt != nil || g.Why != string(eventCancelled)), nil
+	return g.AskedAt != nil && (g.RefundID != nil || g.FailedAt != nil || g.Why != state.EventCancelled), nil
 }
 
 // mayWithdraw answers by which right a paid order may be given back, or why not.
-func (s *Service) mayWithdraw(ctx context.Context, o order) (giveBackWhy, error) {
+func (s *Service) mayWithdraw(ctx context.Context, o order) (state.GivenBack, error) {
 	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
 	if err != nil {
 		return "", fmt.Errorf("read event: %w", err)
@@ -98,15 +99,15 @@ func (s *Service) mayWithdraw(ctx context.Context, o order) (giveBackWhy, error)
 	if until != nil {
 		ends = " The right of withdrawal ends at " + until.UTC().Format(time.RFC3339) + "."
 	}
-	used := slices.ContainsFunc(tickets, func(t ticket) bool { return Status(t.Status) == Consumed })
+	used := slices.ContainsFunc(tickets, func(t ticket) bool { return t.Status == state.Consumed })
 	switch {
-	case State(o.State) == Lost || o.DisputedAt != nil:
+	case o.State == state.Lost || o.DisputedAt != nil:
 		return "", errNoWithdrawal("The order's payment is disputed: the bank decides about the money." + ends)
 	case until == nil:
 		return "", errNoWithdrawal("Withdrawal is not offered.")
 	case !s.clock.Now().Before(*until):
 		return "", errNoWithdrawal("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
-	case used && why != eventCancelled:
+	case used && why != state.EventCancelled:
 		return "", errNoWithdrawal("A ticket of the order was used." + ends)
 	}
 	return why, nil
@@ -121,15 +122,15 @@ func errNoWithdrawal(message string) error {
 // that of its payment, and WithdrawalBefore the event at the latest; whatever these limits,
 // until refund_until of an event that was moved or called off; a free order until its event
 // begins. Nil where there is no such right.
-func (s *Service) withdrawalUntil(e event, o order) (*time.Time, giveBackWhy) {
+func (s *Service) withdrawalUntil(e event, o order) (*time.Time, state.GivenBack) {
 	now := s.clock.Now()
 	switch {
 	case e.CancelledAt != nil && text(e.CancelRefund) == refundAll:
-		return new(now.Add(time.Hour)), eventCancelled // without an end
+		return new(now.Add(time.Hour)), state.EventCancelled // without an end
 	case e.CancelledAt != nil:
-		return e.RefundUntil, eventCancelled
+		return e.RefundUntil, state.EventCancelled
 	case o.TotalCents == 0:
-		return &e.EventDate, withdrawn
+		return &e.EventDate, state.Withdrawn
 	}
 	var until *time.Time
 	if s.cfg.WithdrawalDays > 0 && o.PaidAt != nil {
@@ -141,9 +142,9 @@ func (s *Service) withdrawalUntil(e event, o order) (*time.Time, giveBackWhy) {
 		until = &end
 	}
 	if e.RefundUntil != nil && (until == nil || e.RefundUntil.After(*until)) {
-		return e.RefundUntil, eventMoved
+		return e.RefundUntil, state.EventMoved
 	}
-	return until, withdrawn
+	return until, state.Withdrawn
 }
 
 // withdrawalOf reads what became of it.

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
@@ -194,7 +195,7 @@ func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, err
 	if r.order, err = s.settle(ctx, r.order.ID, answer{pix: &charge}); err != nil {
 		return r, err
 	}
-	if state := State(r.order.State); state != Reserved && state != Paid {
+	if is := r.order.State; is != state.Reserved && is != state.Paid {
 		return r, errLatePix(fmt.Errorf("order %s was given up meanwhile", r.order.ID))
 	}
 	r.pix = &charge

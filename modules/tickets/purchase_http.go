@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -89,7 +90,7 @@ func purchaseBodyOf(r receipt) purchaseBody {
 		return body
 	}
 	body.Payment = &orderPaymentBody{ID: r.order.GatewayPaymentID, Status: statusPending, BillingType: "CREDIT_CARD"}
-	if State(r.order.State) == Paid {
+	if r.order.State == state.Paid {
 		body.Payment.Status = statusConfirmed
 	}
 	if text(r.order.PaymentMethod) == string(payments.MethodPix) {
@@ -108,7 +109,7 @@ func pixBodyOf(o order, c payments.PixCharge) *orderPixBody {
 func (s *Service) checkoutBodyOf(r receipt) (checkoutBody, error) {
 	p := purchaseBodyOf(r)
 	body := checkoutBody{Order: p.Order, Payment: p.Payment, Pix: p.Pix}
-	if State(r.order.State) != Paid {
+	if r.order.State != state.Paid {
 		return body, nil
 	}
 	codes := make([]ticketCodeBody, len(r.tickets))

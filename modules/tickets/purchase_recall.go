@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
@@ -21,7 +22,7 @@ func (s *Service) recall(ctx context.Context, orderID objectid.ID) (receipt, err
 		return receipt{}, fmt.Errorf("read order: %w", err)
 	}
 	switch {
-	case State(o.State) == Released:
+	case o.State == state.Released:
 		return receipt{}, httpapi.ErrCameToNothing
 	case o.IntentOpen:
 		return receipt{}, idempotency.InProgress()

@@ -9,23 +9,13 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/query"
-)
-
-// Status is a ticket's state (specification, Ticket status).
-type Status string
-
-// The states.
-const (
-	Pending   Status = "pending"
-	Available Status = "available"
-	Consumed  Status = "consumed"
-	Expired   Status = "expired"
 )
 
 // Tickets is the collection of the specification's Ticket.
@@ -38,7 +28,7 @@ var Tickets = collection.New(collection.Definition{
 		{Name: "ticket_order_id", Expr: "t.order_id", Kind: query.OID, Nullable: true, Doc: "Null when an admin or a promo code issued it"},
 		{Name: "title", Kind: query.String, Rule: collection.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 		{Name: "description", Kind: query.String, Nullable: true, Rule: collection.Rule{MaxLength: 1000}},
-		{Name: "status", Kind: query.String, Rule: collection.Rule{Default: string(Available), Enum: []string{string(Pending), string(Available), string(Consumed), string(Expired)}}},
+		{Name: "status", Kind: query.String, Rule: collection.Rule{Default: string(state.Available), Enum: []string{string(state.Pending), string(state.Available), string(state.Consumed), string(state.Expired)}}},
 		{Name: "blocked", Expr: "tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at)", Kind: query.String, Nullable: true, Doc: "Why the ticket opens no door although its status holds: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it"},
 		{Name: "promo_code_id", Kind: query.OID, Nullable: true, Write: collection.Kept},
 		{Name: "promo_code", Kind: query.String, Nullable: true, Write: collection.Kept},
@@ -172,7 +162,8 @@ func (s *Service) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.C
 }
 
 func errSoldOut() *fault.Error { return fault.Conflict("The event is sold out.") }
-func errEnded() *fault.Error   { return fault.Bad("The event is over: tickets are no longer sold.") }
+
+func errEnded() *fault.Error { return fault.Bad("The event is over: tickets are no longer sold.") }
 
 // filled is nil for "".
 func filled(s string) *string {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -124,7 +125,7 @@ func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, rea
 	if err != nil {
 		return t, fmt.Errorf("read ticket: %w", err)
 	}
-	if Status(t.Status) == Consumed && nonce != "" && text(t.ConsumeNonce) == nonce {
+	if t.Status == state.Consumed && nonce != "" && text(t.ConsumeNonce) == nonce {
 		return t, nil
 	}
 	block, err := s.db.TicketBlock(ctx, s.pool, id)
@@ -156,16 +157,16 @@ func (e *AlreadyConsumed) Error() string { return "ticket consumed at " + e.At.S
 // says of it, "" for nothing. The event may be over although the ticket has not expired
 // yet.
 func notAvailable(t ticket, blocked string) error {
-	switch Status(t.Status) {
-	case Available:
+	switch t.Status {
+	case state.Available:
 		if blocked != "" {
 			return fault.Conflict("This ticket is blocked: %s.", blocked).WithField("blocked")
 		}
 		return fault.Conflict("This ticket has expired.").WithField("status")
-	case Consumed:
+	case state.Consumed:
 		at := httpapi.Time(*t.ConsumedAt)
 		return fault.Conflict("This ticket was consumed at %s already.", at).WithField("consumed_at").WithCause(&AlreadyConsumed{At: at})
-	case Pending:
+	case state.Pending:
 		return fault.Conflict("This ticket is not paid yet: it is pending.").WithField("status")
 	default:
 		return fault.Conflict("This ticket has expired.").WithField("status")

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -29,10 +30,11 @@ func lockOrdersAndEvents(ctx context.Context, tx pgx.Tx, ids []objectid.ID) erro
 // for one whose order is not paid. Giving a ticket away is POST /tickets. Nor does it have a
 // ticket wait that is paid.
 func guardEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	wanted, ids := map[objectid.ID]string{}, []string{}
+	wanted, ids := map[objectid.ID]state.Ticket{}, []string{}
 	for _, rec := range records {
 		if status, ok := rec.Value("status"); ok {
-			wanted[rec.ID], _ = status.(string)
+			to, _ := status.(string)
+			wanted[rec.ID] = state.Ticket(to)
 			ids = append(ids, rec.ID.String())
 		}
 	}
@@ -45,7 +47,7 @@ func guardEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) er
 	}
 	for _, t := range rows {
 		to := wanted[t.ID]
-		if to == t.Status || to == string(Expired) {
+		if to == t.Status || to == state.Expired {
 			continue
 		}
 		if err := guardOf(t, to); err != nil {
@@ -55,22 +57,22 @@ func guardEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) er
 	return nil
 }
 
-func guardOf(t ticketsdb.TicketListStandingRow, to string) error {
-	state := State(t.OrderState)
+func guardOf(t ticketsdb.TicketListStandingRow, to state.Ticket) error {
+	order := state.Order(t.OrderState)
 	switch {
-	case t.RefundAsked || state == Refunded || state == RefundDue:
+	case t.RefundAsked || order == state.Refunded || order == state.RefundDue:
 		return errNotGood(t.ID, "its share of the order's money is given back, or on its way")
-	case state == Lost:
+	case order == state.Lost:
 		return errNotGood(t.ID, "a dispute took the order's money")
 	case t.Disputed:
 		return errNotGood(t.ID, "the order's payment is disputed")
 	case t.Cancelled:
 		return errNotGood(t.ID, "its event is called off")
-	case (state == Reserved || state == Released) && to != string(Pending):
+	case (order == state.Reserved || order == state.Released) && to != state.Pending:
 		return fault.Conflict("Ticket %s cannot be %s: its order is not paid. POST /tickets gives a ticket away.", t.ID, to).WithField("status")
-	case state == Released:
+	case order == state.Released:
 		return errNotGood(t.ID, "its order was not paid")
-	case state == Paid && to == string(Pending):
+	case order == state.Paid && to == state.Pending:
 		return errNotGood(t.ID, "its order is paid, so that it waits for nothing")
 	}
 	return nil
@@ -91,7 +93,7 @@ func guardDeletes(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 		return fmt.Errorf("read orders of tickets: %w", err)
 	}
 	for _, t := range rows {
-		owed := State(t.OrderState) == Paid || State(t.OrderState) == RefundDue
+		owed := state.Order(t.OrderState) == state.Paid || state.Order(t.OrderState) == state.RefundDue
 		if owed && t.TotalCents > 0 && !t.Refunded {
 			return fault.Conflict("Ticket %s is paid: give its money back first, by POST /admin/ticket-orders/%s/refund.", t.ID, *t.OrderID)
 		}

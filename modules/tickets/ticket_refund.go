@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
@@ -29,7 +30,7 @@ type TicketRefund struct {
 	AdminID   *objectid.ID // nil for them
 	// why, when not "", has all that is left of the payment go back, whatever tickets are left
 	// (order_give_back.go).
-	why giveBackWhy
+	why state.GivenBack
 }
 
 // RefundTickets gives the shares of tickets back, and no more than what is left of the
@@ -103,16 +104,16 @@ func (s *Service) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 // refundable is 422 when no share of the order can be given back.
 func refundable(o order) error {
 	switch {
-	case State(o.State) == Paid && o.TotalCents > 0 && o.GatewayPaymentID != nil:
+	case o.State == state.Paid && o.TotalCents > 0 && o.GatewayPaymentID != nil:
 		return nil
-	case State(o.State) == Paid:
+	case o.State == state.Paid:
 		return errNothingLeft("The order was free: there is nothing to refund.")
-	case State(o.State) == RefundDue:
+	case o.State == state.RefundDue:
 		return errNothingLeft("The order had no place, and is refunded already.")
-	case State(o.State) == Lost:
+	case o.State == state.Lost:
 		return errNothingLeft("The bank has given the order's money back: nothing is left to refund.")
 	}
-	return errNothingLeft("The order is " + o.State + ": nothing of it can be refunded.")
+	return errNothingLeft("The order is " + string(o.State) + ": nothing of it can be refunded.")
 }
 
 func errNothingLeft(message string) error {
@@ -129,7 +130,7 @@ func (q TicketRefund) choose(tickets []ticket) ([]objectid.ID, error) {
 	for _, t := range tickets {
 		switch {
 		case t.RefundID != nil:
-		case Status(t.Status) == Consumed && !q.Consumed:
+		case t.Status == state.Consumed && !q.Consumed:
 			used++
 		default:
 			chosen = append(chosen, t.ID)
@@ -155,7 +156,7 @@ func (q TicketRefund) chooseNamed(tickets []ticket) ([]objectid.ID, error) {
 			continue
 		case tickets[i].RefundID != nil:
 			return nil, errNothingLeft("Ticket " + id.String() + " is refunded already.")
-		case Status(tickets[i].Status) == Consumed && !q.Consumed:
+		case tickets[i].Status == state.Consumed && !q.Consumed:
 			return nil, errNothingLeft("Ticket " + id.String() + " was used: include_consumed refunds it all the same.")
 		}
 		chosen = append(chosen, id)
@@ -247,7 +248,7 @@ func (s *Service) followTicketsTx(ctx context.Context, tx pgx.Tx, o order, refun
 	if err := s.db.TicketReturnFailed(ctx, tx, ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
 		return fmt.Errorf("take refund from tickets: %w", err)
 	}
-	if len(owed) == 0 || State(o.State) != Paid || givenBack {
+	if len(owed) == 0 || o.State != state.Paid || givenBack {
 		return nil
 	}
 	_, err = s.jobs.InsertTx(ctx, tx, sharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})

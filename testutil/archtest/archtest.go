@@ -31,7 +31,7 @@ func Check(root fs.FS) ([]Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{root: root, name: name, migrations: map[string]string{}}
+	c := &checker{root: root, name: name, migrations: map[string]string{}, queries: map[string]map[string]string{}}
 	if err := fs.WalkDir(root, ".", c.visit); err != nil {
 		return nil, err
 	}
@@ -45,6 +45,7 @@ type checker struct {
 	root       fs.FS
 	name       string            // the Go module's path
 	migrations map[string]string // number → file
+	queries    map[string]map[string]string
 	found      []Violation
 }
 

@@ -89,6 +89,13 @@ func TestImports(t *testing.T) {
 		"module: another one's fixtures":           {"modules/payments/a.go", "modules/accounts/accountstest", forbidden},
 		"module: another one's fixtures in a test": {"modules/payments/a_test.go", "modules/accounts/accountstest", allowed},
 		"module: a higher one's fixtures":          {"modules/accounts/a_test.go", "modules/payments/paymentstest", forbidden},
+		"room: one that is listed":                 {"modules/tickets/internal/ticketsdb/a.go", "modules/tickets/state", allowed},
+		"room: one that is not listed":             {"modules/tickets/state/a.go", "modules/tickets/internal/ticketsdb", forbidden},
+		"room: its root":                           {"modules/tickets/state/a.go", "modules/tickets", forbidden},
+		"room: its root, in a test":                {"modules/tickets/state/a_test.go", "modules/tickets", allowed},
+		"room: from its root":                      {"modules/tickets/a.go", "modules/tickets/state", allowed},
+		"room: another module's":                   {"modules/promos/a.go", "modules/tickets/state", forbidden},
+		"room: one without a place":                {"modules/tickets/a.go", "modules/tickets/closet", forbidden},
 		"fixtures: lower fixtures":                 {"modules/payments/paymentstest/a.go", "modules/accounts/accountstest", allowed},
 		"fixtures: testutil":                       {"modules/payments/paymentstest/a.go", "testutil/pgtest", allowed},
 		"module: testutil":                         {"modules/payments/a.go", "testutil/pgtest", forbidden},
@@ -137,7 +144,7 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{
 		"modules/loyalty/a.go", "platform/helper/a.go", "internal/a.go", "main.go", "pkg/x/a.go",
-		"sql/finance/a.go", "sql/loyalty/points.sql", "sql/points.sql", "sql/accounts/deeper/users.sql", "modules/accounts/users.sql",
+		"sql/finance/a.go", "sql/loyalty/points.sql", "sql/points.sql", "sql/accounts/deeper/users.sql", "modules/tickets/closet/a.go", "modules/accounts/users.sql",
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
@@ -182,4 +189,32 @@ func TestATreeThatCannotBeReadIsAnErrorAndNotClean(t *testing.T) {
 		"modules/files/a.go": {Data: []byte("package")},
 	})
 	require.Error(t, err)
+}
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	tree := func(file, content string) fstest.MapFS {
+		return fstest.MapFS{
+			"go.mod":                {Data: []byte("module marquee\n")},
+			"sql/tickets/order.sql": {Data: []byte("-- name: OrderGet :one\nSELECT 1;\n")},
+			"sql/files/file.sql":    {Data: []byte("-- name: FileGet :one\nSELECT 1;\n")},
+			file:                    {Data: []byte(content)},
+		}
+	}
+	const call = "package a\n\nfunc f() { db.OrderGet(); db.FileGet() }\n"
+	for file, want := range map[string]string{
+		"modules/tickets/a.go":            "",
+		"modules/tickets/state/a.go":      "modules/tickets/state/a.go:3: query: modules/tickets/state may not call OrderGet of sql/tickets/order.sql",
+		"modules/tickets/state/a_test.go": "",
+		"modules/files/a.go":              "",
+	} {
+		found, err := archtest.Check(tree(file, call))
+		require.NoError(t, err)
+		if want == "" {
+			require.Empty(t, found, file)
+			continue
+		}
+		require.Len(t, found, 1, file)
+		require.Equal(t, want, found[0].String())
+	}
 }

@@ -8,6 +8,8 @@
 //	place      every package lies in a folder that the tables know
 //	import     its imports are those that the tables permit; tests may import testutil and
 //	           the fixture packages (<m>test) of the modules they may use as well
+//	           a module divided into rooms lists who of them may import whom
+//	query      a room calls the queries of the SQL files that the table gives it
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once
 //	schema     SQL names the schema of its module and platform; foreign keys may point to

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,6 +72,7 @@ func (c *checker) checkGo(file string) error {
 	}
 	if from.top == "modules" && !test {
 		c.checkLiterals(file, from.name, positions, parsed)
+		return c.checkCalls(file, from, positions, parsed)
 	}
 	return nil
 }
@@ -78,7 +80,8 @@ func (c *checker) checkGo(file string) error {
 func (p pkg) known() bool {
 	switch p.top {
 	case "modules":
-		return isModule(p.name)
+		_, listed, divided := roomOf(p)
+		return isModule(p.name) && (!divided || listed || p.rest == "" || p.fixtures())
 	case "platform":
 		_, listed := platformUses[p.name]
 		return listed || slices.Contains(foundation, p.name)
@@ -95,10 +98,12 @@ func (p pkg) known() bool {
 // permitted returns why the import is not, or nothing.
 func permitted(from, to pkg, test bool) string {
 	switch {
-	case to.top == from.top && to.name == from.name && from.name != "":
-		return "" // within one module or package tree the compiler's own rules suffice
 	case !to.known():
 		return "that has no place in the architecture"
+	case to.top == "modules" && to.top == from.top && to.name == from.name:
+		return importsRoom(from, to, test)
+	case to.top == from.top && to.name == from.name && from.name != "":
+		return "" // within one package tree the compiler's own rules suffice
 	case to.top == "cmd":
 		return importsCommand(from)
 	case to.top == "testutil":
@@ -156,6 +161,20 @@ func importsModule(from, to pkg, test bool) string {
 	return ""
 }
 
+// importsRoom: within one module.
+func importsRoom(from, to pkg, test bool) string {
+	r, _, divided := roomOf(from)
+	switch {
+	case !divided || test || from.rest == "":
+		return "" // the compiler's own rules suffice
+	case to.rest == "":
+		return "a room never imports its root"
+	case slices.Contains(r.uses, to.rest):
+		return ""
+	}
+	return "the table of rooms does not list " + to.rest + " for " + from.rest
+}
+
 func importsPlatform(from, to pkg, test bool) string {
 	switch from.top {
 	case "cmd", "testutil":
@@ -210,4 +229,54 @@ func (c *checker) checkLiterals(file, owner string, positions *token.FileSet, pa
 		}
 		return true
 	})
+}
+
+// checkCalls looks for queries that a room, or the root of a module with rooms, may not call.
+// They are known by their names, which are those of no other methods.
+func (c *checker) checkCalls(file string, from pkg, positions *token.FileSet, parsed *ast.File) error {
+	r, _, divided := roomOf(from)
+	if !divided || strings.HasPrefix(from.rest, "internal/") {
+		return nil
+	}
+	queries, err := c.queriesOf(from.name)
+	if err != nil {
+		return err
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		call, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		owner, query := queries[call.Sel.Name]
+		if query && !slices.Contains(r.sql, owner) {
+			c.report(file, positions.Position(call.Sel.Pos()).Line, "query", "%s may not call %s of sql/%s/%s.sql", path.Dir(file), call.Sel.Name, from.name, owner)
+		}
+		return true
+	})
+	return nil
+}
+
+var queryLine = regexp.MustCompile(`(?m)^-- name: (\w+) `)
+
+// queriesOf are the queries of a module, each with the name of its file.
+func (c *checker) queriesOf(module string) (map[string]string, error) {
+	if known := c.queries[module]; known != nil {
+		return known, nil
+	}
+	files, err := fs.Glob(c.root, "sql/"+module+"/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, file := range files {
+		content, err := fs.ReadFile(c.root, file)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range queryLine.FindAllSubmatch(content, -1) {
+			found[string(m[1])] = strings.TrimSuffix(path.Base(file), ".sql")
+		}
+	}
+	c.queries[module] = found
+	return found, nil
 }

@@ -27,6 +27,25 @@ var openRooms = map[string][]string{
 	"payments": {"intent"}, // the schedule of looks, which payments itself stands on
 }
 
+// room is a package below the root of a module: one thing that the module does. Its root may
+// import it, and it may import what is listed here, which stands above it in the list, and
+// never the root.
+type room struct {
+	name string
+	uses []string // rooms of the same module
+	sql  []string // files of sql/<module> whose queries it may call; the root's lie under the name ""
+}
+
+// rooms of each module that is divided so, lower first. In such a module every package has to
+// be listed; tests may import all of its rooms.
+var rooms = map[string][]room{
+	"tickets": {
+		{name: "state"},
+		{name: "internal/ticketsdb", uses: []string{"state"}},
+		{name: "", sql: []string{"customer", "decline", "deleted_order", "event", "give_back", "order", "ticket"}},
+	},
+}
+
 // reader is the module that may name every schema.
 const reader = "finance"
 
@@ -77,4 +96,15 @@ func schemas() []string {
 		names = append(names, m.name)
 	}
 	return names
+}
+
+// roomOf is the line of a package in the table of rooms; divided is false for a module that
+// has none, whose packages are left to the compiler.
+func roomOf(p pkg) (r room, listed, divided bool) {
+	all, divided := rooms[p.name]
+	i := slices.IndexFunc(all, func(r room) bool { return r.name == p.rest })
+	if i < 0 {
+		return room{}, false, divided
+	}
+	return all[i], true, divided
 }

@@ -17,6 +17,19 @@ func TestTheTableOfModulesHasNoWayUp(t *testing.T) {
 	}
 }
 
+func TestTheTableOfRoomsHasNoWayUp(t *testing.T) {
+	t.Parallel()
+	for name, all := range rooms {
+		require.True(t, isModule(name), name)
+		var below []string
+		for _, r := range all {
+			require.NotContains(t, below, r.name, "%s/%s is listed twice", name, r.name)
+			require.Subset(t, below, r.uses, "%s/%s uses what is not listed before it", name, r.name)
+			below = append(below, r.name)
+		}
+	}
+}
+
 func TestThePlatformTableHasNoCircle(t *testing.T) {
 	t.Parallel()
 	var visit func(name string, path []string)

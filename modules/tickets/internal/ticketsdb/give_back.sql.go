@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
 
@@ -21,7 +22,7 @@ ON CONFLICT (order_id) DO UPDATE SET asked_at = coalesce(tickets.give_backs.aske
 type GiveBackAskParams struct {
 	OrderID  objectid.ID
 	EventID  objectid.ID
-	Why      string
+	Why      state.GivenBack
 	Now      *time.Time
 	RefundID string
 }

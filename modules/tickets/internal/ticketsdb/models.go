@@ -7,6 +7,7 @@ package ticketsdb
 import (
 	"time"
 
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
 
@@ -14,7 +15,7 @@ import (
 type GiveBack struct {
 	OrderID objectid.ID
 	EventID objectid.ID
-	Why     string
+	Why     state.GivenBack
 	// Since when it is to go back. Null while the buyer may ask for it.
 	AskedAt *time.Time
 	// The refund that was asked for; null again when it came to nothing. No foreign key: the ledger is of the module payments.
@@ -44,7 +45,7 @@ type Order struct {
 	// The gateway's own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders, CHARGEBACK_LOST when a dispute took the money.
 	PaymentStatus string
 	// What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The specification's status is always pending.
-	State string
+	State state.Order
 	// Bought as a guest: hidden from the account until its address is verified.
 	WithoutLogin bool
 	PixPayload   *string
@@ -77,7 +78,7 @@ type Ticket struct {
 	OrderID     *objectid.ID
 	Title       string
 	Description *string
-	Status      string
+	Status      state.Ticket
 	// Counts in the event's tickets_issued. False once it expired unpaid, or its money went back or was lost to a dispute while it was not used.
 	HoldsPlace bool
 	// Why it has its status; goes into tickets.transitions.

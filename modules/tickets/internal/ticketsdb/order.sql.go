@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
 
@@ -521,7 +522,7 @@ type OrderUpdateParams struct {
 	GatewayPaymentID  *string
 	GatewayCustomerID *string
 	PaymentStatus     string
-	State             string
+	State             state.Order
 	PixPayload        *string
 	PixImage          *string
 	HoldUntil         *time.Time
@@ -532,7 +533,7 @@ type OrderUpdateParams struct {
 	RecoveryAt        *time.Time
 	Now               time.Time
 	ID                objectid.ID
-	FromState         string
+	FromState         state.Order
 }
 
 // Writes what may change, if the state is still the one that was read. Who holds the places is forgotten with the places,

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
 
@@ -577,7 +578,7 @@ WHERE t.id = ANY($1::text[]) ORDER BY t.id
 
 type TicketListStandingRow struct {
 	ID          objectid.ID
-	Status      string
+	Status      state.Ticket
 	OrderID     *objectid.ID
 	OrderState  string
 	TotalCents  int64

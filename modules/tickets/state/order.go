@@ -1,22 +1,22 @@
-package tickets
+package state
 
-// State is what holds here of an order; the specification's status is always
+// Order is what holds here of an order; the specification's status is always
 // pending, and payment_status is the gateway's word.
-type State string
+type Order string
 
 // The states.
 const (
-	None      State = ""           // before the row is written
-	Reserved  State = "reserved"   // places are held, the money is open
-	Paid      State = "paid"       // the tickets are good
-	Released  State = "released"   // unpaid, the places are given back
-	RefundDue State = "refund_due" // money came and there was no place any more, or came back from its refund
-	Refunded  State = "refunded"
-	Lost      State = "lost" // a dispute took the money
+	None      Order = ""           // before the row is written
+	Reserved  Order = "reserved"   // places are held, the money is open
+	Paid      Order = "paid"       // the tickets are good
+	Released  Order = "released"   // unpaid, the places are given back
+	RefundDue Order = "refund_due" // money came and there was no place any more, or came back from its refund
+	Refunded  Order = "refunded"
+	Lost      Order = "lost" // a dispute took the money
 )
 
 // States are all states of a row.
-var States = []State{Reserved, Paid, Released, RefundDue, Refunded, Lost}
+var States = []Order{Reserved, Paid, Released, RefundDue, Refunded, Lost}
 
 // Action is what happens to an order.
 type Action string
@@ -37,7 +37,7 @@ const (
 var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned, RefundBounced, DisputeLost}
 
 // transitions is the one table of permitted moves.
-var transitions = map[Action]map[State]State{
+var transitions = map[Action]map[Order]Order{
 	Reserve:        {None: Reserved},
 	IssueFree:      {None: Paid},
 	PaymentSeated:  {Reserved: Paid, Released: Paid},
@@ -50,7 +50,7 @@ var transitions = map[Action]map[State]State{
 
 // Next answers where an action takes an order; ok is false when its state holds
 // against the action.
-func Next(from State, by Action) (to State, ok bool) {
+func Next(from Order, by Action) (to Order, ok bool) {
 	to, ok = transitions[by][from]
 	return to, ok
 }
