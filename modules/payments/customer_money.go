@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/fault"
 	"marquee/platform/money"
@@ -16,7 +17,7 @@ import (
 
 // ListOfCustomerTx books money of a customer that is of no subscription and no order, and
 // lists it as foreign for people to decide. The payment was read live.
-func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, customer objectid.ID, p Payment, note string) error {
+func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string) error {
 	if err := s.bookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
 		return err
 	}
@@ -26,8 +27,8 @@ func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway Gatew
 	return err
 }
 
-func (s *Service) bookOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, customer objectid.ID, p Payment) error {
-	_, err := s.RecordPaymentTx(ctx, tx, Record{Gateway: gateway, Purpose: ForCustomer, LocalID: customer, CustomerID: customer, Payment: p})
+func (s *Service) bookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID, p gateway.Payment) error {
+	_, err := s.RecordPaymentTx(ctx, tx, Record{Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p})
 	if err != nil {
 		return fmt.Errorf("book payment %s of customer %s: %w", p.ID, customer, err)
 	}
@@ -36,8 +37,8 @@ func (s *Service) bookOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway Gatew
 
 // applyOfCustomerTx applies what becomes of money that was booked for a customer alone:
 // ledgers and list have it, and nothing else follows.
-func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
-	known, r := e.Known, Result{Status: ResultApplied}
+func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	known, r := e.Known, gateway.Result{Status: gateway.ResultApplied}
 	var err error
 	switch {
 	case e.Refund != nil:
@@ -49,7 +50,7 @@ func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e Event) (Re
 			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Dispute,
 		})
 	default:
-		r = Result{Status: ResultIgnored, Reason: "no consequence"}
+		r = gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}
 	}
 	return r, err
 }
@@ -58,18 +59,18 @@ func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e Event) (Re
 // money that reconciliation could not place, is read live and booked for its customer
 // first, or, where nobody knows them, for the id of ours that it names: 409 when it is
 // decided, when it names nothing, or when the gateway does not show it as it is listed.
-func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (LedgerPayment, error) {
-	name, id := GatewayName(u.Gateway), value(u.GatewayPaymentID)
+func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (gateway.LedgerPayment, error) {
+	name, id := gateway.Name(u.Gateway), value(u.GatewayPaymentID)
 	paid, err := s.FindPayment(ctx, s.deps.Pool, name, id)
 	switch {
 	case err != nil:
-		return LedgerPayment{}, err
+		return gateway.LedgerPayment{}, err
 	case paid != nil:
 		return *paid, nil
 	case UnappliedState(u.State) != UnappliedOpen:
-		return LedgerPayment{}, errDecided(u.State)
+		return gateway.LedgerPayment{}, errDecided(u.State)
 	case id == "" || u.CustomerID == nil && u.Reference == nil || s.deps.Accounts == nil:
-		return LedgerPayment{}, errNoPayment()
+		return gateway.LedgerPayment{}, errNoPayment()
 	}
 	named := objectid.ID("")
 	if u.CustomerID == nil {
@@ -78,31 +79,31 @@ func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 	call, cancel := context.WithTimeout(ctx, unappliedCallTime)
 	defer cancel()
 	live, err := s.ReadSettled(call, name, id, named)
-	if errors.Is(err, ErrGatewayMissing) {
-		return LedgerPayment{}, fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
+	if errors.Is(err, gateway.ErrMissing) {
+		return gateway.LedgerPayment{}, fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
 	}
 	if err != nil {
-		return LedgerPayment{}, s.Refused(ctx, "read unapplied payment", err)
+		return gateway.LedgerPayment{}, s.Refused(ctx, "read unapplied payment", err)
 	}
 	owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, u.Gateway, live.CustomerGatewayID)
 	if err != nil {
-		return LedgerPayment{}, fmt.Errorf("find the customer of %s: %w", id, err)
+		return gateway.LedgerPayment{}, fmt.Errorf("find the customer of %s: %w", id, err)
 	}
 	if owner == "" && named != "" {
 		owner = named
 	}
 	if live.ID != id || u.CustomerID != nil && owner != *u.CustomerID || u.AmountCents != nil && live.Amount != money.Cents(*u.AmountCents) {
-		return LedgerPayment{}, fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
+		return gateway.LedgerPayment{}, fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.bookOfCustomerTx(ctx, tx, name, owner, live) })
 	if err != nil {
-		return LedgerPayment{}, err
+		return gateway.LedgerPayment{}, err
 	}
 	if paid, err = s.FindPayment(ctx, s.deps.Pool, name, id); err == nil && paid == nil {
 		err = fmt.Errorf("payments: %s was booked and is not in the ledger", id)
 	}
 	if err != nil {
-		return LedgerPayment{}, err
+		return gateway.LedgerPayment{}, err
 	}
 	return *paid, nil
 }

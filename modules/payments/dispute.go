@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -17,16 +18,16 @@ import (
 
 // DisputeRecord is a report of a dispute and what the payment was for.
 type DisputeRecord struct {
-	Gateway    GatewayName
-	Purpose    Purpose
+	Gateway    gateway.Name
+	Purpose    gateway.Purpose
 	LocalID    objectid.ID
 	CustomerID objectid.ID
-	Report     DisputeReport
+	Report     gateway.DisputeReport
 }
 
 // DisputeChange is what a report changed.
 type DisputeChange struct {
-	State DisputeState
+	State gateway.DisputeState
 	At    time.Time // of the report, by the gateway's clock
 	// Opened: money is held, or lost, since this report. Closed: the dispute is
 	// decided since this report. Both are false of a repetition or an older report,
@@ -39,16 +40,16 @@ type DisputeChange struct {
 // Dispute is a row of the ledger of disputes.
 type Dispute struct {
 	ID               objectid.ID
-	Gateway          GatewayName
+	Gateway          gateway.Name
 	GatewayDisputeID string
 	PaymentID        string // as Refund.PaymentID
-	Purpose          Purpose
+	Purpose          gateway.Purpose
 	LocalID          objectid.ID
 	CustomerID       objectid.ID
 	Amount           money.Cents
 	Reason           string
-	Kind             DisputeKind
-	State            DisputeState
+	Kind             gateway.DisputeKind
+	State            gateway.DisputeState
 	NativeStatus     string
 	EventID          string
 	OpenedAt         time.Time
@@ -77,9 +78,9 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 		return DisputeChange{}, err
 	}
 	switch {
-	case change.State == DisputeLost && (change.Opened || change.Closed):
+	case change.State == gateway.DisputeLost && (change.Opened || change.Closed):
 		err = s.decideLostTx(ctx, tx, r.Gateway, r.Report.PaymentID)
-	case change.State == DisputeWon && change.Closed && r.Report.ofRefunds:
+	case change.State == gateway.DisputeWon && change.Closed && r.Report.OfRefunds:
 		err = s.reopenReturnedTx(ctx, tx, r)
 	}
 	return change, err
@@ -87,10 +88,10 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 
 func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	d, now := r.Report, s.deps.Clock.Now()
-	told := d.State == DisputeOpen || d.State == DisputeWon || d.State == DisputeLost
+	told := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
 	if told && d.PaymentID != "" && d.NativeStatus != ReportedByAdmin { // without a payment it could be anybody's
 		err := s.db.DisputeAdopt(ctx, tx, paymentsdb.DisputeAdoptParams{
-			Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Kind: string(cmp.Or(d.Kind, Chargeback)),
+			Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Kind: string(cmp.Or(d.Kind, gateway.Chargeback)),
 			NativeStatus: d.NativeStatus, ReportedAt: d.At, At: now,
 		})
 		if err != nil {
@@ -99,57 +100,57 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 	}
 	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
 		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: string(r.Purpose),
-		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: filled(d.Reason), Kind: string(cmp.Or(d.Kind, Chargeback)), State: string(d.State),
-		NativeStatus: d.NativeStatus, EventID: filled(d.EventID), OpenedAt: d.openedAt(), ClosedAt: d.closedAt(), ReportedAt: d.At, At: now,
+		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: filled(d.Reason), Kind: string(cmp.Or(d.Kind, gateway.Chargeback)), State: string(d.State),
+		NativeStatus: d.NativeStatus, EventID: filled(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
 	}
 	if n == 1 {
-		return DisputeChange{State: d.State, Opened: d.State.takesMoney(), Closed: d.State.Closed()}, nil
+		return DisputeChange{State: d.State, Opened: d.State.TakesMoney(), Closed: d.State.Closed()}, nil
 	}
 	known, err := s.db.DisputeLock(ctx, tx, paymentsdb.DisputeLockParams{Gateway: string(r.Gateway), GatewayDisputeID: d.ID})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("read dispute: %w", err)
 	}
-	was := DisputeState(known.State)
+	was := gateway.DisputeState(known.State)
 	older := d.At.Before(known.ReportedAt)
 	tie := d.At.Equal(known.ReportedAt) && rank(d.State) <= rank(was)
 	repeated := d.State == was && was.Closed()
-	if repeated || !d.ofRefunds && (older || tie || was == DisputeLost) {
+	if repeated || !d.OfRefunds && (older || tie || was == gateway.DisputeLost) {
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
 		ID: known.ID, State: string(d.State), NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: filled(d.Reason),
-		ClosedAt: d.closedAt(), OpenedAt: d.openedAt(), ReportedAt: d.At, At: now,
+		ClosedAt: closedAt(d), OpenedAt: openedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("move dispute: %w", err)
 	}
 	return DisputeChange{
-		State: d.State, Opened: d.State.takesMoney() && !was.takesMoney(), Closed: d.State.Closed() && (!was.Closed() || d.ofRefunds),
+		State: d.State, Opened: d.State.TakesMoney() && !was.TakesMoney(), Closed: d.State.Closed() && (!was.Closed() || d.OfRefunds),
 	}, nil
 }
 
 // rank orders states that are told for the same second: later in the story wins.
-func rank(s DisputeState) int {
+func rank(s gateway.DisputeState) int {
 	switch s {
-	case DisputeInquiry:
+	case gateway.DisputeInquiry:
 		return 0
-	case DisputeOpen:
+	case gateway.DisputeOpen:
 		return 1
 	}
 	return 2
 }
 
-func (d DisputeReport) openedAt() time.Time {
+func openedAt(d gateway.DisputeReport) time.Time {
 	if d.OpenedAt.IsZero() {
 		return d.At
 	}
 	return d.OpenedAt
 }
 
-func (d DisputeReport) closedAt() *time.Time {
+func closedAt(d gateway.DisputeReport) *time.Time {
 	if !d.State.Closed() {
 		return nil
 	}
@@ -164,12 +165,12 @@ var ErrDisputeOfGateway = errors.New("payments: the dispute is the gateway's own
 // that it goes by at its gateway; it counts as if it had never been. Withdrawn is false
 // of one that was withdrawn before. An unknown one is pgx.ErrNoRows, one that the
 // gateway reported ErrDisputeOfGateway. The caller holds the subscription or order.
-func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
+func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
 	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{Purpose: string(purpose), LocalID: localID, DisputeID: disputeID})
 	if err != nil {
 		return false, fmt.Errorf("read dispute: %w", err)
 	}
-	if DisputeState(d.State) == DisputeWithdrawn {
+	if gateway.DisputeState(d.State) == gateway.DisputeWithdrawn {
 		return false, nil
 	}
 	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{ID: d.ID, At: s.deps.Clock.Now()})
@@ -183,7 +184,7 @@ func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose Purp
 }
 
 // DisputesOf returns the disputes of a subscription or order, newest first.
-func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) ([]Dispute, error) {
+func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Dispute, error) {
 	rows, err := s.db.DisputeListOf(ctx, db, paymentsdb.DisputeListOfParams{Purpose: string(purpose), LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -192,9 +193,9 @@ func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose Purpos
 	for i, found := range rows {
 		row := found.PaymentsDispute
 		all[i] = Dispute{
-			ID: row.ID, Gateway: GatewayName(row.Gateway), GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
-			Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-			Reason: value(row.Reason), Kind: DisputeKind(row.Kind), State: DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: value(row.EventID),
+			ID: row.ID, Gateway: gateway.Name(row.Gateway), GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
+			Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
+			Reason: value(row.Reason), Kind: gateway.DisputeKind(row.Kind), State: gateway.DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: value(row.EventID),
 			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, OfNothing: found.OfNothing,
 		}
 	}

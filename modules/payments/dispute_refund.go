@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
@@ -37,9 +38,9 @@ func (s *Service) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundReco
 	}
 	whole := r.Payment != nil && total >= r.Payment.Amount
 	for _, d := range found {
-		if r.Payment != nil && !whole && DisputeState(d.State) == DisputeLost && d.GatewayDisputeID == takenBackID(d.PaymentRef) {
-			change, err = s.decideTakenBackTx(ctx, tx, r, DisputeReport{
-				State: DisputeWon, NativeStatus: nativeRefundFailed, Amount: money.Cents(d.AmountCents), OpenedAt: d.OpenedAt,
+		if r.Payment != nil && !whole && gateway.DisputeState(d.State) == gateway.DisputeLost && d.GatewayDisputeID == takenBackID(d.PaymentRef) {
+			change, err = s.decideTakenBackTx(ctx, tx, r, gateway.DisputeReport{
+				State: gateway.DisputeWon, NativeStatus: nativeRefundFailed, Amount: money.Cents(d.AmountCents), OpenedAt: d.OpenedAt,
 			})
 			return false, change, err
 		}
@@ -49,14 +50,14 @@ func (s *Service) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundReco
 	}
 	open := false
 	for _, d := range found {
-		tookByRefund := r.Gateway == GWA || DisputeKind(d.Kind) == TakenBack
+		tookByRefund := r.Gateway == gateway.GWA || gateway.DisputeKind(d.Kind) == gateway.TakenBack
 		switch {
-		case DisputeState(d.State) == DisputeLost && tookByRefund:
+		case gateway.DisputeState(d.State) == gateway.DisputeLost && tookByRefund:
 			return true, nil, nil
-		case DisputeState(d.State) == DisputeOpen && r.Gateway == GWA && whole && !r.Report.At.Before(d.ReportedAt):
+		case gateway.DisputeState(d.State) == gateway.DisputeOpen && r.Gateway == gateway.GWA && whole && !r.Report.At.Before(d.ReportedAt):
 			open = true
-			change, err = s.recordByRefundTx(ctx, tx, r, DisputeReport{
-				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: DisputeKind(d.Kind), State: DisputeLost, NativeStatus: nativeRefunded,
+			change, err = s.recordByRefundTx(ctx, tx, r, gateway.DisputeReport{
+				ID: d.GatewayDisputeID, PaymentID: d.PaymentRef, Kind: gateway.DisputeKind(d.Kind), State: gateway.DisputeLost, NativeStatus: nativeRefunded,
 				Amount: unasked, OpenedAt: d.OpenedAt,
 			})
 			if err != nil {
@@ -64,22 +65,22 @@ func (s *Service) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundReco
 			}
 		}
 	}
-	if open || !whole || !r.isPix() || r.Purpose == ForOrder {
+	if open || !whole || !r.isPix() || r.Purpose == gateway.ForOrder {
 		return open, change, nil
 	}
-	change, err = s.decideTakenBackTx(ctx, tx, r, DisputeReport{
-		State: DisputeLost, NativeStatus: nativeRefunded, Amount: unasked, OpenedAt: r.Report.At,
+	change, err = s.decideTakenBackTx(ctx, tx, r, gateway.DisputeReport{
+		State: gateway.DisputeLost, NativeStatus: nativeRefunded, Amount: unasked, OpenedAt: r.Report.At,
 	})
 	return err == nil, change, err
 }
 
 // decideTakenBackTx records what the refunds of a PIX make of the dispute that it is.
-func (s *Service) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d DisputeReport) (*DisputeChange, error) {
-	d.ID, d.PaymentID, d.Kind, d.ofRefunds = takenBackID(r.Report.PaymentID), r.Report.PaymentID, TakenBack, true
+func (s *Service) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d gateway.DisputeReport) (*DisputeChange, error) {
+	d.ID, d.PaymentID, d.Kind, d.OfRefunds = takenBackID(r.Report.PaymentID), r.Report.PaymentID, gateway.TakenBack, true
 	return s.recordByRefundTx(ctx, tx, r, d)
 }
 
-func (s *Service) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d DisputeReport) (*DisputeChange, error) {
+func (s *Service) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, d gateway.DisputeReport) (*DisputeChange, error) {
 	d.At, d.EventID = r.Report.At, r.Report.EventID
 	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
 		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,
@@ -94,7 +95,7 @@ func (s *Service) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 // all of its money is gone, a part that was given back before included: nothing is left to
 // decide. When a part is left, the case is about that. Whatever comes last calls it, the
 // dispute or the case: the case's row is locked before the disputes are read.
-func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentRef string) error {
+func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
@@ -110,16 +111,16 @@ func (s *Service) decideLostTx(ctx context.Context, tx pgx.Tx, gateway GatewayNa
 	return nil
 }
 
-func (s *Service) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentRef string, row paymentsdb.UnappliedOfPaymentRow) error {
+func (s *Service) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, row paymentsdb.UnappliedOfPaymentRow) error {
 	paid, err := s.FindPayment(ctx, tx, gateway, value(row.PaymentsUnappliedPayment.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err
 	}
-	gone, err := s.lostOf(ctx, tx, gateway, append(paid.names(), paymentRef)...)
+	gone, err := s.lostOf(ctx, tx, gateway, append(paid.Names(), paymentRef)...)
 	if err != nil || gone == 0 {
 		return err
 	}
-	refunds, err := s.refundsOfPayment(ctx, tx, gateway, cmp.Or(paid.refundKey(), paymentRef))
+	refunds, err := s.refundsOfPayment(ctx, tx, gateway, cmp.Or(paid.RefundKey(), paymentRef))
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (s *Service) decideLost(ctx context.Context) error {
 	var failed error
 	for _, row := range lost {
 		failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			return s.decideLostTx(ctx, tx, GatewayName(row.Gateway), row.GatewayPaymentID)
+			return s.decideLostTx(ctx, tx, gateway.Name(row.Gateway), row.GatewayPaymentID)
 		}))
 	}
 	return failed

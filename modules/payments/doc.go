@@ -1,6 +1,5 @@
-// Package payments is where money meets the platform: what it needs of a
-// payment gateway in neutral words, the two gateways behind them, the webhooks
-// by which they report, and the ledger of what they reported.
+// Package payments is where money meets the platform: the two payment gateways, the
+// webhooks by which they report, and the ledger of what they reported.
 //
 // Owns: the schema payments (payments, failed_attempts, refunds, refund_reports,
 // disputes, unapplied_payments, unapplied_decisions, webhook_logs, refused_webhooks,
@@ -28,8 +27,9 @@
 // row of a subscription is keyed by the invoice, whose newer events tell no
 // intent: such an event waits, and a job asks the gateway for the invoice.
 //
-// The adapters gwa and gwb are built by the composition root alone; other
-// modules see the interface Gateway.
+// Package gateway holds the words in which a gateway is spoken to, and package intent the
+// schedule of looks. The adapters gwa and gwb are built by the composition root alone; other
+// modules see the interface gateway.Gateway.
 //
 // A webhook is one transaction: claim the event by its key, apply it, log the
 // delivery with the result. When applying fails all of it is rolled back, and a

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
@@ -19,9 +20,9 @@ import (
 // ToldArgs reads at the gateway what an event tells that proves nothing by itself, and
 // applies the event as the gateway shows it.
 type ToldArgs struct {
-	Gateway GatewayName `json:"gateway"`
-	EventID string      `json:"event_id"`
-	Misses  int         `json:"misses,omitempty"` // looks that did not show what the event tells
+	Gateway gateway.Name `json:"gateway"`
+	EventID string       `json:"event_id"`
+	Misses  int          `json:"misses,omitempty"` // looks that did not show what the event tells
 }
 
 // Kind names the job.
@@ -31,59 +32,38 @@ const (
 	askedTold = "the gateway is asked for it first"
 	// NotAsIsTold is why an event changed nothing, once the gateway was asked.
 	NotAsIsTold = "the gateway does not show what the event tells"
-	// settledAhead and dueAhead are how far ahead of our clock a charge may say that it was
-	// paid, and due: gateway A makes charges 40 days ahead.
-	settledAhead, dueAhead = 3 * 24 * time.Hour, 45 * 24 * time.Hour
 )
-
-// asksLive reports whether an event would open, end or take back what a forged one could:
-// the gateway is asked before it is applied. Charges that were paid, or failed, are judged
-// by what they are applied to (Result.Unproven).
-func (e Event) asksLive() bool {
-	switch e.Kind {
-	case AuthorizationWasActivated, PaymentWasRefunded, RefundIsPending, RefundHasFailed, DisputeWasOpened, DisputeWasClosed:
-		return true
-	}
-	return false
-}
-
-// isFarAhead reports whether money says that it came days from now, or that it was due
-// longer from now than charges are made ahead.
-func (e Event) isFarAhead(now time.Time) bool {
-	p := e.Payment
-	return p.SettledAt != nil && p.SettledAt.After(now.Add(settledAhead)) || p.DueDate != nil && p.DueDate.After(now.Add(dueAhead))
-}
 
 // applyToldTx applies an event that proves nothing by itself. Where it is about something
 // of ours and would change it, nothing of that stays: a job asks the gateway first.
-func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
-	if !e.asksLive() && e.Kind != PaymentWasSettled && e.Kind != PaymentHasFailed {
+func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+	if !e.AsksLive() && e.Kind != gateway.PaymentWasSettled && e.Kind != gateway.PaymentHasFailed {
 		return s.askAppliersTx(ctx, tx, e)
 	}
-	if e.Kind == PaymentWasSettled {
-		known, err := s.FindPayment(ctx, tx, e.Gateway, paymentID(e.Payment))
+	if e.Kind == gateway.PaymentWasSettled {
+		known, err := s.FindPayment(ctx, tx, e.Gateway, e.PaymentID())
 		if err != nil || known != nil {
 			if err != nil {
-				return Result{}, err
+				return gateway.Result{}, err
 			}
 			return s.askAppliersTx(ctx, tx, e)
 		}
 	}
 	trial, err := tx.Begin(ctx)
 	if err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
 	result, err := s.askAppliersTx(ctx, trial, e)
 	if err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
-	if result.Unclaimed || result.Taken || !e.asksLive() && (!result.Unproven || e.Kind == PaymentWasSettled && e.ConciliationID == "" && !e.isFarAhead(s.deps.Clock.Now())) {
+	if result.Unclaimed || result.Taken || !e.AsksLive() && (!result.Unproven || e.Kind == gateway.PaymentWasSettled && e.ConciliationID == "" && !e.IsFarAhead(s.deps.Clock.Now())) {
 		return result, trial.Commit(ctx)
 	}
 	if err := trial.Rollback(ctx); err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
-	return Asked(result.SubscriptionID, askedTold), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+	return gateway.Asked(result.SubscriptionID, askedTold), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 
 func (s *Service) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
@@ -97,9 +77,9 @@ func (s *Service) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at ti
 // answer. What four looks do not show changes nothing, and the webhook's log says so; an
 // answer that is not known is asked for again.
 func (s *Service) ConfirmTold(ctx context.Context, a ToldArgs) error {
-	gateway, configured := s.gateways[a.Gateway]
-	if !configured {
-		return fmt.Errorf("%w: %q is not configured", ErrUnavailable, a.Gateway)
+	gw, err := s.gateways.Find(a.Gateway)
+	if err != nil {
+		return err
 	}
 	row, err := s.db.ProcessedEventBody(ctx, s.deps.Pool, paymentsdb.ProcessedEventBodyParams{Gateway: string(a.Gateway), EventID: a.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -108,24 +88,24 @@ func (s *Service) ConfirmTold(ctx context.Context, a ToldArgs) error {
 	if err != nil {
 		return fmt.Errorf("read told event: %w", err)
 	}
-	told, err := readStored(gateway, row.Payload, row.LogID)
+	told, err := readStored(gw, row.Payload, row.LogID)
 	if err != nil {
 		return fmt.Errorf("read told event %s: %w", a.EventID, err)
 	}
-	live, err := gateway.Confirm(Background(ctx), told)
-	if errors.Is(err, ErrGatewayMissing) {
+	live, err := gw.Confirm(gateway.Background(ctx), told)
+	if errors.Is(err, gateway.ErrMissing) {
 		return s.toldLater(ctx, told, a, err)
 	}
 	if err != nil {
 		return fmt.Errorf("ask for what event %s tells: %w", a.EventID, err)
 	}
 	live.Confirmed = true
-	return s.finishTold(ctx, told, func(tx pgx.Tx) (Result, error) { return s.applyTx(ctx, tx, live) })
+	return s.finishTold(ctx, told, func(tx pgx.Tx) (gateway.Result, error) { return s.applyTx(ctx, tx, live) })
 }
 
 // toldLater has the gateway asked once more after a miss, unless it was the last.
-func (s *Service) toldLater(ctx context.Context, told Event, a ToldArgs, why error) error {
-	pause, again := LivePause(a.Misses)
+func (s *Service) toldLater(ctx context.Context, told gateway.Event, a ToldArgs, why error) error {
+	pause, again := gateway.LivePause(a.Misses)
 	if again {
 		at := s.deps.Clock.Now().Add(pause)
 		a.Misses++
@@ -133,14 +113,14 @@ func (s *Service) toldLater(ctx context.Context, told Event, a ToldArgs, why err
 	}
 	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing", slog.String("gateway", string(a.Gateway)),
 		slog.String("event_id", a.EventID), slog.String("event_type", told.Type), slog.String("log_id", told.LogID.String()), slog.Any("error", why))
-	return s.finishTold(ctx, told, func(pgx.Tx) (Result, error) {
-		return Result{Status: ResultIgnored, Reason: NotAsIsTold}, nil
+	return s.finishTold(ctx, told, func(pgx.Tx) (gateway.Result, error) {
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: NotAsIsTold}, nil
 	})
 }
 
 // FinishAskedTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
-func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, eventID string, r Result) error {
+func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -156,7 +136,7 @@ func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway GatewayN
 
 // finishTold gives a told event and its logs the result, which is found in the same
 // transaction.
-func (s *Service) finishTold(ctx context.Context, told Event, apply func(tx pgx.Tx) (Result, error)) error {
+func (s *Service) finishTold(ctx context.Context, told gateway.Event, apply func(tx pgx.Tx) (gateway.Result, error)) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: string(told.Gateway), EventID: told.ID})
 		if err != nil {

@@ -9,30 +9,21 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// Purpose says what a payment is for.
-type Purpose string
-
-// The purposes.
-const (
-	ForSubscription Purpose = "subscription"
-	ForOrder        Purpose = "order"
-	ForCustomer     Purpose = "customer" // of a customer, and of neither: it stands on the list of unapplied payments
-)
-
 // Record is a settled payment and what it is for.
 type Record struct {
-	Gateway    GatewayName
-	Purpose    Purpose
+	Gateway    gateway.Name
+	Purpose    gateway.Purpose
 	LocalID    objectid.ID // the subscription, order or customer
 	CustomerID objectid.ID
-	Payment    Payment // settled; without SettledAt the present instant counts
-	Shown      bool    // the gateway was asked for it and shows it: no event alone tells it
+	Payment    gateway.Payment // settled; without SettledAt the present instant counts
+	Shown      bool            // the gateway was asked for it and shows it: no event alone tells it
 }
 
 // RecordPaymentTx writes a settled payment into the ledger. First reports that
@@ -42,7 +33,7 @@ type Record struct {
 // times, also at once.
 func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
 	p := r.Payment
-	if p.ID == "" || p.Status != PaymentSettled {
+	if p.ID == "" || p.Status != gateway.PaymentSettled {
 		return false, fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", p.ID, p.Status)
 	}
 	now := s.deps.Clock.Now()
@@ -81,7 +72,7 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments.
-func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentID string) error {
+func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
 	err := s.db.PaymentCount(ctx, tx, paymentsdb.PaymentCountParams{Gateway: string(gateway), GatewayPaymentID: paymentID})
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", paymentID, err)
@@ -103,8 +94,8 @@ func (r Record) eventSubjects() []string {
 
 // Failure is one failed attempt to take a payment.
 type Failure struct {
-	Gateway   GatewayName
-	Purpose   Purpose
+	Gateway   gateway.Name
+	Purpose   gateway.Purpose
 	LocalID   objectid.ID
 	PaymentID string // as Payment.ID: the invoice at gateway B
 	// Attempt counts from 1, as the gateway does. 0: the gateway did not tell the
@@ -151,7 +142,7 @@ func (s *Service) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fi
 
 // LastFailure is the newest failed attempt of a subscription or order by the
 // gateway's clock; nil when none is known.
-func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) (*Failure, error) {
+func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*Failure, error) {
 	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: string(purpose), LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
@@ -160,29 +151,19 @@ func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose Purpo
 		return nil, err
 	}
 	return &Failure{
-		Gateway: GatewayName(row.Gateway), Purpose: purpose, LocalID: localID, PaymentID: row.GatewayPaymentID,
+		Gateway: gateway.Name(row.Gateway), Purpose: purpose, LocalID: localID, PaymentID: row.GatewayPaymentID,
 		Attempt: int(row.Attempt), Amount: money.Cents(row.AmountCents), FailedAt: row.FailedAt,
 	}, nil
 }
 
-// LedgerPayment is a row of the ledger.
-type LedgerPayment struct {
-	ID         objectid.ID
-	Gateway    GatewayName
-	Purpose    Purpose
-	LocalID    objectid.ID
-	CustomerID objectid.ID
-	Payment    Payment
-}
-
 // PaymentsOf returns the settled payments of a subscription or order, newest
 // first. Db is the pool or the caller's transaction.
-func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) ([]LedgerPayment, error) {
+func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]gateway.LedgerPayment, error) {
 	rows, err := s.db.PaymentListOf(ctx, db, paymentsdb.PaymentListOfParams{Purpose: string(purpose), LocalID: localID})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]LedgerPayment, len(rows))
+	all := make([]gateway.LedgerPayment, len(rows))
 	for i, row := range rows {
 		all[i] = ledgerPayment(row)
 	}
@@ -191,7 +172,7 @@ func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose Purpos
 
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
 // made for it, not brought in by an extension; nil when there is none.
-func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) (*time.Time, error) {
+func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*time.Time, error) {
 	at, err := s.db.PaymentFirstOwn(ctx, db, paymentsdb.PaymentFirstOwnParams{Purpose: string(purpose), LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
@@ -199,13 +180,13 @@ func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose Pu
 	return &at, err
 }
 
-func ledgerPayment(row paymentsdb.PaymentsPayment) LedgerPayment {
+func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
 	settledAt := row.SettledAt.UTC()
-	return LedgerPayment{
-		ID: row.ID, Gateway: GatewayName(row.Gateway), Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID,
-		Payment: Payment{
+	return gateway.LedgerPayment{
+		ID: row.ID, Gateway: gateway.Name(row.Gateway), Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID,
+		Payment: gateway.Payment{
 			ID: row.GatewayPaymentID, InvoiceID: value(row.InvoiceID), PaymentIntentID: value(row.PaymentIntentID),
-			Status: PaymentSettled, NativeStatus: row.NativeStatus, Method: Method(row.Method),
+			Status: gateway.PaymentSettled, NativeStatus: row.NativeStatus, Method: gateway.Method(row.Method),
 			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt, MadeFor: row.DueAt,
 		},
 	}

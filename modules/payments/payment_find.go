@@ -7,13 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/postgres"
 )
 
 // FindPayment finds the ledger's row of a gateway payment by any of its ids:
 // payment, invoice or payment intent. Nil when the ledger has none.
-func (s *Service) FindPayment(ctx context.Context, db postgres.DB, gateway GatewayName, ids ...string) (*LedgerPayment, error) {
+func (s *Service) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, ids ...string) (*gateway.LedgerPayment, error) {
 	known := []string{}
 	for _, id := range ids {
 		if id != "" {
@@ -35,70 +36,56 @@ func (s *Service) FindPayment(ctx context.Context, db postgres.DB, gateway Gatew
 
 // knownPayment is the ledger's row of the payment that the event is about. Of
 // settled payments there is none yet, or the applier finds it by recording.
-func (s *Service) knownPayment(ctx context.Context, db postgres.DB, e Event) (*LedgerPayment, error) {
-	if e.Kind == PaymentWasSettled {
+func (s *Service) knownPayment(ctx context.Context, db postgres.DB, e gateway.Event) (*gateway.LedgerPayment, error) {
+	if e.Kind == gateway.PaymentWasSettled {
 		return nil, nil //nolint:nilnil // not asked for
 	}
-	return s.FindPayment(ctx, db, e.Gateway, e.paymentIDs()...)
-}
-
-func (e Event) paymentIDs() []string {
-	ids := []string{paymentID(e.Payment)}
-	if e.Payment != nil {
-		ids = append(ids, e.Payment.PaymentIntentID)
-	}
-	if e.Refund != nil {
-		ids = append(ids, e.Refund.PaymentID)
-	}
-	if e.Dispute != nil {
-		ids = append(ids, e.Dispute.PaymentID)
-	}
-	return ids
+	return s.FindPayment(ctx, db, e.Gateway, e.PaymentIDs()...)
 }
 
 // linkIntent helps a waiting refund or dispute of gateway B whose payment intent
 // the ledger does not know, because its row is keyed by the invoice: the gateway
 // is asked for the invoice, outside of any transaction.
-func (s *Service) linkIntent(ctx context.Context, gateway Adapter, eventID string) error {
-	if gateway.Name() != GWB {
+func (s *Service) linkIntent(ctx context.Context, gw gateway.Adapter, eventID string) error {
+	if gw.Name() != gateway.GWB {
 		return nil
 	}
-	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool, paymentsdb.ProcessedEventPayloadParams{Gateway: string(GWB), EventID: eventID})
+	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool, paymentsdb.ProcessedEventPayloadParams{Gateway: string(gateway.GWB), EventID: eventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	e, err := gateway.ReadEvent(payload)
+	e, err := gw.ReadEvent(payload)
 	if err != nil || e.Refund == nil && e.Dispute == nil {
 		return nil //nolint:nilerr // what cannot be read is told when it is applied
 	}
-	e.Gateway = GWB
-	known, err := s.FindPayment(ctx, s.deps.Pool, GWB, e.paymentIDs()...)
+	e.Gateway = gateway.GWB
+	known, err := s.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
 	if err != nil || known != nil {
 		return err
 	}
-	for _, intent := range e.paymentIDs() {
+	for _, intent := range e.PaymentIDs() {
 		if !strings.HasPrefix(intent, "pi_") {
 			continue
 		}
-		if err := s.linkInvoice(ctx, gateway, eventID, intent); err != nil {
+		if err := s.linkInvoice(ctx, gw, eventID, intent); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) linkInvoice(ctx context.Context, gateway Gateway, eventID, intent string) error {
-	link, err := findLink(ctx, gateway, intent)
+func (s *Service) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID, intent string) error {
+	link, err := findLink(ctx, gw, intent)
 	if err != nil || link == nil {
 		return err
 	}
 	// First the event waits for the invoice: one that is booked from now on finds it there,
 	// one that was booked before is linked.
 	err = s.db.ProcessedEventSubject(ctx, s.deps.Pool, paymentsdb.ProcessedEventSubjectParams{
-		Gateway: string(GWB), EventID: eventID, Subject: link.invoice,
+		Gateway: string(gateway.GWB), EventID: eventID, Subject: link.invoice,
 	})
 	if err != nil {
 		return err
@@ -111,9 +98,9 @@ type invoiceLink struct{ intent, invoice string }
 
 // findLink asks the gateway; nil when the intent is of no invoice, or of somebody
 // else.
-func findLink(ctx context.Context, gateway Gateway, intent string) (*invoiceLink, error) {
-	invoice, err := gateway.InvoiceOf(ctx, intent)
-	if errors.Is(err, ErrGatewayMissing) || err == nil && invoice == "" {
+func findLink(ctx context.Context, gw gateway.Gateway, intent string) (*invoiceLink, error) {
+	invoice, err := gw.InvoiceOf(ctx, intent)
+	if errors.Is(err, gateway.ErrMissing) || err == nil && invoice == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
 	if err != nil {
@@ -124,17 +111,17 @@ func findLink(ctx context.Context, gateway Gateway, intent string) (*invoiceLink
 
 // missingLink finds the invoice behind a refund or dispute of gateway B whose
 // payment intent the ledger does not know.
-func (s *Service) missingLink(ctx context.Context, gateway Adapter, e Event) (*invoiceLink, error) {
-	if gateway.Name() != GWB || e.Refund == nil && e.Dispute == nil {
+func (s *Service) missingLink(ctx context.Context, gw gateway.Adapter, e gateway.Event) (*invoiceLink, error) {
+	if gw.Name() != gateway.GWB || e.Refund == nil && e.Dispute == nil {
 		return nil, nil //nolint:nilnil // nothing is missing
 	}
-	known, err := s.FindPayment(ctx, s.deps.Pool, GWB, e.paymentIDs()...)
+	known, err := s.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
 	if err != nil || known != nil {
 		return nil, err
 	}
-	for _, id := range e.paymentIDs() {
+	for _, id := range e.PaymentIDs() {
 		if strings.HasPrefix(id, "pi_") {
-			return findLink(ctx, gateway, id)
+			return findLink(ctx, gw, id)
 		}
 	}
 	return nil, nil //nolint:nilnil // nothing to ask for

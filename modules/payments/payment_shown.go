@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -22,7 +23,7 @@ type PaidFor struct {
 
 // PaidFor lists the other payments of a subscription that count, that gateway A charged for
 // the same day (Payment.MadeFor), and of which something is left.
-func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway GatewayName, subscription objectid.ID, p Payment) ([]PaidFor, error) {
+func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID, p gateway.Payment) ([]PaidFor, error) {
 	if p.MadeFor == nil {
 		return nil, nil
 	}
@@ -39,13 +40,13 @@ func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway GatewayNa
 
 // IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
 // has become of it since, is read no more.
-func (s *Service) IsShown(ctx context.Context, name GatewayName, paymentID string) (bool, error) {
-	gateway, configured := s.gateways[name]
-	if !configured {
-		return false, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
+func (s *Service) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
+	gw, err := s.gateways.Find(name)
+	if err != nil {
+		return false, err
 	}
-	live, err := gateway.Confirm(Background(ctx), s.bookedPayment(paymentID))
-	if errors.Is(err, ErrGatewayMissing) {
+	live, err := gw.Confirm(gateway.Background(ctx), s.bookedPayment(paymentID))
+	if errors.Is(err, gateway.ErrMissing) {
 		return false, nil
 	}
 	if err != nil {
@@ -60,8 +61,8 @@ func (s *Service) IsShown(ctx context.Context, name GatewayName, paymentID strin
 	return true, nil
 }
 
-func (s *Service) bookedPayment(payment string) Event {
-	return Event{Gateway: GWA, Type: Reconciled, Kind: PaymentWasSettled, CreatedAt: s.deps.Clock.Now(), Payment: &Payment{ID: payment}}
+func (s *Service) bookedPayment(payment string) gateway.Event {
+	return gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment}}
 }
 
 // unshownNote is what people are told of money that is booked and that its gateway does
@@ -70,7 +71,7 @@ const unshownNote = "An event alone told that it was paid: the gateway does not 
 
 // UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
 // lists it for people. The ledger keeps it.
-func (s *Service) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentID string) error {
+func (s *Service) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
 	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{Gateway: string(gateway), GatewayPaymentID: paymentID, At: s.deps.Clock.Now()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -83,10 +84,10 @@ func (s *Service) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway Gatew
 
 func (s *Service) listUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
 	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: GatewayName(row.Gateway), PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
+		Kind: UnappliedUnknown, Gateway: gateway.Name(row.Gateway), PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
 		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
 	}
-	if row.Purpose == string(ForOrder) {
+	if row.Purpose == string(gateway.ForOrder) {
 		u.OrderID = row.LocalID
 	} else {
 		u.SubscriptionID = row.LocalID
@@ -98,11 +99,11 @@ func (s *Service) listUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.P
 // reconcileTold compares the payments that are booked here since, and that only an event
 // has told: what gateway A does not show as paid is listed for people. Listed are the ids
 // of those that the lists of the gateway have shown.
-func (s *Service) reconcileTold(ctx context.Context, gateway Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
-	if gateway.Name() != GWA {
+func (s *Service) reconcileTold(ctx context.Context, gw gateway.Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
+	if gw.Name() != gateway.GWA {
 		return nil
 	}
-	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: string(GWA), Since: o.Since})
+	rows, err := s.db.PaymentListToldSince(ctx, s.deps.Pool, paymentsdb.PaymentListToldSinceParams{Gateway: string(gateway.GWA), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked payments: %w", err)
 	}
@@ -111,10 +112,10 @@ func (s *Service) reconcileTold(ctx context.Context, gateway Adapter, o Reconcil
 		if listed[row.GatewayPaymentID] {
 			continue
 		}
-		if err := s.Pace(ctx, GWA); err != nil {
+		if err := s.Pace(ctx, gateway.GWA); err != nil {
 			return errors.Join(failed, err)
 		}
-		shown, err := s.shows(ctx, gateway, []Event{s.bookedPayment(row.GatewayPaymentID)})
+		shown, err := s.shows(ctx, gw, []gateway.Event{s.bookedPayment(row.GatewayPaymentID)})
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))
 			continue
@@ -123,7 +124,7 @@ func (s *Service) reconcileTold(ctx context.Context, gateway Adapter, o Reconcil
 			continue
 		}
 		f := Finding{
-			Gateway: GWA, Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID, Amount: money.Cents(row.AmountCents), Verdict: Unknown,
+			Gateway: gateway.GWA, Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID, Amount: money.Cents(row.AmountCents), Verdict: Unknown,
 			Detail: "booked here, not shown there as paid",
 		}
 		s.tell(ctx, f)

@@ -2,57 +2,20 @@ package payments
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/objectid"
 	"marquee/platform/operators"
-)
-
-// Adapter is a gateway with its side of the webhooks. The packages gwa and gwb
-// make them.
-type Adapter interface {
-	Gateway
-	// Admits judges a call by its headers, before a byte of its body is read: false
-	// where no body can make it genuine. The signature is what the log may show of the
-	// proof: empty where the proof is a secret.
-	Admits(h http.Header, now time.Time) (signature string, ok bool)
-	// Authenticate checks that the raw body comes from the gateway.
-	Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof Proof)
-	// ReadEvent puts an authenticated body in neutral words. An event type without
-	// consequence has the kind NothingForUs. It fails when the body is no event;
-	// ID and Type are filled as far as they can be read.
-	ReadEvent(body []byte) (Event, error)
-	// Confirm reads what an event is about and gives the event as the gateway shows it
-	// now: the ids, amounts and dates are the gateway's, the rest is the event's.
-	// ErrGatewayMissing when the gateway does not show what the event tells; an event that
-	// is signed is confirmed as it is.
-	Confirm(ctx context.Context, e Event) (Event, error)
-	// OnAnswer has f told, within the call, of each right answer, and with right false
-	// of each that closes the whole account.
-	OnAnswer(f func(ctx context.Context, right bool))
-	// Probe asks something that changes nothing and costs one call; nil when the
-	// answer is right.
-	Probe(ctx context.Context) error
-}
-
-// Proof is what a webhook call proves.
-type Proof int
-
-// Proofs of a call.
-const (
-	Forged Proof = iota // that it comes from the gateway is not proved
-	Skewed              // the gateway made it, at a time too far from ours
-	Genuine
 )
 
 // Deps is what New needs.
@@ -62,7 +25,7 @@ type Deps struct {
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger
-	Adapters []Adapter // the gateways that are configured
+	Adapters []gateway.Adapter // the gateways that are configured
 	// ReconcilePause lies between two calls of a reconciliation at gateway A.
 	// Default none.
 	ReconcilePause time.Duration
@@ -89,7 +52,7 @@ type Deps struct {
 // Service is the module.
 type Service struct {
 	deps     Deps
-	gateways map[GatewayName]Adapter
+	gateways gateway.Set
 	appliers []Applier
 	intents  *intent.Service
 	db       *paymentsdb.Queries
@@ -98,7 +61,7 @@ type Service struct {
 
 // New makes the module. Register appliers before serving.
 func New(d Deps) *Service {
-	s := &Service{deps: d, gateways: map[GatewayName]Adapter{}, db: paymentsdb.New()}
+	s := &Service{deps: d, gateways: gateway.Set{}, db: paymentsdb.New()}
 	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: refusedByGateway})
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
 	s.intents.OnUnknown(s.listUnknownTx)
@@ -113,20 +76,22 @@ func New(d Deps) *Service {
 
 // Gateway returns the gateway of that name; ErrUnavailable when it is not
 // configured.
-func (s *Service) Gateway(name GatewayName) (Gateway, error) {
-	g, ok := s.gateways[name]
-	if !ok {
-		return nil, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
-	}
-	return g, nil
+func (s *Service) Gateway(name gateway.Name) (gateway.Gateway, error) {
+	return s.gateways.Find(name)
 }
 
-func (s *Service) probe(ctx context.Context, gateway string) error {
-	a, ok := s.gateways[GatewayName(gateway)]
-	if !ok {
-		return fmt.Errorf("%w: %q is not configured", ErrUnavailable, gateway)
+func (s *Service) probe(ctx context.Context, gw string) error {
+	a, err := s.gateways.Find(gateway.Name(gw))
+	if err != nil {
+		return err
 	}
 	return a.Probe(ctx)
+}
+
+// ReadSettled reads by its id a payment that an event has told; local as in ReadPayment.
+// ErrGatewayMissing: the gateway does not know it, or it is not paid.
+func (s *Service) ReadSettled(ctx context.Context, name gateway.Name, paymentID string, local objectid.ID) (gateway.Payment, error) {
+	return s.gateways.ReadSettled(ctx, name, paymentID, local)
 }
 
 // Intents is the schedule by which the gateways are asked what became of a call.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -49,8 +50,8 @@ const (
 
 // Finding is one thing that a gateway knows otherwise than we do.
 type Finding struct {
-	Gateway GatewayName `json:"gateway"`
-	Kind    FindingKind `json:"kind"`
+	Gateway gateway.Name `json:"gateway"`
+	Kind    FindingKind  `json:"kind"`
 	// ID is the gateway's: of the event, payment, refunded payment, dispute or
 	// subscription.
 	ID      string      `json:"id"`
@@ -63,12 +64,12 @@ type Finding struct {
 // ReconcileOptions say what is compared.
 type ReconcileOptions struct {
 	Since    time.Time
-	Gateways []GatewayName // default both
-	DryRun   bool          // nothing stays changed
+	Gateways []gateway.Name // default both
+	DryRun   bool           // nothing stays changed
 }
 
 // Of reports whether the gateway is to be looked at.
-func (o ReconcileOptions) Of(name GatewayName) bool {
+func (o ReconcileOptions) Of(name gateway.Name) bool {
 	return len(o.Gateways) == 0 || slices.Contains(o.Gateways, name)
 }
 
@@ -105,13 +106,13 @@ func (r *ReconcileReport) Add(f Finding) {
 // error, and does not keep the rest from being done.
 func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *ReconcileReport) error {
 	var failed error
-	for _, name := range []GatewayName{GWA, GWB} {
-		gateway, configured := s.gateways[name]
+	for _, name := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		if !o.Of(name) {
 			continue
 		}
-		if !configured {
-			failed = errors.Join(failed, fmt.Errorf("%w: %q is not configured", ErrUnavailable, name))
+		gateway, err := s.gateways.Find(name)
+		if err != nil {
+			failed = errors.Join(failed, err)
 			continue
 		}
 		listed := map[string]bool{}
@@ -123,8 +124,8 @@ func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *Rec
 
 // Pace waits as long as lies between two calls of a long series, so that a
 // gateway's quota is left to customers.
-func (s *Service) Pace(ctx context.Context, name GatewayName) error {
-	if name != GWA || s.deps.ReconcilePause <= 0 {
+func (s *Service) Pace(ctx context.Context, name gateway.Name) error {
+	if name != gateway.GWA || s.deps.ReconcilePause <= 0 {
 		return ctx.Err()
 	}
 	timer := time.NewTimer(s.deps.ReconcilePause)
@@ -138,7 +139,7 @@ func (s *Service) Pace(ctx context.Context, name GatewayName) error {
 }
 
 // pages walks a list that is read page by page.
-func (s *Service) pages(ctx context.Context, name GatewayName, read func(page string) (next string, err error)) error {
+func (s *Service) pages(ctx context.Context, name gateway.Name, read func(page string) (next string, err error)) error {
 	page := ""
 	for range reconcilePages {
 		next, err := read(page)
@@ -154,26 +155,26 @@ func (s *Service) pages(ctx context.Context, name GatewayName, read func(page st
 }
 
 // reconcileEvents takes in the events that never came, the oldest first.
-func (s *Service) reconcileEvents(ctx context.Context, gateway Adapter, o ReconcileOptions, report *ReconcileReport) error {
+func (s *Service) reconcileEvents(ctx context.Context, gw gateway.Adapter, o ReconcileOptions, report *ReconcileReport) error {
 	var missed []missedEvent
-	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {
-		bodies, next, err := gateway.EventsSince(ctx, o.Since, page)
+	err := s.pages(ctx, gw.Name(), func(page string) (string, error) {
+		bodies, next, err := gw.EventsSince(ctx, o.Since, page)
 		if err != nil {
 			return "", err
 		}
 		report.Events += len(bodies)
-		found, err := s.missedOf(ctx, gateway, bodies)
+		found, err := s.missedOf(ctx, gw, bodies)
 		missed = append(missed, found...)
 		return next, err
 	})
-	if errors.Is(err, ErrUnsupported) {
+	if errors.Is(err, gateway.ErrUnsupported) {
 		return nil
 	}
 	if err != nil {
-		err = fmt.Errorf("list events of %s: %w", gateway.Name(), err)
+		err = fmt.Errorf("list events of %s: %w", gw.Name(), err)
 	}
 	for _, m := range slices.Backward(missed) {
-		f, takeErr := s.takeMissed(ctx, gateway, m, o.DryRun)
+		f, takeErr := s.takeMissed(ctx, gw, m, o.DryRun)
 		if takeErr != nil {
 			err = errors.Join(err, takeErr)
 			continue
@@ -186,7 +187,7 @@ func (s *Service) reconcileEvents(ctx context.Context, gateway Adapter, o Reconc
 
 // reconcileObjects compares payments, refunds and disputes with the ledgers, and notes the
 // payments that are listed.
-func (s *Service) reconcileObjects(ctx context.Context, gateway Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
+func (s *Service) reconcileObjects(ctx context.Context, gateway gateway.Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
 	var failed error
 	seen := map[string]bool{} // a thing may be told by more than one list
 	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {
@@ -196,7 +197,7 @@ func (s *Service) reconcileObjects(ctx context.Context, gateway Adapter, o Recon
 		}
 		for _, e := range events {
 			report.Objects++
-			listed[paymentID(e.Payment)] = true
+			listed[e.PaymentID()] = true
 			key := string(e.Kind) + " " + objectOf(e)
 			if seen[key] {
 				continue

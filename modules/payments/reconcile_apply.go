@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -20,24 +21,24 @@ import (
 // missedEvent is an event that a gateway has and we have not.
 type missedEvent struct {
 	body  json.RawMessage
-	event Event
+	event gateway.Event
 }
 
 // missedOf picks from a gateway's events those that mean something here and never
 // came.
-func (s *Service) missedOf(ctx context.Context, gateway Adapter, bodies []json.RawMessage) ([]missedEvent, error) {
+func (s *Service) missedOf(ctx context.Context, gw gateway.Adapter, bodies []json.RawMessage) ([]missedEvent, error) {
 	var all []missedEvent
 	ids := []string{}
 	for _, body := range bodies {
-		e, err := gateway.ReadEvent(body)
-		if err != nil || e.ID == "" || e.Kind == NothingForUs {
+		e, err := gw.ReadEvent(body)
+		if err != nil || e.ID == "" || e.Kind == gateway.NothingForUs {
 			continue
 		}
-		e.Gateway = gateway.Name()
-		e.receivedAt(s.deps.Clock.Now())
+		e.Gateway = gw.Name()
+		e.ReceivedAt(s.deps.Clock.Now())
 		all, ids = append(all, missedEvent{body: body, event: e}), append(ids, e.ID)
 	}
-	known, err := s.db.ProcessedEventKnown(ctx, s.deps.Pool, paymentsdb.ProcessedEventKnownParams{Gateway: string(gateway.Name()), EventIds: ids})
+	known, err := s.db.ProcessedEventKnown(ctx, s.deps.Pool, paymentsdb.ProcessedEventKnownParams{Gateway: string(gw.Name()), EventIds: ids})
 	if err != nil {
 		return nil, fmt.Errorf("look for events: %w", err)
 	}
@@ -56,9 +57,9 @@ func (s *Service) missedOf(ctx context.Context, gateway Adapter, bodies []json.R
 
 // takeMissed receives an event that was fetched, logs it and applies it, as if it
 // had been delivered: a delivery that follows is a repetition.
-func (s *Service) takeMissed(ctx context.Context, gateway Adapter, m missedEvent, dryRun bool) (Finding, error) {
-	f := Finding{Gateway: gateway.Name(), Kind: MissedEvent, ID: m.event.ID, Detail: m.event.Type}
-	var result Result
+func (s *Service) takeMissed(ctx context.Context, gw gateway.Adapter, m missedEvent, dryRun bool) (Finding, error) {
+	f := Finding{Gateway: gw.Name(), Kind: MissedEvent, ID: m.event.ID, Detail: m.event.Type}
+	var result gateway.Result
 	if dryRun {
 		applied, _, err := s.tryEvent(ctx, m.event, nil, true)
 		if err != nil {
@@ -66,7 +67,7 @@ func (s *Service) takeMissed(ctx context.Context, gateway Adapter, m missedEvent
 		}
 		result = applied
 	} else {
-		answer, err := s.receive(ctx, gateway, m.body, "", s.deps.Clock.Now())
+		answer, err := s.receive(ctx, gw, m.body, "", s.deps.Clock.Now())
 		if err != nil {
 			return f, fmt.Errorf("take event %s: %w", f.ID, err)
 		}
@@ -80,7 +81,7 @@ func (s *Service) takeMissed(ctx context.Context, gateway Adapter, m missedEvent
 	return f, nil
 }
 
-func verdict(r Result, dryRun bool) Verdict {
+func verdict(r gateway.Result, dryRun bool) Verdict {
 	switch {
 	case r.Taken && dryRun:
 		return Repairable
@@ -88,7 +89,7 @@ func verdict(r Result, dryRun bool) Verdict {
 		return Repaired
 	case r.Unclaimed:
 		return Unknown
-	case r.Status != ResultApplied:
+	case r.Status != gateway.ResultApplied:
 		return Unchanged
 	case dryRun:
 		return Repairable
@@ -96,7 +97,7 @@ func verdict(r Result, dryRun bool) Verdict {
 	return Repaired
 }
 
-func localOf(r Result) objectid.ID {
+func localOf(r gateway.Result) objectid.ID {
 	if r.SubscriptionID == nil {
 		return ""
 	}
@@ -104,18 +105,18 @@ func localOf(r Result) objectid.ID {
 }
 
 // objectOf is the gateway's id of what a reconciled event is about.
-func objectOf(e Event) string {
+func objectOf(e gateway.Event) string {
 	switch {
 	case e.Dispute != nil:
 		return e.Dispute.ID
 	case e.Refund != nil:
 		return e.Refund.PaymentID
 	}
-	return paymentID(e.Payment)
+	return e.PaymentID()
 }
 
 // describe begins the finding about a reconciled event that is not known.
-func describe(e Event) Finding {
+func describe(e gateway.Event) Finding {
 	f := Finding{Gateway: e.Gateway, ID: objectOf(e)}
 	switch {
 	case e.Dispute != nil:
@@ -139,24 +140,24 @@ func describe(e Event) Finding {
 
 // reconcileObject compares one thing with the ledgers and applies it when they
 // do not know it. Found is false when they do.
-func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event, dryRun bool) (f Finding, found bool, err error) {
+func (s *Service) reconcileObject(ctx context.Context, gw gateway.Adapter, e gateway.Event, dryRun bool) (f Finding, found bool, err error) {
 	f = describe(e)
 	known, err := s.inLedger(ctx, s.deps.Pool, e)
 	if err != nil || known {
 		return f, false, err
 	}
-	if e.Kind == PaymentIsNameless {
-		if e, err = nameless(ctx, gateway, e); err != nil || e.Kind == NothingForUs {
+	if e.Kind == gateway.PaymentIsNameless {
+		if e, err = nameless(ctx, gw, e); err != nil || e.Kind == gateway.NothingForUs {
 			return f, false, err
 		}
 	}
-	link, err := s.missingLink(ctx, gateway, e)
+	link, err := s.missingLink(ctx, gw, e)
 	if err != nil {
 		return f, false, fmt.Errorf("find the invoice of %s: %w", f.ID, err)
 	}
 	result, now, err := s.tryEvent(ctx, e, link, true)
 	if err == nil && !result.Unclaimed { // what other systems take in the same account is no matter of ours
-		if err := s.confirm(ctx, gateway, e); err != nil {
+		if err := s.confirm(ctx, gw, e); err != nil {
 			return f, false, fmt.Errorf("read %s, which a list told: %w", f.ID, err)
 		}
 	}
@@ -180,7 +181,7 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 			err = s.listUnknown(ctx, e)
 		}
 	case now: // the ledger has it, also where nothing else followed
-		f.Verdict = verdict(Result{Status: ResultApplied}, dryRun)
+		f.Verdict = verdict(gateway.Result{Status: gateway.ResultApplied}, dryRun)
 		f.Detail = strings.TrimSpace(f.Detail + " " + result.Reason)
 	default:
 		f.Verdict = Unchanged
@@ -191,15 +192,15 @@ func (s *Service) reconcileObject(ctx context.Context, gateway Adapter, e Event,
 
 // nameless asks whether an invoice is behind money that names nothing, which then tells
 // itself what it is for; else it is a payment like any other that nothing here knows.
-func nameless(ctx context.Context, gateway Adapter, e Event) (Event, error) {
-	e.Kind = PaymentWasSettled
-	if !isCharge(e.Payment.ID) {
-		invoice, err := gateway.InvoiceOf(ctx, e.Payment.ID)
+func nameless(ctx context.Context, gw gateway.Adapter, e gateway.Event) (gateway.Event, error) {
+	e.Kind = gateway.PaymentWasSettled
+	if !gateway.IsCharge(e.Payment.ID) {
+		invoice, err := gw.InvoiceOf(ctx, e.Payment.ID)
 		if err != nil {
 			return e, fmt.Errorf("find the invoice of %s: %w", e.Payment.ID, err)
 		}
 		if invoice != "" {
-			e.Kind = NothingForUs
+			e.Kind = gateway.NothingForUs
 		}
 	}
 	return e, nil
@@ -211,9 +212,9 @@ const unknownAfter = time.Hour
 // listUnknown puts money that nothing here knows, but whose customer or reference is
 // ours, on the list of unapplied payments. All else that enters the account of gateway
 // A is somebody else's affair.
-func (s *Service) listUnknown(ctx context.Context, e Event) error {
+func (s *Service) listUnknown(ctx context.Context, e gateway.Event) error {
 	p := e.Payment
-	if e.Kind != PaymentWasSettled || p == nil || p.Amount == 0 || p.SettledAt == nil || p.SettledAt.After(s.deps.Clock.Now().Add(-unknownAfter)) {
+	if e.Kind != gateway.PaymentWasSettled || p == nil || p.Amount == 0 || p.SettledAt == nil || p.SettledAt.After(s.deps.Clock.Now().Add(-unknownAfter)) {
 		return nil
 	}
 	var customer objectid.ID
@@ -237,7 +238,7 @@ func (s *Service) listUnknown(ctx context.Context, e Event) error {
 
 // tryEvent applies an event in a transaction of its own, which a dry run takes
 // back. Now tells whether the ledgers know it by then.
-func (s *Service) tryEvent(ctx context.Context, e Event, link *invoiceLink, dryRun bool) (result Result, now bool, err error) {
+func (s *Service) tryEvent(ctx context.Context, e gateway.Event, link *invoiceLink, dryRun bool) (result gateway.Result, now bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if e.LogID == "" {
 			e.LogID = objectid.At(s.deps.Clock.Now())
@@ -263,7 +264,7 @@ func (s *Service) tryEvent(ctx context.Context, e Event, link *invoiceLink, dryR
 }
 
 // inLedger reports whether the ledgers say what a reconciled event says.
-func (s *Service) inLedger(ctx context.Context, db postgres.DB, e Event) (bool, error) {
+func (s *Service) inLedger(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
 	switch {
 	case e.Dispute != nil:
 		state, err := s.db.DisputeStateOf(ctx, db, paymentsdb.DisputeStateOfParams{Gateway: string(e.Gateway), GatewayDisputeID: e.Dispute.ID})
@@ -289,22 +290,22 @@ func (s *Service) inLedger(ctx context.Context, db postgres.DB, e Event) (bool, 
 
 // tookByRefund reports whether what no row of the refunds tells stands among the
 // disputes that were lost (disputeByRefundTx).
-func (s *Service) tookByRefund(ctx context.Context, db postgres.DB, e Event) (bool, error) {
+func (s *Service) tookByRefund(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
 	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
 }
 
 // refundsInLedger compares refunds that are told one by one. One that is under way
 // there and not here is no difference yet, and neither is one that came to nothing.
-func (s *Service) refundsInLedger(ctx context.Context, db postgres.DB, e Event) (bool, error) {
+func (s *Service) refundsInLedger(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
 	for _, single := range e.Refund.Singles {
 		status, err := s.db.RefundStatusOf(ctx, db, paymentsdb.RefundStatusOfParams{Gateway: string(e.Gateway), GatewayRefundID: &single.ID})
 		if err := orNone(err); err != nil {
 			return false, err
 		}
-		if status != string(single.Status) && (status != "" || single.Status == RefundDone) {
+		if status != string(single.Status) && (status != "" || single.Status == gateway.RefundDone) {
 			return false, nil
 		}
-		if status == "" && single.Status == RefundFailed {
+		if status == "" && single.Status == gateway.RefundFailed {
 			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
 				Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID, GatewayDisputeID: takenBackID(e.Refund.PaymentID), RefundID: single.ID,
 			})
@@ -316,8 +317,8 @@ func (s *Service) refundsInLedger(ctx context.Context, db postgres.DB, e Event) 
 	return true, nil
 }
 
-func hasFailed(all []SingleRefund) bool {
-	return slices.ContainsFunc(all, func(r SingleRefund) bool { return r.Status == RefundFailed })
+func hasFailed(all []gateway.SingleRefund) bool {
+	return slices.ContainsFunc(all, func(r gateway.SingleRefund) bool { return r.Status == gateway.RefundFailed })
 }
 
 // orNone is nil for no row.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -13,25 +14,25 @@ import (
 // reconcileBooked compares the other way: refunds and disputes that are booked here since,
 // and that gateway A does not show. Its webhooks are not signed. People decide what
 // becomes of them.
-func (s *Service) reconcileBooked(ctx context.Context, gateway Adapter, o ReconcileOptions, report *ReconcileReport) error {
-	if gateway.Name() != GWA {
+func (s *Service) reconcileBooked(ctx context.Context, gw gateway.Adapter, o ReconcileOptions, report *ReconcileReport) error {
+	if gw.Name() != gateway.GWA {
 		return nil
 	}
-	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool, paymentsdb.RefundListBookedSinceParams{Gateway: string(GWA), Since: o.Since})
+	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool, paymentsdb.RefundListBookedSinceParams{Gateway: string(gateway.GWA), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked refunds: %w", err)
 	}
-	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool, paymentsdb.DisputeListBookedSinceParams{Gateway: string(GWA), Since: o.Since})
+	disputes, err := s.db.DisputeListBookedSince(ctx, s.deps.Pool, paymentsdb.DisputeListBookedSinceParams{Gateway: string(gateway.GWA), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked disputes: %w", err)
 	}
 	var failed error
-	compare := func(f Finding, told ...Event) {
-		if err := s.Pace(ctx, GWA); err != nil {
+	compare := func(f Finding, told ...gateway.Event) {
+		if err := s.Pace(ctx, gateway.GWA); err != nil {
 			failed = errors.Join(failed, err)
 			return
 		}
-		shown, err := s.shows(ctx, gateway, told)
+		shown, err := s.shows(ctx, gw, told)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", f.ID, err))
 			return
@@ -44,16 +45,16 @@ func (s *Service) reconcileBooked(ctx context.Context, gateway Adapter, o Reconc
 	for _, r := range refunds {
 		amount := money.Cents(r.AmountCents)
 		compare(Finding{
-			Gateway: GWA, Kind: UnshownRefund, ID: r.PaymentRef, LocalID: objectid.ID(r.LocalID), Amount: amount, Verdict: Unknown, Detail: "booked here, not shown there",
+			Gateway: gateway.GWA, Kind: UnshownRefund, ID: r.PaymentRef, LocalID: objectid.ID(r.LocalID), Amount: amount, Verdict: Unknown, Detail: "booked here, not shown there",
 		}, s.bookedRefund(r.PaymentRef, amount))
 	}
 	for _, d := range disputes {
-		told := []Event{s.bookedDispute(d.PaymentRef, DisputeState(d.State))}
-		if DisputeState(d.State) == DisputeLost { // by a refund that nobody here asked for
+		told := []gateway.Event{s.bookedDispute(d.PaymentRef, gateway.DisputeState(d.State))}
+		if gateway.DisputeState(d.State) == gateway.DisputeLost { // by a refund that nobody here asked for
 			told = append(told, s.bookedRefund(d.PaymentRef, money.Cents(d.AmountCents)))
 		}
 		compare(Finding{
-			Gateway: GWA, Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID, Amount: money.Cents(d.AmountCents), Verdict: Unknown,
+			Gateway: gateway.GWA, Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID, Amount: money.Cents(d.AmountCents), Verdict: Unknown,
 			Detail: d.State + ": booked here, not shown there",
 		}, told...)
 	}
@@ -61,26 +62,26 @@ func (s *Service) reconcileBooked(ctx context.Context, gateway Adapter, o Reconc
 }
 
 // shows reports whether the gateway shows what one of the events tells.
-func (s *Service) shows(ctx context.Context, gateway Adapter, told []Event) (bool, error) {
+func (s *Service) shows(ctx context.Context, gw gateway.Adapter, told []gateway.Event) (bool, error) {
 	for _, e := range told {
-		_, err := gateway.Confirm(Background(ctx), e)
-		if err == nil || !errors.Is(err, ErrGatewayMissing) {
+		_, err := gw.Confirm(gateway.Background(ctx), e)
+		if err == nil || !errors.Is(err, gateway.ErrMissing) {
 			return err == nil, err
 		}
 	}
 	return false, nil
 }
 
-func (s *Service) bookedRefund(payment string, amount money.Cents) Event {
-	return Event{
-		Gateway: GWA, Type: Reconciled, Kind: PaymentWasRefunded, CreatedAt: s.deps.Clock.Now(), Payment: &Payment{ID: payment},
-		Refund: &RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
+func (s *Service) bookedRefund(payment string, amount money.Cents) gateway.Event {
+	return gateway.Event{
+		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasRefunded, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment},
+		Refund: &gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
 	}
 }
 
-func (s *Service) bookedDispute(payment string, state DisputeState) Event {
-	return Event{
-		Gateway: GWA, Type: Reconciled, Kind: DisputeWasOpened, CreatedAt: s.deps.Clock.Now(), Payment: &Payment{ID: payment},
-		Dispute: &DisputeReport{ID: payment, PaymentID: payment, State: state},
+func (s *Service) bookedDispute(payment string, state gateway.DisputeState) gateway.Event {
+	return gateway.Event{
+		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.DisputeWasOpened, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment},
+		Dispute: &gateway.DisputeReport{ID: payment, PaymentID: payment, State: state},
 	}
 }

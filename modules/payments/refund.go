@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
@@ -19,14 +20,14 @@ import (
 
 // RefundRecord is a report of refunds and what the payment was for.
 type RefundRecord struct {
-	Gateway    GatewayName
-	Purpose    Purpose
+	Gateway    gateway.Name
+	Purpose    gateway.Purpose
 	LocalID    objectid.ID
 	CustomerID objectid.ID
-	Report     RefundReport
+	Report     gateway.RefundReport
 	// Payment is what is known of the payment, nil when nothing is: of a PIX, what
 	// nobody here asked for was taken back by the payer's bank.
-	Payment *Payment
+	Payment *gateway.Payment
 }
 
 // RefundChange is what a report changed.
@@ -73,7 +74,7 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 		if err := s.storeRefundTx(ctx, tx, r, row); err != nil {
 			return RefundChange{}, err
 		}
-		if row.Status == RefundDone {
+		if row.Status == gateway.RefundDone {
 			change.Total += row.Amount
 		}
 	}
@@ -84,12 +85,12 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 	return change, nil
 }
 
-func (r RefundRecord) isPix() bool { return r.Payment != nil && r.Payment.Method == MethodPix }
+func (r RefundRecord) isPix() bool { return r.Payment != nil && r.Payment.Method == gateway.MethodPix }
 
 // askedOrDone is what the rows of a payment account for.
 func askedOrDone(rows []*Refund) (sum money.Cents) {
 	for _, row := range rows {
-		if row.Status == RefundDone || row.ByAdmin && row.Status != RefundFailed {
+		if row.Status == gateway.RefundDone || row.ByAdmin && row.Status != gateway.RefundFailed {
 			sum += row.Amount
 		}
 	}
@@ -97,7 +98,7 @@ func askedOrDone(rows []*Refund) (sum money.Cents) {
 }
 
 // lockRefundsTx holds the refunds of a payment until the transaction ends.
-func (s *Service) lockRefundsTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentID string) ([]*Refund, error) {
+func (s *Service) lockRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) ([]*Refund, error) {
 	err := s.db.RefundLock(ctx, tx, paymentsdb.RefundLockParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return nil, fmt.Errorf("lock refunds: %w", err)
@@ -115,7 +116,7 @@ func (s *Service) lockRefundsTx(ctx context.Context, tx pgx.Tx, gateway GatewayN
 
 // addReportTx keeps what the report says and returns all that was ever said.
 func (s *Service) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
-	for _, l := range r.Report.lines() {
+	for _, l := range linesOf(r.Report) {
 		err := s.db.RefundReportInsert(ctx, tx, paymentsdb.RefundReportInsertParams{
 			Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, Kind: l.kind, RefundID: l.refundID, ReportedAt: l.at, AmountCents: int64(l.amount),
 		})
@@ -149,7 +150,7 @@ func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, 
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
 	case row.changed:
-		if row.ByAdmin && row.Status != RefundRequested {
+		if row.ByAdmin && row.Status != gateway.RefundRequested {
 			if err := s.intents.EndTx(ctx, tx, refundIntent(row.ID), intent.Done, "webhook"); err != nil {
 				return err
 			}
@@ -180,7 +181,7 @@ func (s *Service) newRefundID(ctx context.Context, tx pgx.Tx, marked objectid.ID
 
 // RefundedTotal is what has been given back of a subscription's or order's
 // payments.
-func (s *Service) RefundedTotal(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) (money.Cents, error) {
+func (s *Service) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (money.Cents, error) {
 	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: string(purpose), LocalID: localID})
 	return money.Cents(total), err
 }
@@ -194,7 +195,7 @@ type RefundedPayment struct {
 
 // RefundedPayments is what has been given back of the payments of many subscriptions or
 // orders; those of which nothing was are left out.
-func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose Purpose, localIDs []objectid.ID) ([]RefundedPayment, error) {
+func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID) ([]RefundedPayment, error) {
 	rows, err := s.db.RefundTotalsOf(ctx, db, paymentsdb.RefundTotalsOfParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
@@ -208,7 +209,7 @@ func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose 
 
 // RefundedSince is what has been given back of orders or subscriptions by refunds that
 // were asked for since an instant.
-func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose Purpose, localIDs []objectid.ID, since time.Time) (money.Cents, error) {
+func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID, since time.Time) (money.Cents, error) {
 	total, err := s.db.RefundTotalSince(ctx, db, paymentsdb.RefundTotalSinceParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs), Since: since})
 	if err != nil {
 		return 0, fmt.Errorf("read refunds: %w", err)
@@ -218,7 +219,7 @@ func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose Pur
 
 // RefundsOf returns the refunds of a subscription or order, newest first, also
 // those that are under way or failed.
-func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose Purpose, localID objectid.ID) ([]Refund, error) {
+func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Refund, error) {
 	rows, err := s.db.RefundListOf(ctx, db, paymentsdb.RefundListOfParams{Purpose: string(purpose), LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -239,9 +240,9 @@ const (
 
 func refundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
-		ID: row.ID, Gateway: GatewayName(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: value(row.GatewayRefundID),
-		Purpose: Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-		Kind: RefundKind(row.Kind), Status: RefundStatus(row.Status), ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
+		ID: row.ID, Gateway: gateway.Name(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: value(row.GatewayRefundID),
+		Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
+		Kind: RefundKind(row.Kind), Status: gateway.RefundStatus(row.Status), ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
 		Reason: value(row.Reason), Admin: value(row.Admin), AdminID: row.AdminID, Failure: value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/fault"
 	"marquee/platform/money"
@@ -22,7 +23,7 @@ func (e *RefundDisputedError) Error() string {
 
 // Unwrap has it be treated as the gateway's own refusal.
 func (e *RefundDisputedError) Unwrap() []error {
-	return []error{ErrDisputed, &Rejected{Code: "disputed", Message: e.Error()}}
+	return []error{gateway.ErrDisputed, &gateway.Rejected{Code: "disputed", Message: e.Error()}}
 }
 
 // Fault words it for people, with the name of the dispute.
@@ -37,7 +38,7 @@ func (e *RefundDisputedError) Conflict() error {
 
 // Told words it as a sentence for a note.
 func (e *RefundDisputedError) Told() string {
-	if e.Dispute.State == DisputeLost {
+	if e.Dispute.State == gateway.DisputeLost {
 		return fmt.Sprintf("The bank has given the payment's money back by dispute %s: nothing is left to refund.", e.Dispute.GatewayDisputeID)
 	}
 	return fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
@@ -45,8 +46,8 @@ func (e *RefundDisputedError) Told() string {
 
 // notDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
 // names, or when disputes that were lost took so much of it; 0 is any of it.
-func (s *Service) notDisputed(ctx context.Context, db postgres.DB, gateway GatewayName, amount money.Cents, names ...string) error {
-	lost, err := s.lostOf(ctx, db, gateway, names...)
+func (s *Service) notDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents, names ...string) error {
+	lost, err := s.lostOf(ctx, db, on, names...)
 	if err != nil {
 		return err
 	}
@@ -54,14 +55,14 @@ func (s *Service) notDisputed(ctx context.Context, db postgres.DB, gateway Gatew
 		if name == "" {
 			continue
 		}
-		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: string(gateway), PaymentRef: name})
+		found, err := s.db.DisputeListOfPayment(ctx, db, paymentsdb.DisputeListOfPaymentParams{Gateway: string(on), PaymentRef: name})
 		if err != nil {
 			return fmt.Errorf("read disputes: %w", err)
 		}
 		for _, d := range found {
-			state := DisputeState(d.State)
-			if state == DisputeOpen || state == DisputeLost && lost >= amount {
-				return &RefundDisputedError{Dispute: Dispute{ID: d.ID, Gateway: gateway, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state}}
+			state := gateway.DisputeState(d.State)
+			if state == gateway.DisputeOpen || state == gateway.DisputeLost && lost >= amount {
+				return &RefundDisputedError{Dispute: Dispute{ID: d.ID, Gateway: on, GatewayDisputeID: d.GatewayDisputeID, PaymentID: name, State: state}}
 			}
 		}
 	}
@@ -69,7 +70,7 @@ func (s *Service) notDisputed(ctx context.Context, db postgres.DB, gateway Gatew
 }
 
 // lostOf is what disputes that were lost took of the payment that has one of the names.
-func (s *Service) lostOf(ctx context.Context, db postgres.DB, gateway GatewayName, names ...string) (money.Cents, error) {
+func (s *Service) lostOf(ctx context.Context, db postgres.DB, gateway gateway.Name, names ...string) (money.Cents, error) {
 	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: string(gateway), Refs: names})
 	if err != nil {
 		return 0, fmt.Errorf("read what disputes took: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/fault"
 )
 
@@ -13,8 +14,8 @@ import (
 // answered, and once when the gateway turns out to have made it before; 422 REFUND_NOT_ALLOWED under a dispute, and when nothing is left; 500
 // REFUND_FAILED when the gateway refuses; 503 while it does not answer.
 func (s *Service) RefundFault(ctx context.Context, err error) error {
-	var rejected *Rejected
-	var declined *Declined
+	var rejected *gateway.Rejected
+	var declined *gateway.Declined
 	var open *RefundOpenError
 	var found *RefundFoundError
 	var disputed *RefundDisputedError
@@ -28,7 +29,7 @@ func (s *Service) RefundFault(ctx context.Context, err error) error {
 		return disputed.Fault()
 	case errors.Is(err, ErrRefundTooMuch):
 		return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}).WithCause(err)
-	case errors.Is(err, ErrOutcomeUnknown):
+	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
 			Kind: fault.Unavailable, RetryAfter: time.Minute,
 			Message: "It is not known yet whether the payment gateway made the refund. It is asked until that is known: see the list of refunds before you ask again.",

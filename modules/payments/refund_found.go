@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -39,15 +40,17 @@ func (e *RefundFoundError) Fault() error {
 // foundRefunds is what counts since the list was compared and may be what is asked for:
 // it bears the mark of a request of ours, or is of the amount. Rows that do not count for
 // long are none: each is told once.
-func foundRefunds(before, after []*Refund, all []RemoteRefund, amount money.Cents) []Refund {
+func foundRefunds(before, after []*Refund, all []gateway.RemoteRefund, amount money.Cents) []Refund {
 	known := map[objectid.ID]bool{}
 	for _, row := range before {
-		known[row.ID] = row.Status != RefundFailed
+		known[row.ID] = row.Status != gateway.RefundFailed
 	}
-	ours := slices.ContainsFunc(all, func(r RemoteRefund) bool { return r.RefundID != "" && r.Status != RefundFailed && !known[r.RefundID] })
+	ours := slices.ContainsFunc(all, func(r gateway.RemoteRefund) bool {
+		return r.RefundID != "" && r.Status != gateway.RefundFailed && !known[r.RefundID]
+	})
 	var found []Refund
 	for _, row := range after {
-		if row.Status != RefundFailed && !known[row.ID] && (ours || row.Amount == amount) {
+		if row.Status != gateway.RefundFailed && !known[row.ID] && (ours || row.Amount == amount) {
 			found = append(found, *row)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/jobs"
@@ -36,7 +37,7 @@ func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Ans
 		return 0, fmt.Errorf("read refund: %w", err)
 	}
 	refund := refundOf(row)
-	if refund.Status != RefundRequested {
+	if refund.Status != gateway.RefundRequested {
 		return intent.Settled, s.followRefund(ctx, refund)
 	}
 	payment, err := s.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
@@ -50,7 +51,7 @@ func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Ans
 	if err != nil {
 		return 0, err
 	}
-	remote, ok, err := gateway.FindRefund(ctx, payment.refundTerms(refund))
+	remote, ok, err := gateway.FindRefund(ctx, refundTerms(*payment, refund))
 	switch {
 	case err != nil:
 		return 0, err
@@ -64,8 +65,8 @@ func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Ans
 
 // refundAgain makes the call once more, unless others have given back so much
 // meanwhile that too little is left.
-func (s *Service) refundAgain(ctx context.Context, gateway Gateway, l *intent.Look, p LedgerPayment, refund Refund) (intent.Answer, error) {
-	all, err := gateway.ListRefunds(ctx, PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: refund.PaymentID})
+func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent.Look, p gateway.LedgerPayment, refund Refund) (intent.Answer, error) {
+	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: refund.PaymentID})
 	if err != nil {
 		return 0, err
 	}
@@ -78,30 +79,30 @@ func (s *Service) refundAgain(ctx context.Context, gateway Gateway, l *intent.Lo
 	}
 	left := p.Payment.Amount
 	for _, row := range rows {
-		if r := refundOf(row); r.Status != RefundFailed {
+		if r := refundOf(row); r.Status != gateway.RefundFailed {
 			left -= r.Amount
 		}
 	}
 	if left < 0 {
 		return s.failLook(ctx, refund, ErrRefundTooMuch)
 	}
-	terms := p.refundTerms(refund)
+	terms := refundTerms(p, refund)
 	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
 		return 0, err
 	}
 	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
-	remote, err := gateway.Refund(call, terms)
+	remote, err := gw.Refund(call, terms)
 	if err == nil {
 		return s.settleLook(ctx, refund, remote)
 	}
-	var rejected *Rejected
-	var declined *Declined
-	if errors.Is(err, ErrOutcomeUnknown) || !errors.As(err, &rejected) && !errors.As(err, &declined) {
+	var rejected *gateway.Rejected
+	var declined *gateway.Declined
+	if errors.Is(err, gateway.ErrOutcomeUnknown) || !errors.As(err, &rejected) && !errors.As(err, &declined) {
 		return 0, err
 	}
 	// What was asked for first may be what the gateway refuses to make twice.
-	remote, ok, again := gateway.FindRefund(ctx, terms)
+	remote, ok, again := gw.FindRefund(ctx, terms)
 	switch {
 	case again != nil:
 		return 0, errors.Join(err, again)
@@ -111,7 +112,7 @@ func (s *Service) refundAgain(ctx context.Context, gateway Gateway, l *intent.Lo
 	return s.failLook(ctx, refund, err)
 }
 
-func (s *Service) settleLook(ctx context.Context, r Refund, remote RemoteRefund) (intent.Answer, error) {
+func (s *Service) settleLook(ctx context.Context, r Refund, remote gateway.RemoteRefund) (intent.Answer, error) {
 	r, err := s.settleRequest(ctx, r, remote, "look", nil)
 	if err != nil {
 		return 0, err
@@ -124,7 +125,7 @@ func (s *Service) failLook(ctx context.Context, r Refund, why error) (intent.Ans
 	if err := s.failRefund(ctx, r, why, "look"); err != nil {
 		return 0, err
 	}
-	r.Status = RefundFailed
+	r.Status = gateway.RefundFailed
 	return intent.Settled, s.followRefund(ctx, r)
 }
 
@@ -158,7 +159,7 @@ func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	if refund := refundOf(row); refund.Status != RefundRequested {
+	if refund := refundOf(row); refund.Status != gateway.RefundRequested {
 		return s.followRefund(ctx, refund)
 	}
 	return s.adoptRefunds(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/audit"
@@ -63,8 +64,8 @@ func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r Refund) erro
 
 // RefundRequest is a refund that somebody asks for.
 type RefundRequest struct {
-	Payment LedgerPayment // settled; its purpose, local row and customer are the refund's
-	Amount  money.Cents   // above 0; 0 stands for all that is left
+	Payment gateway.LedgerPayment // settled; its purpose, local row and customer are the refund's
+	Amount  money.Cents           // above 0; 0 stands for all that is left
 	Reason  string
 	Admin   string       // name shown in the history; "" for the platform itself
 	AdminID *objectid.ID // nil for the platform itself
@@ -91,11 +92,11 @@ type RefundOutcome struct {
 // was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
 // gateway may have acted: it is asked about by job until it is known.
 func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied func(ctx context.Context, tx pgx.Tx, r Refund) error) (RefundOutcome, error) {
-	gateway, err := s.Gateway(q.Payment.Gateway)
+	gw, err := s.Gateway(q.Payment.Gateway)
 	if err != nil {
 		return RefundOutcome{}, err
 	}
-	refund, err := s.commitRefund(ctx, gateway, q)
+	refund, err := s.commitRefund(ctx, gw, q)
 	if err != nil {
 		return RefundOutcome{}, err
 	}
@@ -103,7 +104,7 @@ func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied fu
 	ctx = context.WithoutCancel(ctx) // a client that goes away keeps no answer from being written
 	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
-	remote, err := gateway.Refund(call, q.Payment.refundTerms(refund))
+	remote, err := gw.Refund(call, refundTerms(q.Payment, refund))
 	faultpoint.Hit("refund.answered")
 	switch {
 	case err == nil:
@@ -112,61 +113,44 @@ func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied fu
 	case certainlyNotMade(err):
 		return RefundOutcome{}, errors.Join(err, s.failRefund(ctx, refund, err, "answer"))
 	}
-	err = fmt.Errorf("%w: refund %s: %w", ErrOutcomeUnknown, refund.ID, err)
+	err = fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, refund.ID, err)
 	return RefundOutcome{}, errors.Join(err, s.intents.NotKnown(ctx, refundIntent(refund.ID), err))
 }
 
 // certainlyNotMade reports whether the error of a call says that the gateway did
 // nothing. All others are not known.
 func certainlyNotMade(err error) bool {
-	var rejected *Rejected
-	var declined *Declined
-	return !errors.Is(err, ErrOutcomeUnknown) &&
-		(errors.As(err, &rejected) || errors.As(err, &declined) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrGatewayMissing))
+	var rejected *gateway.Rejected
+	var declined *gateway.Declined
+	return !errors.Is(err, gateway.ErrOutcomeUnknown) &&
+		(errors.As(err, &rejected) || errors.As(err, &declined) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrMissing))
 }
 
-func (p LedgerPayment) refundTerms(r Refund) RefundTerms {
-	return RefundTerms{
+func refundTerms(p gateway.LedgerPayment, r Refund) gateway.RefundTerms {
+	return gateway.RefundTerms{
 		RefundID: r.ID, Amount: r.Amount, Reason: r.Reason, Admin: r.Admin, AskedAt: r.RequestedAt,
-		Payment: PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: p.refundKey()},
+		Payment: gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: p.RefundKey()},
 	}
-}
-
-// names are the ids under which a dispute may know the payment.
-func (p LedgerPayment) names() []string {
-	return []string{p.Payment.ID, p.Payment.InvoiceID, p.Payment.PaymentIntentID}
-}
-
-// refundKey is the payment's id among refunds: at gateway B the payment intent,
-// "" while the ledger does not know it.
-func (p LedgerPayment) refundKey() string {
-	if p.Gateway == GWA {
-		return p.Payment.ID
-	}
-	if p.Payment.PaymentIntentID == "" && p.Payment.InvoiceID == "" {
-		return p.Payment.ID
-	}
-	return p.Payment.PaymentIntentID
 }
 
 // commitRefund writes the row that stands for the refund before anybody is asked.
 // Two at once pass one after the other, by the lock on the payment's refunds: the
 // second finds the first open. Its intent excludes a second one, too.
-func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundRequest) (Refund, error) {
-	if err := s.notDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.names()...); err != nil {
+func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q RefundRequest) (Refund, error) {
+	if err := s.notDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
 		return Refund{}, err
 	}
-	key, err := s.intentOf(ctx, gateway, q.Payment)
+	key, err := s.intentOf(ctx, gw, q.Payment)
 	if err != nil {
 		return Refund{}, err
 	}
-	if err := s.compareRefunds(ctx, gateway, key, q); err != nil {
+	if err := s.compareRefunds(ctx, gw, key, q); err != nil {
 		return Refund{}, err
 	}
 	now := s.deps.Clock.Now()
 	refund := Refund{
 		ID: objectid.At(now), Gateway: q.Payment.Gateway, PaymentID: key, Purpose: q.Payment.Purpose, LocalID: q.Payment.LocalID,
-		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: RefundRequested, ByAdmin: true,
+		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: gateway.RefundRequested, ByAdmin: true,
 		EventID: fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(q.Payment.Gateway),
 		Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
 	}
@@ -181,7 +165,7 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 		if err := s.notDisputed(ctx, tx, refund.Gateway, q.Payment.Payment.Amount, refund.PaymentID); err != nil {
 			return err // by a name, or by a list of refunds, that was not known before
 		}
-		lost, err := s.lostOf(ctx, tx, refund.Gateway, append(q.Payment.names(), refund.PaymentID)...)
+		lost, err := s.lostOf(ctx, tx, refund.Gateway, append(q.Payment.Names(), refund.PaymentID)...)
 		if err != nil {
 			return err
 		}
@@ -226,7 +210,7 @@ func (s *Service) commitRefund(ctx context.Context, gateway Gateway, q RefundReq
 // nil without one.
 func unanswered(rows []*Refund) *Refund {
 	for _, row := range rows {
-		if row.ByAdmin && row.Status == RefundRequested {
+		if row.ByAdmin && row.Status == gateway.RefundRequested {
 			return row
 		}
 	}
@@ -236,7 +220,7 @@ func unanswered(rows []*Refund) *Refund {
 // leftOf is what has neither been given back nor is on its way.
 func leftOf(paid money.Cents, rows []*Refund) money.Cents {
 	for _, row := range rows {
-		if row.Status != RefundFailed {
+		if row.Status != gateway.RefundFailed {
 			paid -= row.Amount
 		}
 	}
@@ -247,7 +231,7 @@ func leftOf(paid money.Cents, rows []*Refund) money.Cents {
 // ledger: what no row of ours explains, such as a refund at its console, is
 // recorded, and lowers what is left. While a request is open nothing is asked.
 // Errors: *RefundFoundError when what was recorded may be what an admin asks for.
-func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key string, q RefundRequest) error {
+func (s *Service) compareRefunds(ctx context.Context, gw gateway.Gateway, key string, q RefundRequest) error {
 	p := q.Payment
 	before, err := s.refundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
 	if err != nil {
@@ -256,7 +240,7 @@ func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key strin
 	if open := unanswered(before); open != nil {
 		return s.RefundOpen(ctx, s.deps.Pool, *open)
 	}
-	all, err := gateway.ListRefunds(ctx, PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: key})
+	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: key})
 	if err != nil {
 		return err
 	}
@@ -274,7 +258,7 @@ func (s *Service) compareRefunds(ctx context.Context, gateway Gateway, key strin
 	return nil
 }
 
-func (s *Service) refundsOfPayment(ctx context.Context, db postgres.DB, gateway GatewayName, key string) ([]*Refund, error) {
+func (s *Service) refundsOfPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, key string) ([]*Refund, error) {
 	found, err := s.db.RefundListOfPayment(ctx, db, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: key})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
@@ -288,20 +272,20 @@ func (s *Service) refundsOfPayment(ctx context.Context, db postgres.DB, gateway 
 
 // recordList records what the gateway lists, and has it do what its events would have
 // done: of a PIX, what nobody here asked for was taken back by the payer's bank.
-func (s *Service) recordList(ctx context.Context, key string, p LedgerPayment, all []RemoteRefund) error {
+func (s *Service) recordList(ctx context.Context, key string, p gateway.LedgerPayment, all []gateway.RemoteRefund) error {
 	if len(all) == 0 {
 		return nil
 	}
 	return s.recordReport(ctx, key, p, listReport(all))
 }
 
-func (s *Service) recordReport(ctx context.Context, key string, p LedgerPayment, report RefundReport) error {
+func (s *Service) recordReport(ctx context.Context, key string, p gateway.LedgerPayment, report gateway.RefundReport) error {
 	now := s.deps.Clock.Now()
 	report.PaymentID, report.Type = key, refundSeenType
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		result, err := s.applyTx(ctx, tx, Event{
-			Gateway: p.Gateway, Type: Reconciled, Kind: PaymentWasRefunded, CreatedAt: now, LogID: objectid.At(now), Refund: &report,
+		result, err := s.applyTx(ctx, tx, gateway.Event{
+			Gateway: p.Gateway, Type: gateway.Reconciled, Kind: gateway.PaymentWasRefunded, CreatedAt: now, LogID: objectid.At(now), Refund: &report,
 		})
 		if err != nil || !result.Unclaimed {
 			return err
@@ -315,8 +299,8 @@ func (s *Service) recordReport(ctx context.Context, key string, p LedgerPayment,
 
 // recordUnasked records first what an answer lists beside the refund that it is of: it
 // came since the gateway's list was compared, and is no refund of ours.
-func (s *Service) recordUnasked(ctx context.Context, r Refund, report RefundReport) error {
-	beside := func(one SingleRefund) bool { return one.RefundID != r.ID && one.Status != RefundFailed }
+func (s *Service) recordUnasked(ctx context.Context, r Refund, report gateway.RefundReport) error {
+	beside := func(one gateway.SingleRefund) bool { return one.RefundID != r.ID && one.Status != gateway.RefundFailed }
 	if !report.Listed || !slices.ContainsFunc(report.Singles, beside) {
 		return nil
 	}
@@ -328,7 +312,7 @@ func (s *Service) recordUnasked(ctx context.Context, r Refund, report RefundRepo
 }
 
 // listReport is what a list of a payment's refunds, newest first, says of all.
-func listReport(all []RemoteRefund) RefundReport {
+func listReport(all []gateway.RemoteRefund) gateway.RefundReport {
 	report := all[0].Report
 	if report.Listed {
 		return report
@@ -346,16 +330,16 @@ const refundSeenType = "GATEWAY.REFUND.LISTED"
 
 // intentOf is the payment's id among refunds. A ledger row keyed by its invoice
 // learns the payment intent from the gateway.
-func (s *Service) intentOf(ctx context.Context, gateway Gateway, p LedgerPayment) (string, error) {
-	if key := p.refundKey(); key != "" {
+func (s *Service) intentOf(ctx context.Context, gw gateway.Gateway, p gateway.LedgerPayment) (string, error) {
+	if key := p.RefundKey(); key != "" {
 		return key, nil
 	}
-	paid, err := gateway.ReadPayment(ctx, p.Payment.ID, "") // the ledger may count it for another row than it was made for
+	paid, err := gw.ReadPayment(ctx, p.Payment.ID, "") // the ledger may count it for another row than it was made for
 	if err != nil {
 		return "", err
 	}
 	if paid.PaymentIntentID == "" {
-		return "", &Rejected{Code: "no_payment", Message: "the invoice " + p.Payment.ID + " was settled without a payment"}
+		return "", &gateway.Rejected{Code: "no_payment", Message: "the invoice " + p.Payment.ID + " was settled without a payment"}
 	}
 	_, err = s.db.PaymentLinkIntent(ctx, s.deps.Pool, paymentsdb.PaymentLinkIntentParams{
 		PaymentIntentID: &paid.PaymentIntentID, InvoiceID: p.Payment.ID, At: s.deps.Clock.Now(),
@@ -363,8 +347,8 @@ func (s *Service) intentOf(ctx context.Context, gateway Gateway, p LedgerPayment
 	return paid.PaymentIntentID, err
 }
 
-func adminRefundType(gateway GatewayName) string {
-	if gateway == GWA {
+func adminRefundType(name gateway.Name) string {
+	if name == gateway.GWA {
 		return "ADMIN.REFUND.GWA_REFUND"
 	}
 	return "ADMIN.REFUND.GWB_REFUND"
@@ -385,7 +369,7 @@ func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error
 // auditRefundTx tells the audit trail what an admin wants back, at what was paid
 // for; what became of it is in the list of refunds.
 func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
-	resource := map[Purpose]string{ForSubscription: "subscriptions", ForOrder: "ticket-orders", ForCustomer: "customers"}[r.Purpose]
+	resource := map[gateway.Purpose]string{gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders", gateway.ForCustomer: "customers"}[r.Purpose]
 	asked := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
 	return audit.RecordTx(ctx, tx, audit.Change{
 		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil}, After: map[string]any{"refund": asked},
@@ -397,9 +381,9 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string) error {
 	failure := why.Error()
 	switch {
-	case errors.Is(why, ErrDisputed):
+	case errors.Is(why, gateway.ErrDisputed):
 		failure = failedDisputed
-	case errors.Is(why, ErrUnavailable):
+	case errors.Is(why, gateway.ErrUnavailable):
 		failure = failedUnasked + " " + failure
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -407,14 +391,14 @@ func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string
 			return err
 		}
 		now, err := s.db.RefundFind(ctx, tx, r.ID)
-		if err != nil || now.Status != string(RefundRequested) {
+		if err != nil || now.Status != string(gateway.RefundRequested) {
 			return err // a report took it for done: then it is the gateway's own of the same amount
 		}
 		if err := s.intents.EndTx(ctx, tx, refundIntent(r.ID), intent.Refused, by); err != nil {
 			return err
 		}
 		err = s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: r.ID, AmountCents: now.AmountCents, Status: string(RefundFailed), Failure: filled(failure), At: s.deps.Clock.Now(),
+			ID: r.ID, AmountCents: now.AmountCents, Status: string(gateway.RefundFailed), Failure: filled(failure), At: s.deps.Clock.Now(),
 		})
 		if err != nil {
 			return err
@@ -422,13 +406,13 @@ func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string
 		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
 			return err
 		}
-		return s.followUnappliedTx(ctx, tx, r.Gateway, r.PaymentID, errors.Is(why, ErrUnavailable))
+		return s.followUnappliedTx(ctx, tx, r.Gateway, r.PaymentID, errors.Is(why, gateway.ErrUnavailable))
 	})
 }
 
 // settleRequest takes the gateway's answer into the ledger and logs the refund as a
 // webhook (specification, Admin subscription management). By says who brought it.
-func (s *Service) settleRequest(ctx context.Context, r Refund, remote RemoteRefund, by string, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
+func (s *Service) settleRequest(ctx context.Context, r Refund, remote gateway.RemoteRefund, by string, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
 	report := remote.Report
 	if err := s.recordUnasked(ctx, r, report); err != nil {
 		return r, fmt.Errorf("record what was given back beside refund %s: %w", r.ID, err)
@@ -464,7 +448,7 @@ func (s *Service) settleRequest(ctx context.Context, r Refund, remote RemoteRefu
 }
 
 // logRefundTx logs a refund once, as if the gateway had sent it.
-func (s *Service) logRefundTx(ctx context.Context, tx pgx.Tx, r Refund, remote RemoteRefund) error {
+func (s *Service) logRefundTx(ctx context.Context, tx pgx.Tx, r Refund, remote gateway.RemoteRefund) error {
 	n, err := s.db.WebhookLogCountEvent(ctx, tx, paymentsdb.WebhookLogCountEventParams{Gateway: string(r.Gateway), EventID: &r.EventID})
 	if err != nil || n > 0 {
 		return err
@@ -476,8 +460,8 @@ func (s *Service) logRefundTx(ctx context.Context, tx pgx.Tx, r Refund, remote R
 	if err != nil {
 		return err
 	}
-	result := Result{Status: ResultApplied}
-	if r.Purpose == ForSubscription {
+	result := gateway.Result{Status: gateway.ResultApplied}
+	if r.Purpose == gateway.ForSubscription {
 		result.SubscriptionID = &r.LocalID
 	}
 	raw, err := json.Marshal(result)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -24,21 +25,21 @@ type reportLine struct {
 	amount   money.Cents
 }
 
-// lines is the report as lines to be kept. A refund that is neither done nor
+// linesOf is the report as lines to be kept. A refund that is neither done nor
 // failed says nothing yet.
-func (r RefundReport) lines() []reportLine {
+func linesOf(r gateway.RefundReport) []reportLine {
 	var all []reportLine
 	if r.HasTotal {
 		all = append(all, reportLine{kind: reportTotal, at: r.At, amount: r.Total})
 	}
 	for _, single := range r.Singles {
-		line := reportLine{refundID: single.key(), at: single.At, amount: single.Amount}
+		line := reportLine{refundID: keyOfRefund(single), at: single.At, amount: single.Amount}
 		switch {
 		case line.refundID == "":
 			continue
-		case single.Status == RefundDone:
+		case single.Status == gateway.RefundDone:
 			line.kind = reportSingle
-		case single.Status == RefundFailed && single.ID != "":
+		case single.Status == gateway.RefundFailed && single.ID != "":
 			line.kind = reportFailed // gateway A counts only what is done, so nothing has to be taken back there
 		default:
 			continue
@@ -48,7 +49,7 @@ func (r RefundReport) lines() []reportLine {
 	return all
 }
 
-func (s SingleRefund) key() string {
+func keyOfRefund(s gateway.SingleRefund) string {
 	if s.ID != "" {
 		return s.ID
 	}
@@ -102,7 +103,7 @@ const failedDisputed = "The payment is disputed: its money is with the payer's b
 // FailedByDispute reports whether the gateway refused the refund since the payment is
 // disputed: asking again brings the same.
 func (r Refund) FailedByDispute() bool {
-	return r.Status == RefundFailed && r.Failure == failedDisputed
+	return r.Status == gateway.RefundFailed && r.Failure == failedDisputed
 }
 
 // failedUnasked begins why a refund failed that its gateway was not there to take.
@@ -111,7 +112,7 @@ const failedUnasked = "The gateway was not available: nothing was asked for."
 // FailedUnasked reports whether the gateway was not there when the refund was asked for:
 // asking again may bring another answer.
 func (r Refund) FailedUnasked() bool {
-	return r.Status == RefundFailed && strings.HasPrefix(r.Failure, failedUnasked)
+	return r.Status == gateway.RefundFailed && strings.HasPrefix(r.Failure, failedUnasked)
 }
 
 // RefundKind says whether the money was given or taken back.
@@ -126,15 +127,15 @@ const (
 // Refund is a row of the ledger of refunds.
 type Refund struct {
 	ID              objectid.ID
-	Gateway         GatewayName
+	Gateway         gateway.Name
 	PaymentID       string // pay_… at gateway A, pi_… (else ch_…) at gateway B
 	GatewayRefundID string // gateway B, once known
-	Purpose         Purpose
+	Purpose         gateway.Purpose
 	LocalID         objectid.ID
 	CustomerID      objectid.ID
 	Amount          money.Cents
 	Kind            RefundKind
-	Status          RefundStatus
+	Status          gateway.RefundStatus
 	// ByAdmin: asked for here, by an admin or by the platform; else learned from
 	// the gateway.
 	ByAdmin     bool
@@ -155,34 +156,34 @@ type Refund struct {
 // report, which is the last of all lines: the done rows add up to what the lines
 // say. Rows are changed in place, new ones are appended; none for what a dispute
 // took that was lost, and that the gateway counts among the refunds.
-func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine, disputed bool) []*Refund {
+func settleRefunds(rows []*Refund, r gateway.RefundReport, lines []reportLine, disputed bool) []*Refund {
 	pending := map[*Refund]bool{}
 	for _, single := range r.Singles {
 		if failedBefore(lines, single.ID) {
-			single.Status = RefundFailed // the news that it was made comes late
+			single.Status = gateway.RefundFailed // the news that it was made comes late
 		}
 		rows = settleSingle(rows, r, single, pending, disputed)
 	}
 	target := refundedTotal(lines)
 	missing := target - doneSum(rows)
 	for _, row := range rows {
-		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == RefundPending || mayBeDone(row, r)) {
+		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == gateway.RefundPending || mayBeDone(row, r)) {
 			row.finish(r.At)
 			missing -= row.Amount
 		}
 	}
 	takeBack(rows, doneSum(rows)-target)
 	if !disputed {
-		rows = restoreMarked(rows, r, RefundDone, target-doneSum(rows))
+		rows = restoreMarked(rows, r, gateway.RefundDone, target-doneSum(rows))
 	}
 	if missing = target - doneSum(rows); missing > 0 && !disputed {
 		rows = append(rows, &Refund{
-			Amount: missing, Status: RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
+			Amount: missing, Status: gateway.RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
 		})
 	}
 	if disputed {
 		for _, row := range rows {
-			if !row.ByAdmin && row.Status == RefundPending {
+			if !row.ByAdmin && row.Status == gateway.RefundPending {
 				row.fail("It was a dispute, which tells it.")
 			}
 		}
@@ -194,7 +195,7 @@ func settleRefunds(rows []*Refund, r RefundReport, lines []reportLine, disputed 
 // restoreMarked makes the rows of refunds that bear the mark of a request of ours and
 // that no row knows: they were lost with the restore of a database, and come back under
 // their own id. Together they are of missing at most, what no row explains.
-func restoreMarked(rows []*Refund, r RefundReport, status RefundStatus, missing money.Cents) []*Refund {
+func restoreMarked(rows []*Refund, r gateway.RefundReport, status gateway.RefundStatus, missing money.Cents) []*Refund {
 	for _, single := range r.Singles {
 		if single.RefundID == "" || single.ID != "" || single.Status != status || single.Amount > missing || rowOf(rows, single) != nil {
 			continue
@@ -203,7 +204,7 @@ func restoreMarked(rows []*Refund, r RefundReport, status RefundStatus, missing 
 			ID: single.RefundID, Amount: single.Amount, Status: status, EventID: r.EventID, EventType: r.Type, Reason: single.Reason,
 			RequestedAt: single.At, isNew: true,
 		}
-		if status == RefundDone {
+		if status == gateway.RefundDone {
 			row.RefundedAt = new(single.At)
 		}
 		rows, missing = append(rows, row), missing-single.Amount
@@ -213,9 +214,9 @@ func restoreMarked(rows []*Refund, r RefundReport, status RefundStatus, missing 
 
 // lostMarked is what a report tells of refunds that bear the mark of a request of ours
 // and have no row: the platform gave that money back, not the payer's bank.
-func lostMarked(rows []*Refund, r RefundReport) (sum money.Cents) {
+func lostMarked(rows []*Refund, r gateway.RefundReport) (sum money.Cents) {
 	for _, single := range r.Singles {
-		if single.RefundID != "" && single.Status == RefundDone && rowOf(rows, single) == nil {
+		if single.RefundID != "" && single.Status == gateway.RefundDone && rowOf(rows, single) == nil {
 			sum += single.Amount
 		}
 	}
@@ -225,12 +226,12 @@ func lostMarked(rows []*Refund, r RefundReport) (sum money.Cents) {
 // mayBeDone reports whether a request that nobody has answered may be behind what is
 // done beyond the known rows. In a full list its refund would carry its id, or no
 // description at all should the gateway not have kept it.
-func mayBeDone(row *Refund, r RefundReport) bool {
-	if !row.ByAdmin || row.Status != RefundRequested {
+func mayBeDone(row *Refund, r gateway.RefundReport) bool {
+	if !row.ByAdmin || row.Status != gateway.RefundRequested {
 		return false
 	}
-	return !r.Listed || slices.ContainsFunc(r.Singles, func(single SingleRefund) bool {
-		return single.RefundID == "" && single.Reason == "" && single.Amount == row.Amount && single.Status == RefundDone
+	return !r.Listed || slices.ContainsFunc(r.Singles, func(single gateway.SingleRefund) bool {
+		return single.RefundID == "" && single.Reason == "" && single.Amount == row.Amount && single.Status == gateway.RefundDone
 	})
 }
 
@@ -238,33 +239,33 @@ func mayBeDone(row *Refund, r RefundReport) bool {
 // with the rows: what no row explains is recorded as under way, and lowers what is
 // left; of what is under way at the gateway alone, that which an older or equal row
 // has too many is no longer.
-func settleListed(rows []*Refund, r RefundReport) []*Refund {
+func settleListed(rows []*Refund, r gateway.RefundReport) []*Refund {
 	if !r.Listed {
 		return rows
 	}
 	unexplained := money.Cents(0)
 	for _, single := range r.Singles {
-		if single.Status != RefundFailed {
+		if single.Status != gateway.RefundFailed {
 			unexplained += single.Amount
 		}
 	}
 	for _, row := range rows {
-		if row.Status == RefundDone || row.Status == RefundPending {
+		if row.Status == gateway.RefundDone || row.Status == gateway.RefundPending {
 			unexplained -= row.Amount
 		}
 	}
 	marked := len(rows)
-	rows = restoreMarked(rows, r, RefundPending, unexplained)
+	rows = restoreMarked(rows, r, gateway.RefundPending, unexplained)
 	for _, row := range rows[marked:] {
 		unexplained -= row.Amount
 	}
 	if unexplained > 0 {
 		return append(rows, &Refund{
-			Amount: unexplained, Status: RefundPending, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true,
+			Amount: unexplained, Status: gateway.RefundPending, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, isNew: true,
 		})
 	}
 	for _, row := range slices.Backward(rows) {
-		if unexplained == 0 || row.ByAdmin || row.Status != RefundPending || row.RequestedAt.After(r.At) {
+		if unexplained == 0 || row.ByAdmin || row.Status != gateway.RefundPending || row.RequestedAt.After(r.At) {
 			continue
 		}
 		if row.Amount <= -unexplained {
@@ -282,10 +283,10 @@ func failedBefore(lines []reportLine, refundID string) bool {
 }
 
 // settleSingle finds the row of a refund that the gateway names, or makes it.
-func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending map[*Refund]bool, disputed bool) []*Refund {
+func settleSingle(rows []*Refund, r gateway.RefundReport, single gateway.SingleRefund, pending map[*Refund]bool, disputed bool) []*Refund {
 	row := rowOf(rows, single)
 	if row == nil {
-		if single.Status != RefundDone || single.ID == "" || disputed {
+		if single.Status != gateway.RefundDone || single.ID == "" || disputed {
 			return rows
 		}
 		row = &Refund{ID: single.RefundID, EventID: r.EventID, EventType: r.Type, RequestedAt: single.At, Amount: single.Amount, isNew: true}
@@ -298,14 +299,14 @@ func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending m
 		row.Reason, row.changed = single.Reason, true
 	}
 	switch {
-	case single.Status == RefundFailed:
+	case single.Status == gateway.RefundFailed:
 		row.fail(failedAtGateway)
-	case single.Status == RefundDone && row.Status != RefundDone:
+	case single.Status == gateway.RefundDone && row.Status != gateway.RefundDone:
 		row.finish(single.At)
-	case single.Status == RefundPending:
+	case single.Status == gateway.RefundPending:
 		pending[row] = true
-		if row.Status == RefundRequested {
-			row.Status, row.changed = RefundPending, true
+		if row.Status == gateway.RefundRequested {
+			row.Status, row.changed = gateway.RefundPending, true
 		}
 	}
 	return rows
@@ -313,14 +314,14 @@ func settleSingle(rows []*Refund, r RefundReport, single SingleRefund, pending m
 
 // rowOf is the row of a named refund: by the gateway's id, by ours, else one of
 // the same amount that a report without names made.
-func rowOf(rows []*Refund, single SingleRefund) *Refund {
+func rowOf(rows []*Refund, single gateway.SingleRefund) *Refund {
 	for _, row := range rows {
 		if single.ID != "" && row.GatewayRefundID == single.ID || single.RefundID != "" && row.ID == single.RefundID {
 			return row
 		}
 	}
 	for _, row := range rows {
-		if single.ID != "" && single.RefundID == "" && !row.ByAdmin && row.GatewayRefundID == "" && row.Status == RefundDone && row.Amount == single.Amount {
+		if single.ID != "" && single.RefundID == "" && !row.ByAdmin && row.GatewayRefundID == "" && row.Status == gateway.RefundDone && row.Amount == single.Amount {
 			return row
 		}
 	}
@@ -333,12 +334,12 @@ func takeBack(rows []*Refund, excess money.Cents) {
 	for _, byAdmin := range []bool{false, true} {
 		for i := len(rows) - 1; i >= 0 && excess > 0; i-- {
 			row := rows[i]
-			if row.Status != RefundDone || row.GatewayRefundID != "" || row.ByAdmin != byAdmin {
+			if row.Status != gateway.RefundDone || row.GatewayRefundID != "" || row.ByAdmin != byAdmin {
 				continue
 			}
 			switch {
 			case byAdmin:
-				row.Status, row.RefundedAt, row.changed = RefundRequested, nil, true
+				row.Status, row.RefundedAt, row.changed = gateway.RefundRequested, nil, true
 				excess -= row.Amount
 			case row.Amount <= excess:
 				excess -= row.Amount
@@ -356,23 +357,23 @@ const failedAtGateway = "The gateway reports that the refund failed."
 
 // FailedAtGateway reports whether the gateway took the refund on and it failed later.
 func (row *Refund) FailedAtGateway() bool {
-	return row.Status == RefundFailed && row.Failure == failedAtGateway
+	return row.Status == gateway.RefundFailed && row.Failure == failedAtGateway
 }
 
 func (row *Refund) finish(at time.Time) {
-	row.Status, row.RefundedAt, row.Failure, row.changed = RefundDone, &at, "", true
+	row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundDone, &at, "", true
 }
 
 func (row *Refund) fail(why string) {
-	if row.Status != RefundFailed {
-		row.Status, row.RefundedAt, row.Failure, row.changed = RefundFailed, nil, why, true
+	if row.Status != gateway.RefundFailed {
+		row.Status, row.RefundedAt, row.Failure, row.changed = gateway.RefundFailed, nil, why, true
 	}
 }
 
 func doneSum(rows []*Refund) money.Cents {
 	var sum money.Cents
 	for _, row := range rows {
-		if row.Status == RefundDone {
+		if row.Status == gateway.RefundDone {
 			sum += row.Amount
 		}
 	}

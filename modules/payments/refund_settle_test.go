@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -94,8 +95,8 @@ func TestRefundedTotalOfAnyOrder(t *testing.T) {
 }
 
 // settle runs reports one after the other as RecordRefundTx does.
-func settle(rows []*Refund, lines *[]reportLine, r RefundReport) []*Refund {
-	*lines = append(*lines, r.lines()...)
+func settle(rows []*Refund, lines *[]reportLine, r gateway.RefundReport) []*Refund {
+	*lines = append(*lines, linesOf(r)...)
 	rows = settleRefunds(rows, r, *lines, false)
 	for _, row := range rows {
 		row.isNew, row.changed = false, false
@@ -108,16 +109,16 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // a test's randomness
 		lines, truth := story(r)
-		var reports []RefundReport
+		var reports []gateway.RefundReport
 		for _, l := range lines {
-			report := RefundReport{PaymentID: "pi_1", At: l.at}
+			report := gateway.RefundReport{PaymentID: "pi_1", At: l.at}
 			switch l.kind {
 			case reportTotal:
 				report.Total, report.HasTotal = l.amount, true
 			case reportSingle:
-				report.Singles = []SingleRefund{{ID: l.refundID, Amount: l.amount, Status: RefundDone, At: l.at}}
+				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundDone, At: l.at}}
 			case reportFailed:
-				report.Singles = []SingleRefund{{ID: l.refundID, Amount: l.amount, Status: RefundFailed, At: l.at}}
+				report.Singles = []gateway.SingleRefund{{ID: l.refundID, Amount: l.amount, Status: gateway.RefundFailed, At: l.at}}
 			}
 			reports = append(reports, report)
 			if r.IntN(3) == 0 {
@@ -128,7 +129,7 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 		var rows []*Refund
 		var known []reportLine
 		if len(lines) > 0 && r.IntN(2) == 0 { // an admin's request that the first refund answers
-			rows = append(rows, &Refund{ID: objectid.New(), ByAdmin: true, Amount: lines[0].amount, Status: RefundRequested})
+			rows = append(rows, &Refund{ID: objectid.New(), ByAdmin: true, Amount: lines[0].amount, Status: gateway.RefundRequested})
 		}
 		for i, report := range reports {
 			rows = settle(rows, &known, report)
@@ -140,12 +141,12 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 
 func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 	t.Parallel()
-	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1"})
+	rows := settle([]*Refund{request}, &known, gateway.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1"})
 	require.Len(t, rows, 1, "no second row")
-	require.Equal(t, RefundDone, request.Status)
-	answer := RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2), Singles: []SingleRefund{{ID: "re_1", RefundID: request.ID, Amount: 1000, Status: RefundDone, At: at(1)}}}
+	require.Equal(t, gateway.RefundDone, request.Status)
+	answer := gateway.RefundReport{PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2), Singles: []gateway.SingleRefund{{ID: "re_1", RefundID: request.ID, Amount: 1000, Status: gateway.RefundDone, At: at(1)}}}
 	rows = settle(rows, &known, answer)
 	require.Len(t, rows, 1)
 	require.Equal(t, "re_1", request.GatewayRefundID)
@@ -154,28 +155,28 @@ func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 
 func TestAStrangersRefundDoesNotSettleALargerRequest(t *testing.T) {
 	t.Parallel()
-	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, RefundReport{PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1)})
+	rows := settle([]*Refund{request}, &known, gateway.RefundReport{PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1)})
 	require.Len(t, rows, 2)
-	require.Equal(t, RefundRequested, request.Status)
+	require.Equal(t, gateway.RefundRequested, request.Status)
 	require.Equal(t, money.Cents(400), doneSum(rows))
 }
 
 func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
 	t.Parallel()
-	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: RefundRequested}
+	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, RefundReport{
+	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 2000, HasTotal: true, At: at(1),
-		Singles: []SingleRefund{{RefundID: request.ID, Amount: 1000, Status: RefundPending, At: at(1)}},
+		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundPending, At: at(1)}},
 	})
-	require.Equal(t, RefundPending, request.Status, "the 20.00 that are done are somebody else's")
+	require.Equal(t, gateway.RefundPending, request.Status, "the 20.00 that are done are somebody else's")
 	require.Equal(t, money.Cents(2000), doneSum(rows))
-	rows = settle(rows, &known, RefundReport{
+	rows = settle(rows, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 3000, HasTotal: true, At: at(9),
-		Singles: []SingleRefund{{RefundID: request.ID, Amount: 1000, Status: RefundDone, At: at(9)}},
+		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundDone, At: at(9)}},
 	})
-	require.Equal(t, RefundDone, request.Status)
+	require.Equal(t, gateway.RefundDone, request.Status)
 	require.Equal(t, money.Cents(3000), doneSum(rows))
 }

@@ -3,14 +3,15 @@ package payments
 import (
 	"net/http"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 )
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	api.Mount(http.MethodPost, "/webhooks/gwa", "webhook_gwa", httpapi.Gateway, s.webhook(api, GWA))
-	api.Mount(http.MethodPost, "/webhooks/gwb", "webhook_gwb", httpapi.Gateway, s.webhook(api, GWB))
+	api.Mount(http.MethodPost, "/webhooks/gwa", "webhook_gwa", httpapi.Gateway, s.webhook(api, gateway.GWA))
+	api.Mount(http.MethodPost, "/webhooks/gwb", "webhook_gwb", httpapi.Gateway, s.webhook(api, gateway.GWB))
 	lists := collection.Routes{Pool: s.deps.Pool, Reads: s.deps.Reads, Clock: s.deps.Clock, Log: s.deps.Log}
 	httpapi.Route(api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin, lists.List(webhookLogs.View), webhookLogs.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/webhook-logs/stats", "webhook_log_stats", httpapi.Admin, s.webhookLogStats,

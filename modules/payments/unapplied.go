@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -30,7 +31,7 @@ const (
 // whether money stands behind it.
 type Unapplied struct {
 	Kind    UnappliedKind
-	Gateway GatewayName
+	Gateway gateway.Name
 	// PaymentID is the payment as the ledger names it (Payment.ID). "" only for
 	// UnappliedUnknown, which then has a Subject: whatever tells the case apart, such
 	// as the local row's id or the gateway's recurrence.
@@ -146,20 +147,20 @@ func (s *Service) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
-func (s *Service) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (UnappliedState, error) {
+func (s *Service) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (UnappliedState, error) {
 	state, err := s.db.UnappliedStateOf(ctx, db, paymentsdb.UnappliedStateOfParams{Gateway: string(gateway), Subject: paymentID})
 	return UnappliedState(state), orNone(err)
 }
 
 // IsKept reports whether an admin has decided that an unapplied payment stays.
-func (s *Service) IsKept(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (bool, error) {
+func (s *Service) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	state, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
 	return state == UnappliedKept, err
 }
 
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
 // itself, or is at it.
-func (s *Service) IsRefundedByList(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (bool, error) {
+func (s *Service) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	by, err := s.db.UnappliedRefundsItself(ctx, db, paymentsdb.UnappliedRefundsItselfParams{Gateway: string(gateway), Subject: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read who refunds %s: %w", paymentID, err)
@@ -170,7 +171,7 @@ func (s *Service) IsRefundedByList(ctx context.Context, db postgres.DB, gateway 
 // BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
 // stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
 // subscription.
-func (s *Service) BoughtNothing(ctx context.Context, db postgres.DB, gateway GatewayName, paymentID string) (bool, error) {
+func (s *Service) BoughtNothing(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	nothing, err := s.db.UnappliedBoughtNothing(ctx, db, paymentsdb.UnappliedBoughtNothingParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)

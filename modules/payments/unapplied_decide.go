@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -62,7 +63,7 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 		if err := s.movesOwn(ctx, u, paid); err != nil {
 			return err
 		}
-		if err := s.notDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount, paid.names()...); errors.As(err, &disputed) {
+		if err := s.notDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount, paid.Names()...); errors.As(err, &disputed) {
 			return disputed.Fault()
 		} else if err != nil {
 			return err
@@ -79,8 +80,8 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	defer cancel()
 	caller := httpapi.CallerOf(ctx)
 	err = s.refundClaimed(call, u, paid, RefundRequest{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
-	var rejected *Rejected
-	var declined *Declined
+	var rejected *gateway.Rejected
+	var declined *gateway.Declined
 	switch {
 	case errors.As(err, &disputed):
 		return disputed.Fault()
@@ -123,18 +124,18 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 		}
 		// Reports of disputes hold the customer, as ExtendTx does now.
 		var disputed *RefundDisputedError
-		if err := s.notDisputed(ctx, tx, paid.Gateway, 0, paid.names()...); errors.As(err, &disputed) {
+		if err := s.notDisputed(ctx, tx, paid.Gateway, 0, paid.Names()...); errors.As(err, &disputed) {
 			return disputed.Conflict()
 		} else if err != nil {
 			return err
 		}
-		if key := paid.refundKey(); key != "" {
+		if key := paid.RefundKey(); key != "" {
 			refunds, err := s.lockRefundsTx(ctx, tx, paid.Gateway, key)
 			if err != nil {
 				return err
 			}
 			for _, r := range refunds {
-				if r.Status != RefundFailed {
+				if r.Status != gateway.RefundFailed {
 					return fault.Conflict("A refund of the payment was asked for or made.")
 				}
 			}
@@ -241,8 +242,8 @@ func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
 
 // movesOwn is 409 when less is listed than what is left of the payment, which a refund
 // would give back: the list of the subscription's or order's refunds is the place for it.
-func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid LedgerPayment) error {
-	key := paid.refundKey()
+func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+	key := paid.RefundKey()
 	if u.AmountCents == nil || key == "" {
 		return nil
 	}
@@ -250,13 +251,13 @@ func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 	if err != nil {
 		return fmt.Errorf("read refunds: %w", err)
 	}
-	lost, err := s.lostOf(ctx, s.deps.Pool, paid.Gateway, append(paid.names(), key)...)
+	lost, err := s.lostOf(ctx, s.deps.Pool, paid.Gateway, append(paid.Names(), key)...)
 	if err != nil {
 		return err
 	}
 	left := paid.Payment.Amount - lost
 	for _, row := range found {
-		if r := refundOf(row); r.Status != RefundFailed {
+		if r := refundOf(row); r.Status != gateway.RefundFailed {
 			left -= r.Amount
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
@@ -155,9 +156,9 @@ func (s *Service) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Pa
 // whoever has its token could have a payment refunded which was never made. The
 // error says that it is not known, or who holds it by a dispute; why is the reason for
 // which nobody but a person may refund it.
-func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *LedgerPayment, why string, err error) {
-	name := GatewayName(u.Gateway)
-	gateway, err := s.Gateway(name)
+func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
+	name := gateway.Name(u.Gateway)
+	gw, err := s.Gateway(name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -167,9 +168,9 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 	if paid == nil {
 		return nil, "It stands in no ledger.", nil
 	}
-	if err := s.notDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.names()...); err != nil {
+	if err := s.notDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.Names()...); err != nil {
 		var disputed *RefundDisputedError
-		if errors.As(err, &disputed) && disputed.Dispute.State == DisputeLost {
+		if errors.As(err, &disputed) && disputed.Dispute.State == gateway.DisputeLost {
 			return nil, disputed.Told() + " Nothing was refunded by itself.", nil
 		}
 		return nil, "", err
@@ -181,13 +182,13 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 	if UnappliedKind(u.Kind) == UnappliedForeign { // it carries another reference, or none
 		reference = ""
 	}
-	remote, err := gateway.ReadPayment(ctx, paid.Payment.ID, reference)
+	remote, err := gw.ReadPayment(ctx, paid.Payment.ID, reference)
 	switch {
 	case err != nil:
 		return nil, "", err
 	case remote.ID != paid.Payment.ID:
-		return nil, "", fmt.Errorf("%w: asked for %s, the gateway told of %q", ErrOutcomeUnknown, paid.Payment.ID, remote.ID)
-	case remote.Status != PaymentSettled:
+		return nil, "", fmt.Errorf("%w: asked for %s, the gateway told of %q", gateway.ErrOutcomeUnknown, paid.Payment.ID, remote.ID)
+	case remote.Status != gateway.PaymentSettled:
 		return nil, fmt.Sprintf("The gateway says that it is %s (%s): nothing was refunded by itself.", remote.Status, remote.NativeStatus), nil
 	case remote.Amount != paid.Payment.Amount:
 		return nil, fmt.Sprintf("The gateway says that it is of R$ %s, the ledger R$ %s: nothing was refunded by itself.", remote.Amount, paid.Payment.Amount), nil
@@ -215,10 +216,10 @@ func (s *Service) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapp
 // refundClaimed asks for the refund that was decided. What becomes of the case
 // follows from the ledger of refunds, in the transactions that write it; only when
 // nothing was written there is it open again.
-func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid LedgerPayment, w RefundRequest) error {
+func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, w RefundRequest) error {
 	w.Payment = paid
 	_, err := s.RefundPayment(ctx, w, nil)
-	if err == nil || errors.Is(err, ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
+	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
 		return s.followRefundOf(context.WithoutCancel(ctx), paid)
 	}
 	open := false
@@ -236,14 +237,14 @@ func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappl
 }
 
 // followRefundOf has what is paid for follow its refund (RefundFollower).
-func (s *Service) followRefundOf(ctx context.Context, paid LedgerPayment) error {
+func (s *Service) followRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
 	return s.followRefund(ctx, Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
 }
 
 // refundOpenTx brings the case in line with the ledger and reports whether a refund
 // is under way, or was made by somebody else.
-func (s *Service) refundOpenTx(ctx context.Context, tx pgx.Tx, paid LedgerPayment) (bool, error) {
-	key := paid.refundKey()
+func (s *Service) refundOpenTx(ctx context.Context, tx pgx.Tx, paid gateway.LedgerPayment) (bool, error) {
+	key := paid.RefundKey()
 	if key == "" {
 		return false, nil // its intent is not known: no refund names it
 	}
@@ -252,7 +253,7 @@ func (s *Service) refundOpenTx(ctx context.Context, tx pgx.Tx, paid LedgerPaymen
 		return false, err
 	}
 	for _, row := range rows {
-		if row.Status == RefundRequested || row.Status == RefundPending {
+		if row.Status == gateway.RefundRequested || row.Status == gateway.RefundPending {
 			return true, s.followUnappliedTx(ctx, tx, paid.Gateway, key, false)
 		}
 	}
@@ -268,7 +269,7 @@ func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappli
 	if s.deps.Clock.Now().Before(u.UpdatedAt.Add(unappliedLeft)) {
 		return nil // who decided may be at it
 	}
-	paid, err := s.FindPayment(ctx, s.deps.Pool, GatewayName(u.Gateway), value(u.GatewayPaymentID))
+	paid, err := s.FindPayment(ctx, s.deps.Pool, gateway.Name(u.Gateway), value(u.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err
 	}

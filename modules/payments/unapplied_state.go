@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/audit"
 	"marquee/platform/jobs"
@@ -78,7 +79,7 @@ func (s *Service) moveUnappliedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.P
 		moved, err = s.writeMoveTx(ctx, tx, u, c)
 	}
 	if err == nil && moved && c.to == UnappliedOpen && u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
-		err = s.decideLostTx(ctx, tx, GatewayName(u.Gateway), *u.GatewayPaymentID)
+		err = s.decideLostTx(ctx, tx, gateway.Name(u.Gateway), *u.GatewayPaymentID)
 	}
 	return moved, err
 }
@@ -117,7 +118,7 @@ func (s *Service) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payme
 // followUnappliedTx brings the case of a payment, where there is one, in line with
 // the ledger of its refunds, which the caller has changed and locked. TryAgain says
 // that a refund which failed just now may be made later all the same.
-func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, paymentRef string, tryAgain bool) error {
+func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, tryAgain bool) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
@@ -151,8 +152,8 @@ func (s *Service) followUnappliedTx(ctx context.Context, tx pgx.Tx, gateway Gate
 // afterPartTx opens a case again when the refund that was under way, which nobody has
 // decided on the list, gave back a part: the rest is still to be decided.
 func (s *Service) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, refunds []paymentsdb.PaymentsRefund) (c unappliedChange, changes bool, err error) {
-	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return RefundStatus(r.Status) == RefundDone })
-	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return RefundStatus(r.Status) != RefundDone })
+	done := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return gateway.RefundStatus(r.Status) == gateway.RefundDone })
+	waits := slices.ContainsFunc(refunds, func(r paymentsdb.PaymentsRefund) bool { return gateway.RefundStatus(r.Status) != gateway.RefundDone })
 	if UnappliedState(u.State) != UnappliedRefunding || !done || waits {
 		return c, false, nil
 	}
@@ -171,10 +172,10 @@ func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents,
 	var done money.Cents
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."
 	for _, r := range refunds {
-		switch RefundStatus(r.Status) {
-		case RefundDone:
+		switch gateway.RefundStatus(r.Status) {
+		case gateway.RefundDone:
 			done += money.Cents(r.AmountCents)
-		case RefundFailed:
+		case gateway.RefundFailed:
 			failed = true
 			if refundOf(r).FailedByDispute() {
 				note = failedDisputed
@@ -220,7 +221,7 @@ func (s *Service) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, 
 		return err
 	}
 	c := unappliedChange{to: UnappliedOpen, source: byGateway, reason: "The refund was not asked for."}
-	var rejected *Rejected
+	var rejected *gateway.Rejected
 	var disputed *RefundDisputedError
 	if errors.As(refused, &disputed) { // nobody was asked: when the dispute is over it is as before
 		c.reason = "The payment is disputed."

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
@@ -21,7 +22,7 @@ import (
 // earlier order of the same row is open again.
 func (s *Service) listUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) error {
 	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: GatewayName(i.Gateway), Subject: i.Subject.String(), CustomerID: i.Customer,
+		Kind: UnappliedUnknown, Gateway: gateway.Name(i.Gateway), Subject: i.Subject.String(), CustomerID: i.Customer,
 		Note: "The gateway has told nothing that can be used about this " + string(i.Kind) + " since " + i.Since().UTC().Format(time.RFC3339) + ".",
 	}
 	switch i.Kind {

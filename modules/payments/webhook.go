@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -26,16 +27,16 @@ const (
 
 // Answer is the body that a gateway gets.
 type Answer struct {
-	Received  bool    `json:"received"`
-	EventID   *string `json:"event_id"`
-	EventType *string `json:"event_type"`
-	Result    Result  `json:"result"`
+	Received  bool           `json:"received"`
+	EventID   *string        `json:"event_id"`
+	EventType *string        `json:"event_type"`
+	Result    gateway.Result `json:"result"`
 }
 
 // delivery is one authenticated call of a gateway.
 type delivery struct {
 	log   objectid.ID
-	event Event
+	event gateway.Event
 	body  json.RawMessage // as it is stored
 	proof string          // the signature, where it is no secret
 	at    time.Time
@@ -53,7 +54,7 @@ const (
 // goes wrong in that is queued in a second one, which waits for nothing but the
 // event itself. The error is a failure of the database alone, postgres.ErrBusy when
 // it was a wait that took too long.
-func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+func (s *Service) receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""), storeTime) // it is authenticated, and will not be turned away
 	defer cancel()
 	answer, err := s.store(ctx, gateway, body, proof, at)
@@ -64,27 +65,27 @@ func (s *Service) receive(ctx context.Context, gateway Adapter, body []byte, pro
 }
 
 // store is receive for a context that ends in time.
-func (s *Service) store(ctx context.Context, gateway Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+func (s *Service) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
-	d.event, malformed = gateway.ReadEvent(body)
+	d.event, malformed = gw.ReadEvent(body)
 	d.event.ID, d.event.Type = shortText(d.event.ID), shortText(d.event.Type)
 	if malformed == nil && (d.event.ID == "" || d.event.Type == "") {
 		malformed = errors.New("it has no id or no type")
 	}
-	d.event.Gateway, d.event.LogID = gateway.Name(), d.log
-	d.event.receivedAt(at)
+	d.event.Gateway, d.event.LogID = gw.Name(), d.log
+	d.event.ReceivedAt(at)
 	answer := Answer{Received: true, EventID: filled(d.event.ID), EventType: filled(d.event.Type)}
 	if malformed != nil {
-		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gateway.Name())),
+		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gw.Name())),
 			slog.String("log_id", d.log.String()), slog.Any("error", malformed))
-		answer.Result = Result{Status: ResultIgnored, Reason: "not an event that can be read"}
+		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: "not an event that can be read"}
 		return answer, s.logFinal(ctx, d, answer.Result)
 	}
-	if reason := d.event.impossible(); reason != "" {
-		s.deps.Log.WarnContext(ctx, "webhook can never be applied", slog.String("gateway", string(gateway.Name())),
+	if reason := d.event.Impossible(); reason != "" {
+		s.deps.Log.WarnContext(ctx, "webhook can never be applied", slog.String("gateway", string(gw.Name())),
 			slog.String("event_id", d.event.ID), slog.String("log_id", d.log.String()), slog.String("reason", reason))
-		answer.Result = Result{Status: ResultIgnored, Reason: "not an event that can be applied: " + reason}
+		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: "not an event that can be applied: " + reason}
 		return answer, s.logFinal(ctx, d, answer.Result)
 	}
 	result, err := s.applyAtOnce(ctx, d)
@@ -102,7 +103,7 @@ func (s *Service) store(ctx context.Context, gateway Adapter, body []byte, proof
 
 // applyAtOnce applies an event while its gateway waits. After an error nothing of it
 // stands, or, when it was the commit that failed, all of it.
-func (s *Service) applyAtOnce(ctx context.Context, d delivery) (result Result, err error) {
+func (s *Service) applyAtOnce(ctx context.Context, d delivery) (result gateway.Result, err error) {
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Urgent, ""), applyTime)
 	defer cancel()
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
@@ -113,7 +114,7 @@ func (s *Service) applyAtOnce(ctx context.Context, d delivery) (result Result, e
 }
 
 // logFinal logs a delivery without an event behind it.
-func (s *Service) logFinal(ctx context.Context, d delivery, r Result) error {
+func (s *Service) logFinal(ctx context.Context, d delivery, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -132,17 +133,17 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 
 // receiveTx applies the first delivery of an event and logs it; the others, also
 // those that come at the same time, are logged with its result.
-func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
+func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	mine, err := s.claimTx(ctx, tx, d)
 	if err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
 	if !mine {
 		return s.repeatTx(ctx, tx, d)
 	}
 	result, err := s.applyTx(ctx, tx, d.event)
 	if err != nil {
-		return Result{}, fmt.Errorf("apply: %w", err)
+		return gateway.Result{}, fmt.Errorf("apply: %w", err)
 	}
 	state := stateDone
 	if result.Unclaimed {
@@ -150,11 +151,11 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result,
 		// ReplayWaitingTx have found nothing: one more look after this commit closes the gap.
 		result, state = unclaimed(result), stateWaiting
 		if err := s.insertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()); err != nil {
-			return Result{}, err
+			return gateway.Result{}, err
 		}
 	}
 	if err := s.receivedTx(ctx, tx, d, state, result); err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
 	faultpoint.Hit("webhook.applied")
 	return result, nil
@@ -162,18 +163,18 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (Result,
 
 // queueTx logs the delivery of an event whose applying failed, and has a job try
 // again. Another delivery may have applied it meanwhile, which is as good.
-func (s *Service) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
+func (s *Service) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	mine, err := s.claimTx(ctx, tx, d)
 	if err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
 	if !mine {
 		return s.repeatTx(ctx, tx, d)
 	}
 	if err := s.insertRetryTx(ctx, tx, d.event); err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
-	result := Result{Status: ResultQueued}
+	result := gateway.Result{Status: gateway.ResultQueued}
 	return result, s.receivedTx(ctx, tx, d, stateQueued, result)
 }
 
@@ -190,7 +191,7 @@ func (s *Service) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, err
 }
 
 // receivedTx logs the delivery that was applied, and gives its event the result.
-func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state string, r Result) error {
+func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state string, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -209,40 +210,40 @@ func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state s
 }
 
 // repeatTx logs the delivery with the result that its event has.
-func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (Result, error) {
+func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
 		Gateway: string(d.event.Gateway), EventID: &d.event.ID, EventType: filled(d.event.Type), LogID: d.log, Payload: d.body,
 		Signature: filled(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
 	})
 	if err != nil {
-		return Result{}, fmt.Errorf("log repetition: %w", err)
+		return gateway.Result{}, fmt.Errorf("log repetition: %w", err)
 	}
-	var result Result
+	var result gateway.Result
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return Result{}, fmt.Errorf("read result of event %s: %w", d.event.ID, err)
+		return gateway.Result{}, fmt.Errorf("read result of event %s: %w", d.event.ID, err)
 	}
 	return result, nil
 }
 
 // applyTx asks the appliers. After an error, also a panic, the transaction has to
 // be rolled back.
-func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Result, err error) {
-	if e.Kind == NothingForUs {
-		return Result{Status: ResultIgnored, Reason: "no consequence"}, nil
+func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
+	if e.Kind == gateway.NothingForUs {
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}, nil
 	}
-	if reason := e.impossible(); reason != "" { // stored before this was looked at
-		return Result{Status: ResultIgnored, Reason: "not an event that can be applied: " + reason}, nil
+	if reason := e.Impossible(); reason != "" { // stored before this was looked at
+		return gateway.Result{Status: gateway.ResultIgnored, Reason: "not an event that can be applied: " + reason}, nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if e.Kind == PaymentIsNameless {
+	if e.Kind == gateway.PaymentIsNameless {
 		return s.takeNamelessTx(ctx, tx, e)
 	}
 	if e.Known, err = s.knownPayment(ctx, tx, e); err != nil {
-		return Result{}, err
+		return gateway.Result{}, err
 	}
 	if !e.IsProof() {
 		return s.applyToldTx(ctx, tx, e)
@@ -251,11 +252,11 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e Event) (result Resul
 }
 
 // askAppliersTx has the one apply an event whose subject it is.
-func (s *Service) askAppliersTx(ctx context.Context, tx pgx.Tx, e Event) (result Result, err error) {
-	if e.Known != nil && e.Known.Purpose == ForCustomer {
+func (s *Service) askAppliersTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
+	if e.Known != nil && e.Known.Purpose == gateway.ForCustomer {
 		return s.applyOfCustomerTx(ctx, tx, e)
 	}
-	waits := Result{Status: ResultIgnored, Unclaimed: true}
+	waits := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
 	for _, a := range s.appliers {
 		result, err = a.ApplyEventTx(ctx, tx, e)
 		if err != nil || !result.Unclaimed {
@@ -268,7 +269,7 @@ func (s *Service) askAppliersTx(ctx context.Context, tx pgx.Tx, e Event) (result
 	if waits.Reason != "" {
 		return waits, nil
 	}
-	if e.isStrayMoney() {
+	if e.IsStrayMoney() {
 		result, err = s.takeStrayTx(ctx, tx, e)
 		if err != nil || result.Taken {
 			return result, err
@@ -286,7 +287,7 @@ const namesLost = "it names an id of ours that is not known here"
 
 // takeStrayTx asks who takes in money that nothing here knows. Result.Taken is false when
 // nobody does.
-func (s *Service) takeStrayTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
+func (s *Service) takeStrayTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	for _, a := range s.appliers {
 		if taker, ok := a.(StrayMoneyTaker); ok {
 			if result, err := taker.TakeStrayMoneyTx(ctx, tx, e); err != nil || result.Taken {
@@ -294,14 +295,14 @@ func (s *Service) takeStrayTx(ctx context.Context, tx pgx.Tx, e Event) (Result, 
 			}
 		}
 	}
-	return Result{}, nil
+	return gateway.Result{}, nil
 }
 
 // takeNamelessTx has the gateway asked whether an invoice is behind money of a customer of
 // ours that names nothing. No row that comes later will know it: it waits for none.
-func (s *Service) takeNamelessTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error) {
+func (s *Service) takeNamelessTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	taken, err := s.takeStrayTx(ctx, tx, e)
-	r := Result{Status: ResultIgnored, Reason: "no consequence"}
+	r := gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}
 	if taken.Taken {
 		r.Reason = "it names nothing: the gateway is asked whether an invoice is behind it"
 	}
@@ -309,8 +310,8 @@ func (s *Service) takeNamelessTx(ctx context.Context, tx pgx.Tx, e Event) (Resul
 }
 
 // unclaimed words the result of an event whose subject nobody knows.
-func unclaimed(r Result) Result {
-	r.Status = ResultIgnored
+func unclaimed(r gateway.Result) gateway.Result {
+	r.Status = gateway.ResultIgnored
 	if r.Reason == "" {
 		r.Reason = "unknown subject"
 	}
@@ -318,7 +319,7 @@ func unclaimed(r Result) Result {
 }
 
 // finishTx gives an event that was applied again, and all its logs, the result.
-func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e Event, state string, r Result) error {
+func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, state string, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -337,10 +338,10 @@ func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e Event, state string
 
 // applyAgain applies a queued or waiting event from its stored body. An event
 // that is neither any more is left alone. The error keeps the event as it is.
-func (s *Service) applyAgain(ctx context.Context, name GatewayName, eventID string) error {
-	gateway, ok := s.gateways[name]
-	if !ok {
-		return fmt.Errorf("%w: %q is not configured", ErrUnavailable, name)
+func (s *Service) applyAgain(ctx context.Context, name gateway.Name, eventID string) error {
+	gateway, err := s.gateways.Find(name)
+	if err != nil {
+		return err
 	}
 	if err := s.linkIntent(ctx, gateway, eventID); err != nil {
 		return err
@@ -369,21 +370,12 @@ func (s *Service) applyAgain(ctx context.Context, name GatewayName, eventID stri
 }
 
 // readStored reads an event from its log, whose id holds the second in which it came.
-func readStored(gateway Adapter, payload []byte, log objectid.ID) (Event, error) {
+func readStored(gateway gateway.Adapter, payload []byte, log objectid.ID) (gateway.Event, error) {
 	e, err := gateway.ReadEvent(payload)
 	e.Gateway, e.LogID = gateway.Name(), log
-	e.receivedAt(log.Time().Add(time.Second))
+	e.ReceivedAt(log.Time().Add(time.Second))
 	return e, err
 }
 
-// receivedAt bounds an event's time by that of its coming: one of the future would make
-// all true ones after it older than what is known. A date beyond all bounds stays, and is
-// why the event can never be applied.
-func (e *Event) receivedAt(at time.Time) {
-	if e.CreatedAt.IsZero() || e.CreatedAt.After(at) && e.impossible() == "" {
-		e.CreatedAt = at
-	}
-}
-
 // subjectsOf is never nil: the column holds an array.
-func subjectsOf(e Event) []string { return append([]string{}, e.Subjects()...) }
+func subjectsOf(e gateway.Event) []string { return append([]string{}, e.Subjects()...) }

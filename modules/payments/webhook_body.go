@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/httpapi"
 )
 
@@ -151,7 +152,7 @@ func claimedIdentity(raw json.RawMessage) (id, kind string) {
 // than ids and types are, else "".
 func shortText(v any) string {
 	s, _ := v.(string)
-	if len(s) > maxEventID || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+	if len(s) > gateway.MaxID || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 		return ""
 	}
 	return s

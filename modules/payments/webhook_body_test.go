@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/httpapi"
 	"marquee/testutil/pgtest"
 )
@@ -97,7 +98,7 @@ func FuzzStorable(f *testing.F) {
 		require.NoError(t, httpapi.CheckJSON(got), "Postgres cannot hold U+0000")
 		require.False(t, plain(body) && httpapi.CheckJSON(body) != nil, "what is stored as it stands passes the long way too")
 		id, kind := claimedIdentity(got)
-		require.LessOrEqual(t, len(id), maxEventID)
-		require.LessOrEqual(t, len(kind), maxEventID)
+		require.LessOrEqual(t, len(id), gateway.MaxID)
+		require.LessOrEqual(t, len(kind), gateway.MaxID)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
@@ -17,8 +18,8 @@ const (
 	maxWebhookBody = 1 << 20 // bytes
 	// webhookTime is what a gateway waits for us (10 s at gateway A), less the way.
 	webhookTime = 9 * time.Second
-	maxEventID  = 255  // bytes of event ids and types; gateway A's have about 50
-	maxProof    = 1000 // bytes kept of a signature header
+
+	maxProof = 1000 // bytes kept of a signature header
 	// refusedBodyTime is what a refused call has for the part of its body that is kept.
 	refusedBodyTime = time.Second
 )
@@ -31,7 +32,7 @@ var (
 // webhook answers a gateway: 401 for what it did not send, else 200 with the
 // result, also when applying failed (specification, Events). Only when nothing
 // could be stored does it answer 503, so that the gateway sends the event again.
-func (s *Service) webhook(api *httpapi.API, name GatewayName) http.HandlerFunc {
+func (s *Service) webhook(api *httpapi.API, name gateway.Name) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		// The work outlives a gateway that hangs up: it is done or not, never half known.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
@@ -45,12 +46,12 @@ func (s *Service) webhook(api *httpapi.API, name GatewayName) http.HandlerFunc {
 	}
 }
 
-func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name GatewayName) (Answer, error) {
+func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name gateway.Name) (Answer, error) {
 	at := s.deps.Clock.Now()
-	gateway, ok := s.gateways[name] // without a secret nothing can be authenticated
+	gw, ok := s.gateways[name] // without a secret nothing can be authenticated
 	proof := ""
 	if ok {
-		proof, ok = gateway.Admits(r.Header, at)
+		proof, ok = gw.Admits(r.Header, at)
 	}
 	if !ok {
 		s.refuse(ctx, refusal{gateway: name, reason: badSignature, proof: storableProof(proof), at: at, body: func() []byte {
@@ -64,17 +65,17 @@ func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *htt
 	if err != nil {
 		return Answer{}, httpapi.BodyFault(err)
 	}
-	proof, authentic := gateway.Authenticate(r.Header, raw, at)
+	proof, authentic := gw.Authenticate(r.Header, raw, at)
 	proof = storableProof(proof)
-	if authentic != Genuine {
+	if authentic != gateway.Genuine {
 		reason := badSignature
-		if authentic == Skewed {
+		if authentic == gateway.Skewed {
 			reason = clockSkew
 		}
 		s.refuse(ctx, refusal{gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw }})
 		return Answer{}, errBadSignature
 	}
-	answer, err := s.receive(ctx, gateway, raw, proof, at)
+	answer, err := s.receive(ctx, gw, raw, proof, at)
 	if postgres.IsBusy(err) {
 		return Answer{}, err // 503 SERVICE_BUSY
 	}

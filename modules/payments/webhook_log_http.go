@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -69,7 +70,7 @@ func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*
 	}
 	stats := webhookStats{
 		Total: row.Total + refused, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed, InvalidSignature: row.InvalidSignature + refused,
-		ByGateway: map[string]int64{string(GWA): row.FromGwa + counted.FromGwa, string(GWB): row.FromGwb + counted.FromGwb}, ByEventType: map[string]int64{},
+		ByGateway: map[string]int64{string(gateway.GWA): row.FromGwa + counted.FromGwa, string(gateway.GWB): row.FromGwb + counted.FromGwb}, ByEventType: map[string]int64{},
 		P95Processing: row.P95ProcessingMs,
 	}
 	if stats.Total > 0 {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -47,7 +48,7 @@ const (
 // refusal is a call that is refused. Anybody can make many: nothing that it costs
 // grows with their number, and it takes no more than one connection for all of them.
 type refusal struct {
-	gateway GatewayName
+	gateway gateway.Name
 	reason  refusalReason
 	proof   string
 	at      time.Time
@@ -117,7 +118,7 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}
 	if r.reason == clockSkew {
-		log.Result, _ = json.Marshal(Result{Status: ResultIgnored, Reason: string(clockSkew)}) // it always marshals
+		log.Result, _ = json.Marshal(gateway.Result{Status: gateway.ResultIgnored, Reason: string(clockSkew)}) // it always marshals
 	}
 	return log
 }
@@ -177,13 +178,13 @@ func (s *Service) writeRefusedNow(ctx context.Context, logs []paymentsdb.Refused
 // refusedCount is what calls are counted by.
 type refusedCount struct {
 	hour    time.Time
-	gateway GatewayName
+	gateway gateway.Name
 	network string
 	reason  refusalReason
 }
 
 func keyOf(log paymentsdb.RefusedWebhookInsertParams) refusedCount {
-	return refusedCount{hour: log.Hour, gateway: GatewayName(log.Gateway), network: log.Network, reason: refusalReason(log.Reason)}
+	return refusedCount{hour: log.Hour, gateway: gateway.Name(log.Gateway), network: log.Network, reason: refusalReason(log.Reason)}
 }
 
 func (k refusedCount) compare(other refusedCount) int {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -83,33 +84,33 @@ func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (r
 }
 
 // replayable reads a log whose body is a gateway's authenticated event.
-func (s *Service) replayable(ctx context.Context, id objectid.ID) (paymentsdb.WebhookLogGetRow, Event, error) {
+func (s *Service) replayable(ctx context.Context, id objectid.ID) (paymentsdb.WebhookLogGetRow, gateway.Event, error) {
 	log, err := s.db.WebhookLogGet(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return log, Event{}, fault.NotFound("Webhook log")
+		return log, gateway.Event{}, fault.NotFound("Webhook log")
 	}
 	if err != nil {
-		return log, Event{}, err
+		return log, gateway.Event{}, err
 	}
-	gateway, configured := s.gateways[GatewayName(log.Gateway)]
+	gw, configured := s.gateways[gateway.Name(log.Gateway)]
 	switch {
 	case !log.SignatureValid:
-		return log, Event{}, fault.Conflict("The call was not authenticated; it cannot be applied.")
+		return log, gateway.Event{}, fault.Conflict("The call was not authenticated; it cannot be applied.")
 	case log.EventID == nil || strings.HasPrefix(value(log.EventType), "ADMIN."):
-		return log, Event{}, fault.Conflict("The log holds no event of a gateway.")
+		return log, gateway.Event{}, fault.Conflict("The log holds no event of a gateway.")
 	case !configured:
-		return log, Event{}, fault.Conflict("The gateway is not configured.")
+		return log, gateway.Event{}, fault.Conflict("The gateway is not configured.")
 	}
-	event, err := readStored(gateway, log.Payload, log.ID)
+	event, err := readStored(gw, log.Payload, log.ID)
 	if err != nil {
-		return log, Event{}, fault.Conflict("The log holds no event that can be read.")
+		return log, gateway.Event{}, fault.Conflict("The log holds no event that can be read.")
 	}
 	return log, event, nil
 }
 
 // holdEventTx holds the event against everybody else who applies it; an event
 // that could not be read when it came is claimed now.
-func (s *Service) holdEventTx(ctx context.Context, tx pgx.Tx, e Event) error {
+func (s *Service) holdEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) error {
 	at := s.deps.Clock.Now()
 	_, err := s.db.ProcessedEventClaim(ctx, tx, paymentsdb.ProcessedEventClaimParams{
 		Gateway: string(e.Gateway), EventID: e.ID, LogID: e.LogID, Subjects: subjectsOf(e), EventAt: e.CreatedAt, At: at,

@@ -7,14 +7,15 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/jobs"
 )
 
 // retryArgs applies an event again whose applying failed.
 type retryArgs struct {
-	Gateway GatewayName `json:"gateway"`
-	EventID string      `json:"event_id"`
+	Gateway gateway.Name `json:"gateway"`
+	EventID string       `json:"event_id"`
 }
 
 // Kind names the job.
@@ -22,8 +23,8 @@ func (retryArgs) Kind() string { return "payments_event_retry" }
 
 // replayArgs applies the events that wait for one of the subjects.
 type replayArgs struct {
-	Gateway  GatewayName `json:"gateway"`
-	Subjects []string    `json:"subjects"`
+	Gateway  gateway.Name `json:"gateway"`
+	Subjects []string     `json:"subjects"`
 }
 
 // Kind names the job.
@@ -33,7 +34,7 @@ func (replayArgs) Kind() string { return "payments_events_replay" }
 // subject. Call it in the transaction that makes ids known: the gateway's
 // subscription, authorization or payment id, the local id. It inserts a job;
 // subjects that are empty are left out.
-func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, subjects ...string) error {
+func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
 	known := []string{}
 	for _, id := range subjects {
 		if id != "" {
@@ -43,7 +44,7 @@ func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway Gatewa
 	return s.insertReplayTx(ctx, tx, gateway, known)
 }
 
-func (s *Service) insertReplayTx(ctx context.Context, tx pgx.Tx, gateway GatewayName, subjects []string) error {
+func (s *Service) insertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil
 	}
@@ -51,7 +52,7 @@ func (s *Service) insertReplayTx(ctx context.Context, tx pgx.Tx, gateway Gateway
 	return err
 }
 
-func (s *Service) insertRetryTx(ctx context.Context, tx pgx.Tx, e Event) error {
+func (s *Service) insertRetryTx(ctx context.Context, tx pgx.Tx, e gateway.Event) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, retryArgs{Gateway: e.Gateway, EventID: e.ID}, nil)
 	return err
 }
@@ -85,7 +86,7 @@ func (s *Service) Workers(w *river.Workers) {
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []jobs.Periodic {
-	return append(s.intents.Periodic(string(GWA), string(GWB)),
+	return append(s.intents.Periodic(string(gateway.GWA), string(gateway.GWB)),
 		jobs.NewPeriodic(river.PeriodicInterval(unappliedSweep), func() (river.JobArgs, *river.InsertOpts) {
 			return unappliedSweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
@@ -96,7 +97,7 @@ func (s *Service) Periodic() []jobs.Periodic {
 }
 
 // replayWaiting applies each waiting event in its own transaction, oldest first.
-func (s *Service) replayWaiting(ctx context.Context, gateway GatewayName, subjects []string) error {
+func (s *Service) replayWaiting(ctx context.Context, gateway gateway.Name, subjects []string) error {
 	events, err := s.db.ProcessedEventWaiting(ctx, s.deps.Pool, paymentsdb.ProcessedEventWaitingParams{
 		Gateway: string(gateway), Subjects: subjects,
 	})

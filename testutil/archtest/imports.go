@@ -62,6 +62,9 @@ func (c *checker) checkGo(file string) error {
 		if imported == c.name && from.top != "migrations" {
 			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s may not import the root: migrations/schema runs the migrations", path.Dir(file))
 		}
+		if r, _, _ := roomOf(from); r.words && !test && isNotWords(c.name, imported) {
+			c.report(file, positions.Position(spec.Pos()).Line, "import", "%s holds words alone: it may not import %s", path.Dir(file), imported)
+		}
 		dir, ours := strings.CutPrefix(imported, c.name+"/")
 		if !ours {
 			continue
@@ -159,6 +162,15 @@ func importsModule(from, to pkg, test bool) string {
 		return "of another module only the root package is open"
 	}
 	return ""
+}
+
+// isNotWords reports whether an import is of no use to a room that holds words alone.
+func isNotWords(module, imported string) bool {
+	dir, ours := strings.CutPrefix(imported, module+"/platform/")
+	if ours {
+		return dir == "postgres" || !slices.Contains(foundation, dir)
+	}
+	return slices.ContainsFunc(notWords, func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") })
 }
 
 // importsRoom: within one module.

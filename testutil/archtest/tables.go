@@ -24,7 +24,7 @@ var modules = []module{
 
 // openRooms are the packages below a module's root that the modules above may import, too.
 var openRooms = map[string][]string{
-	"payments": {"intent"}, // the schedule of looks, which payments itself stands on
+	"payments": {"gateway", "intent"}, // the words of gateways, and the schedule of looks; payments itself stands on both
 }
 
 // room is a package below the root of a module: one thing that the module does. Its root may
@@ -34,17 +34,34 @@ type room struct {
 	name string
 	uses []string // rooms of the same module
 	sql  []string // files of sql/<module> whose queries it may call; the root's lie under the name ""
+	// words: it holds names, terms and answers alone, and imports nothing with which a
+	// database could be asked or a state kept.
+	words bool
 }
 
 // rooms of each module that is divided so, lower first. In such a module every package has to
 // be listed; tests may import all of its rooms.
 var rooms = map[string][]room{
+	"payments": {
+		{name: "gateway", words: true},
+		{name: "internal/answer"},
+		{name: "internal/paymentsdb"},
+		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
+		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
+		{name: "intent", uses: []string{"internal/paymentsdb"}, sql: []string{"intent"}},
+		{name: "", sql: []string{
+			"database_mark", "dispute", "failed_attempt", "intent", "payment", "processed_event", "refund", "refused_webhook", "unapplied", "webhook_log", "webhook_log_admin",
+		}},
+	},
 	"tickets": {
 		{name: "state"},
 		{name: "internal/ticketsdb", uses: []string{"state"}},
 		{name: "", sql: []string{"customer", "decline", "deleted_order", "event", "give_back", "order", "ticket"}},
 	},
 }
+
+// notWords is what no room of words may import, beside platform/postgres and what stands on it.
+var notWords = []string{"database/sql", "github.com/jackc/pgx/v5", "github.com/riverqueue/river", "sync", "sync/atomic"}
 
 // reader is the module that may name every schema.
 const reader = "finance"

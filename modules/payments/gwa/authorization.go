@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -57,30 +57,30 @@ type authorization struct {
 	} `json:"immediateQrCode"`
 }
 
-var authorizationStatuses = map[string]payments.AuthorizationStatus{
-	"CREATED":   payments.AuthorizationCreated,
-	"ACTIVE":    payments.AuthorizationActive,
-	"CANCELLED": payments.AuthorizationCancelled,
-	"REFUSED":   payments.AuthorizationRefused,
-	"EXPIRED":   payments.AuthorizationExpired,
+var authorizationStatuses = map[string]gateway.AuthorizationStatus{
+	"CREATED":   gateway.AuthorizationCreated,
+	"ACTIVE":    gateway.AuthorizationActive,
+	"CANCELLED": gateway.AuthorizationCancelled,
+	"REFUSED":   gateway.AuthorizationRefused,
+	"EXPIRED":   gateway.AuthorizationExpired,
 }
 
-func (a *authorization) neutral(zone *time.Location, now time.Time) payments.PixAuthorization {
-	n := payments.PixAuthorization{
+func (a *authorization) neutral(zone *time.Location, now time.Time) gateway.PixAuthorization {
+	n := gateway.PixAuthorization{
 		ID: a.ID, SubscriptionID: reference(a.ContractID), CustomerID: string(a.CustomerID), Status: authorizationStatuses[a.Status],
 		Amount: a.Value.Cents(), ConciliationID: a.ImmediateQRCode.ConciliationIdentifier, Payload: a.Payload, EncodedImage: a.EncodedImage,
 		ExpiresAt: a.ImmediateQRCode.ExpirationDate.in(zone), Reason: a.CancellationReason,
 	}
 	over := n.ExpiresAt != nil && !now.IsZero() && !now.Before(*n.ExpiresAt)
-	n.Expired = n.Status != payments.AuthorizationCreated || over
+	n.Expired = n.Status != gateway.AuthorizationCreated || over
 	return n
 }
 
 // AuthorizePix makes the authorization with its first code (section 8).
-func (g *Gateway) AuthorizePix(ctx context.Context, t payments.AuthorizationTerms) (payments.PixAuthorization, error) {
+func (g *Gateway) AuthorizePix(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
 	frequency, known := frequencies[t.PeriodMonths]
 	if !known {
-		return payments.PixAuthorization{}, &payments.Rejected{Code: "invalid_frequency", Message: "no frequency of " + strconv.Itoa(t.PeriodMonths) + " months"}
+		return gateway.PixAuthorization{}, &gateway.Rejected{Code: "invalid_frequency", Message: "no frequency of " + strconv.Itoa(t.PeriodMonths) + " months"}
 	}
 	answered, err := post(ctx, g, request{path: authorizationsPath, timeout: g.cfg.Timeout, body: authorizationBody{
 		CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency, StartDate: g.dueDay(t.FirstDebit),
@@ -88,15 +88,15 @@ func (g *Gateway) AuthorizePix(ctx context.Context, t payments.AuthorizationTerm
 		ImmediateQRCode: immediateBody{OriginalValue: t.FirstAmount.Reais(), ExpirationSeconds: max(int64(t.ExpiresIn/time.Second), 1)},
 	}}, func(a *authorization) error { return a.check("", t.SubscriptionID) })
 	if err != nil {
-		return payments.PixAuthorization{}, err
+		return gateway.PixAuthorization{}, err
 	}
-	ref := payments.AuthorizationRef{ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID}
+	ref := gateway.AuthorizationRef{ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID}
 	a, err := made(func() (*authorization, error) { return g.authorization(ctx, ref) })
 	if err != nil {
-		return payments.PixAuthorization{}, err
+		return gateway.PixAuthorization{}, err
 	}
 	if a.Value.Cents() != t.Amount {
-		return payments.PixAuthorization{}, g.undo(ctx, "authorization", a.ID, t.SubscriptionID, func(ctx context.Context, _ string, _ objectid.ID) error {
+		return gateway.PixAuthorization{}, g.undo(ctx, "authorization", a.ID, t.SubscriptionID, func(ctx context.Context, _ string, _ objectid.ID) error {
 			return g.CancelPixAuthorization(ctx, ref)
 		})
 	}
@@ -110,7 +110,7 @@ func short(s string, runes int) string {
 
 // FindPixAuthorization looks through the customer's authorizations for the
 // contract; lists come without the code, so that the one found is read.
-func (g *Gateway) FindPixAuthorization(ctx context.Context, t payments.AuthorizationTerms) (payments.PixAuthorization, bool, error) {
+func (g *Gateway) FindPixAuthorization(ctx context.Context, t gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
 	id := ""
 	err := each(ctx, g, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
 		if reference(a.ContractID) == t.SubscriptionID {
@@ -119,9 +119,9 @@ func (g *Gateway) FindPixAuthorization(ctx context.Context, t payments.Authoriza
 		return id == ""
 	})
 	if err != nil || id == "" {
-		return payments.PixAuthorization{}, false, err
+		return gateway.PixAuthorization{}, false, err
 	}
-	a, err := g.ReadPixAuthorization(ctx, payments.AuthorizationRef{ID: id, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
+	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{ID: id, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID})
 	return a, err == nil, unproven(err)
 }
 
@@ -133,22 +133,22 @@ func ofCustomer(id string) url.Values {
 }
 
 // ReadPixAuthorization reads it with its code.
-func (g *Gateway) ReadPixAuthorization(ctx context.Context, ref payments.AuthorizationRef) (payments.PixAuthorization, error) {
+func (g *Gateway) ReadPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
 	a, err := g.authorization(ctx, ref)
 	if err != nil {
-		return payments.PixAuthorization{}, err
+		return gateway.PixAuthorization{}, err
 	}
 	return a.neutral(g.cfg.Zone, g.cfg.Clock.Now()), nil
 }
 
-func (g *Gateway) authorization(ctx context.Context, ref payments.AuthorizationRef) (*authorization, error) {
+func (g *Gateway) authorization(ctx context.Context, ref gateway.AuthorizationRef) (*authorization, error) {
 	a, err := get(ctx, g, authorizationsPath+"/"+url.PathEscape(ref.ID), nil, func(a *authorization) error { return a.check(ref.ID, ref.SubscriptionID) })
 	return a, g.missingAuthorization(ctx, err, ref)
 }
 
 // missingAuthorization is missing for authorizations, which are listed by customer
 // and not by our reference.
-func (g *Gateway) missingAuthorization(ctx context.Context, err error, ref payments.AuthorizationRef) error {
+func (g *Gateway) missingAuthorization(ctx context.Context, err error, ref gateway.AuthorizationRef) error {
 	if !errors.Is(err, errNotThere) || ref.SubscriptionID == "" {
 		return err
 	}
@@ -158,7 +158,7 @@ func (g *Gateway) missingAuthorization(ctx context.Context, err error, ref payme
 }
 
 // CancelPixAuthorization ends it; what is over already is no error.
-func (g *Gateway) CancelPixAuthorization(ctx context.Context, ref payments.AuthorizationRef) error {
+func (g *Gateway) CancelPixAuthorization(ctx context.Context, ref gateway.AuthorizationRef) error {
 	path := authorizationsPath + "/" + url.PathEscape(ref.ID)
 	_, err := repeated(ctx, g, request{method: http.MethodDelete, path: path, timeout: g.cfg.Timeout}, func(a *authorization) error {
 		if !authorizationStatuses[a.Status].Ended() {
@@ -166,7 +166,7 @@ func (g *Gateway) CancelPixAuthorization(ctx context.Context, ref payments.Autho
 		}
 		return a.check(ref.ID, ref.SubscriptionID)
 	})
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
 		return gone(g.missingAuthorization(ctx, err, ref))
 	}
@@ -186,28 +186,28 @@ type debitBody struct {
 }
 
 // cycleMark names the cycle in the description: the due date may have to move.
-func (g *Gateway) cycleMark(t payments.DebitTerms) string {
+func (g *Gateway) cycleMark(t gateway.DebitTerms) string {
 	return "[" + day(t.Cycle, g.cfg.Days) + "]"
 }
 
 // DebitPix orders the debit of one cycle.
-func (g *Gateway) DebitPix(ctx context.Context, t payments.DebitTerms) (payments.Payment, error) {
+func (g *Gateway) DebitPix(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, error) {
 	p, err := g.makePayment(ctx, request{path: "/payments", timeout: g.cfg.Timeout, body: debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
 		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 		Description: strings.TrimSpace(t.Description + " " + g.cycleMark(t)), ExternalReference: t.SubscriptionID.String(),
 	}}}, t.SubscriptionID)
 	if err != nil {
-		return payments.Payment{}, err
+		return gateway.Payment{}, err
 	}
 	if p.Value.Cents() != t.Amount {
-		return payments.Payment{}, g.undo(ctx, "debit", p.ID, t.SubscriptionID, g.CancelPix)
+		return gateway.Payment{}, g.undo(ctx, "debit", p.ID, t.SubscriptionID, g.CancelPix)
 	}
 	return p.neutral(g.cfg.Zone), nil
 }
 
 // FindPixDebit looks among the payments that carry the subscription's id for the
 // debit of the cycle that has not been deleted.
-func (g *Gateway) FindPixDebit(ctx context.Context, t payments.DebitTerms) (payments.Payment, bool, error) {
+func (g *Gateway) FindPixDebit(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, bool, error) {
 	id := ""
 	query := named(t.SubscriptionID)
 	query.Set("billingType", "PIX")
@@ -218,11 +218,11 @@ func (g *Gateway) FindPixDebit(ctx context.Context, t payments.DebitTerms) (paym
 		return id == ""
 	})
 	if err != nil || id == "" {
-		return payments.Payment{}, false, err
+		return gateway.Payment{}, false, err
 	}
 	p, err := g.payment(ctx, id, t.SubscriptionID)
 	if err != nil {
-		return payments.Payment{}, false, unproven(err)
+		return gateway.Payment{}, false, unproven(err)
 	}
 	return p.neutral(g.cfg.Zone), true, nil
 }

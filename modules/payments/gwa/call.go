@@ -14,7 +14,7 @@ import (
 	"regexp"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/postgres"
 )
@@ -61,7 +61,7 @@ func worthRepeating(err error) bool {
 	if errors.As(err, &p) {
 		return p.status >= http.StatusInternalServerError
 	}
-	return !errors.Is(err, payments.ErrUnavailable)
+	return !errors.Is(err, gateway.ErrUnavailable)
 }
 
 func pause(ctx context.Context, d time.Duration) bool {
@@ -84,8 +84,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 // answer.ErrOdd for an answer that is none, else a failure on the way.
 func (g *Gateway) call(ctx context.Context, r request) error {
 	endpoint := r.endpoint()
-	if wait := g.limits.wait(endpoint, payments.IsBackground(ctx), g.cfg.Clock.Now()); wait > 0 {
-		return fmt.Errorf("%w: too many calls, rest for another %s", payments.ErrUnavailable, wait.Round(time.Second))
+	if wait := g.limits.wait(endpoint, gateway.IsBackground(ctx), g.cfg.Clock.Now()); wait > 0 {
+		return fmt.Errorf("%w: too many calls, rest for another %s", gateway.ErrUnavailable, wait.Round(time.Second))
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -139,7 +139,7 @@ func (g *Gateway) httpRequest(ctx context.Context, r request) (*http.Request, er
 	if r.body != nil {
 		raw, err := json.Marshal(r.body)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the request cannot be written as JSON", payments.ErrUnavailable)
+			return nil, fmt.Errorf("%w: the request cannot be written as JSON", gateway.ErrUnavailable)
 		}
 		body = bytes.NewReader(raw)
 	}
@@ -149,7 +149,7 @@ func (g *Gateway) httpRequest(ctx context.Context, r request) (*http.Request, er
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, address, body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the address of the gateway is not valid", payments.ErrUnavailable)
+		return nil, fmt.Errorf("%w: the address of the gateway is not valid", gateway.ErrUnavailable)
 	}
 	req.Header.Set("access_token", g.cfg.APIKey)
 	req.Header.Set("User-Agent", g.cfg.UserAgent)
@@ -164,7 +164,7 @@ func (g *Gateway) httpRequest(ctx context.Context, r request) (*http.Request, er
 func onTheWay(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
-		return fmt.Errorf("%w: %w", payments.ErrUnavailable, op)
+		return fmt.Errorf("%w: %w", gateway.ErrUnavailable, op)
 	}
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -206,16 +206,16 @@ func translated(err error, acts bool) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, payments.ErrUnavailable):
+	case errors.Is(err, gateway.ErrUnavailable):
 		return err
 	case !errors.As(err, &p):
 		return fmt.Errorf("%w: %w", failure(acts), err)
 	case p.status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w: %w", failure(acts), errNotThere, p)
 	case p.status == http.StatusBadRequest && p.own:
-		return &payments.Rejected{Code: p.code, Message: p.text}
+		return &gateway.Rejected{Code: p.code, Message: p.text}
 	case p.own && wouldNotListen[p.status]:
-		return fmt.Errorf("%w: %w", payments.ErrUnavailable, p)
+		return fmt.Errorf("%w: %w", gateway.ErrUnavailable, p)
 	}
 	return fmt.Errorf("%w: %w", failure(acts), p)
 }
@@ -227,7 +227,7 @@ var wouldNotListen = map[int]bool{http.StatusUnauthorized: true, http.StatusForb
 
 func failure(acts bool) error {
 	if acts {
-		return payments.ErrOutcomeUnknown
+		return gateway.ErrOutcomeUnknown
 	}
-	return payments.ErrUnavailable
+	return gateway.ErrUnavailable
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -29,13 +29,13 @@ type chargedPayment struct {
 	CreditCard cardAnswer `json:"creditCard"`
 }
 
-func (c *cardAnswer) onFile() payments.CardOnFile {
-	return payments.CardOnFile{Brand: c.Brand, Last4: c.Last4}
+func (c *cardAnswer) onFile() gateway.CardOnFile {
+	return gateway.CardOnFile{Brand: c.Brand, Last4: c.Last4}
 }
 
 // ChargeCard takes one payment; the gateway decides within the call, unless it
 // analyses the risk (section 5).
-func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payments.CardCharge, error) {
+func (g *Gateway) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
 	answered, err := post(ctx, g, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
 		paymentBody: paymentBody{
 			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), DueDate: day(g.cfg.Clock.Now(), g.cfg.Zone),
@@ -44,20 +44,20 @@ func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payment
 		cardBody: cardOf(t.Instrument),
 	}}, func(p *chargedPayment) error { return p.check("", t.Reference) })
 	if err != nil {
-		return payments.CardCharge{}, refused(err)
+		return gateway.CardCharge{}, refused(err)
 	}
 	p, err := made(func() (*payment, error) { return g.payment(ctx, answered.ID, t.Reference) })
 	if err != nil {
-		return payments.CardCharge{}, err
+		return gateway.CardCharge{}, err
 	}
 	if p.Value.Cents() != t.Amount {
-		return payments.CardCharge{}, g.undo(ctx, "payment", p.ID, t.Reference, g.undoCharge)
+		return gateway.CardCharge{}, g.undo(ctx, "payment", p.ID, t.Reference, g.undoCharge)
 	}
 	return answered.charge(g.asOfNow(p)), nil
 }
 
-func (p *chargedPayment) charge(n payments.Payment) payments.CardCharge {
-	return payments.CardCharge{Payment: n, Card: p.CreditCard.onFile(), CardToken: secret.NewText(p.CreditCard.Token)}
+func (p *chargedPayment) charge(n gateway.Payment) gateway.CardCharge {
+	return gateway.CardCharge{Payment: n, Card: p.CreditCard.onFile(), CardToken: secret.NewText(p.CreditCard.Token)}
 }
 
 // undoCharge gives a charge back in full.
@@ -73,7 +73,7 @@ func (g *Gateway) undoCharge(ctx context.Context, id string, local objectid.ID) 
 
 // FindCardCharge looks for a card payment that carries the reference and belongs
 // to no subscription. A refused card leaves nothing behind.
-func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (payments.CardCharge, bool, error) {
+func (g *Gateway) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, bool, error) {
 	var found *chargedPayment
 	query := named(t.Reference)
 	query.Set("billingType", "CREDIT_CARD")
@@ -84,20 +84,20 @@ func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (pay
 		return found == nil
 	})
 	if err != nil || found == nil {
-		return payments.CardCharge{}, false, err
+		return gateway.CardCharge{}, false, err
 	}
 	p, err := g.payment(ctx, found.ID, t.Reference)
 	if err != nil {
-		return payments.CardCharge{}, false, unproven(err)
+		return gateway.CardCharge{}, false, unproven(err)
 	}
 	return found.charge(g.asOfNow(p)), true, nil
 }
 
 // ReadPayment reads one payment.
-func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (payments.Payment, error) {
+func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (gateway.Payment, error) {
 	p, err := g.payment(ctx, paymentID, local)
 	if err != nil {
-		return payments.Payment{}, err
+		return gateway.Payment{}, err
 	}
 	n := g.asOfNow(p)
 	n.CustomerGatewayID, n.SubscriptionGatewayID = string(p.Customer), string(p.Subscription)
@@ -107,7 +107,7 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objec
 
 // ChangeCard replaces the card of a subscription and of its open charges; none
 // is charged for it.
-func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (payments.CardOnFile, error) {
+func (g *Gateway) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
 	type changed struct {
 		subscription
 		CreditCard cardAnswer `json:"creditCard"`
@@ -117,14 +117,14 @@ func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (paymen
 		body: cardOf(c.Instrument), timeout: g.cfg.CardTimeout,
 	}, func(s *changed) error { return s.check(c.SubscriptionGatewayID, c.SubscriptionID) })
 	if err != nil {
-		return payments.CardOnFile{}, refused(missing[subscription](ctx, g, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID))
+		return gateway.CardOnFile{}, refused(missing[subscription](ctx, g, err, "/subscriptions", c.SubscriptionGatewayID, c.SubscriptionID))
 	}
 	return got.CreditCard.onFile(), nil
 }
 
 // ChangePrice changes the value of the recurrence and of the charges that it has
 // made ahead (section 4).
-func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error {
+func (g *Gateway) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
 	_, err := repeated(ctx, g, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.SubscriptionGatewayID), timeout: g.cfg.Timeout,
 		body: struct {
@@ -143,16 +143,16 @@ func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error
 
 // PayOpenInvoice does nothing: the gateway tries an open charge with the new card
 // by itself.
-func (*Gateway) PayOpenInvoice(context.Context, payments.InvoicePayment) (payments.Payment, bool, error) {
-	return payments.Payment{}, false, nil
+func (*Gateway) PayOpenInvoice(context.Context, gateway.InvoicePayment) (gateway.Payment, bool, error) {
+	return gateway.Payment{}, false, nil
 }
 
 // SetCancelAtPeriodEnd is not offered: the recurrence is deleted at once.
-func (*Gateway) SetCancelAtPeriodEnd(context.Context, string, objectid.ID, bool) (payments.RemoteSubscription, error) {
-	return payments.RemoteSubscription{}, payments.ErrUnsupported
+func (*Gateway) SetCancelAtPeriodEnd(context.Context, string, objectid.ID, bool) (gateway.RemoteSubscription, error) {
+	return gateway.RemoteSubscription{}, gateway.ErrUnsupported
 }
 
 // InvoiceOf is not offered: the gateway has no invoices.
 func (*Gateway) InvoiceOf(context.Context, string) (string, error) {
-	return "", payments.ErrUnsupported
+	return "", gateway.ErrUnsupported
 }

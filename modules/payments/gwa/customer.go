@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -20,7 +20,7 @@ type customerBody struct {
 
 // EnsureCustomer looks for the payer by his local id before making him: after a
 // lost answer the next call finds what the first made.
-func (g *Gateway) EnsureCustomer(ctx context.Context, p payments.Payer) (string, error) {
+func (g *Gateway) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
 	if p.GatewayID != "" {
 		return p.GatewayID, nil
 	}
@@ -56,6 +56,6 @@ func (g *Gateway) customer(ctx context.Context, id string, local objectid.ID) (*
 }
 
 // SyncPlan does nothing: the gateway keeps no plans.
-func (*Gateway) SyncPlan(context.Context, payments.PlanTerms) (payments.PlanIDs, error) {
-	return payments.PlanIDs{}, nil
+func (*Gateway) SyncPlan(context.Context, gateway.PlanTerms) (gateway.PlanIDs, error) {
+	return gateway.PlanIDs{}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/secret"
 )
 
@@ -31,11 +31,11 @@ func (g *Gateway) Admits(h http.Header, _ time.Time) (signature string, ok bool)
 }
 
 // Authenticate is Admits: the token proves every body.
-func (g *Gateway) Authenticate(h http.Header, _ []byte, now time.Time) (signature string, proof payments.Proof) {
+func (g *Gateway) Authenticate(h http.Header, _ []byte, now time.Time) (signature string, proof gateway.Proof) {
 	if _, ok := g.Admits(h, now); !ok {
-		return "", payments.Forged
+		return "", gateway.Forged
 	}
-	return "", payments.Genuine
+	return "", gateway.Genuine
 }
 
 type envelope struct {
@@ -52,7 +52,7 @@ type envelope struct {
 }
 
 // readers say what each event type means; the others are without consequence.
-var readers = map[string]func(g *Gateway, env *envelope, e *payments.Event) error{
+var readers = map[string]func(g *Gateway, env *envelope, e *gateway.Event) error{
 	"PAYMENT_CONFIRMED": (*Gateway).readSettled,
 	"PAYMENT_RECEIVED":  (*Gateway).readSettled,
 
@@ -84,12 +84,12 @@ var readers = map[string]func(g *Gateway, env *envelope, e *payments.Event) erro
 
 // ReadEvent reads an event. Ids are kept whole: the part before the & is the
 // same for all events of a type.
-func (g *Gateway) ReadEvent(body []byte) (payments.Event, error) {
+func (g *Gateway) ReadEvent(body []byte) (gateway.Event, error) {
 	var env envelope
 	if err := json.Unmarshal(body, &env); err != nil {
-		return payments.Event{ID: env.ID, Type: env.Event}, errors.New("the body is no event object")
+		return gateway.Event{ID: env.ID, Type: env.Event}, errors.New("the body is no event object")
 	}
-	e := payments.Event{Gateway: payments.GWA, ID: env.ID, Type: env.Event}
+	e := gateway.Event{Gateway: gateway.GWA, ID: env.ID, Type: env.Event}
 	if at := env.DateCreated.in(g.cfg.Zone); at != nil {
 		e.CreatedAt = *at
 	}
@@ -98,7 +98,7 @@ func (g *Gateway) ReadEvent(body []byte) (payments.Event, error) {
 		return e, nil
 	}
 	if err := reader(g, &env, &e); err != nil {
-		return payments.Event{Gateway: payments.GWA, ID: env.ID, Type: env.Event}, fmt.Errorf("object of %s: %w", env.Event, err)
+		return gateway.Event{Gateway: gateway.GWA, ID: env.ID, Type: env.Event}, fmt.Errorf("object of %s: %w", env.Event, err)
 	}
 	return e, nil
 }
@@ -121,9 +121,9 @@ func (g *Gateway) settledAt(p *payment, eventAt time.Time) *time.Time {
 
 // asOfNow is a payment that was read. Money that came today came now: its day has no
 // time, and a period that is paid would begin with the day.
-func (g *Gateway) asOfNow(p *payment) payments.Payment {
+func (g *Gateway) asOfNow(p *payment) gateway.Payment {
 	n := p.neutral(g.cfg.Zone)
-	if n.Status == payments.PaymentSettled {
+	if n.Status == gateway.PaymentSettled {
 		n.SettledAt = g.settledAt(p, g.cfg.Clock.Now())
 	}
 	return n

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
-func (g *Gateway) subscriptionOf(env *envelope, e *payments.Event) error {
+func (g *Gateway) subscriptionOf(env *envelope, e *gateway.Event) error {
 	var s subscription
 	if err := json.Unmarshal(env.Subscription, &s); err != nil || s.ID == "" {
 		return errNoObject
@@ -19,43 +19,43 @@ func (g *Gateway) subscriptionOf(env *envelope, e *payments.Event) error {
 }
 
 // readMoved reads a new next due date, in either date form.
-func (g *Gateway) readMoved(env *envelope, e *payments.Event) error {
+func (g *Gateway) readMoved(env *envelope, e *gateway.Event) error {
 	if err := g.subscriptionOf(env, e); err != nil {
 		return err
 	}
-	e.Kind = payments.RecurrenceWasMoved
+	e.Kind = gateway.RecurrenceWasMoved
 	return nil
 }
 
 // readEnded reads the end of a recurrence, which may be the echo of our own
 // deleting.
-func (g *Gateway) readEnded(env *envelope, e *payments.Event) error {
+func (g *Gateway) readEnded(env *envelope, e *gateway.Event) error {
 	if err := g.subscriptionOf(env, e); err != nil {
 		return err
 	}
-	e.Subscription.Status, e.Subscription.Inactive = payments.RemoteCanceled, env.Event == "SUBSCRIPTION_INACTIVATED"
-	e.Kind = payments.RecurrenceWasEnded
+	e.Subscription.Status, e.Subscription.Inactive = gateway.RemoteCanceled, env.Event == "SUBSCRIPTION_INACTIVATED"
+	e.Kind = gateway.RecurrenceWasEnded
 	return nil
 }
 
-func (g *Gateway) readActivated(env *envelope, e *payments.Event) error {
-	return g.readAuthorization(env, e, payments.AuthorizationWasActivated, payments.AuthorizationActive)
+func (g *Gateway) readActivated(env *envelope, e *gateway.Event) error {
+	return g.readAuthorization(env, e, gateway.AuthorizationWasActivated, gateway.AuthorizationActive)
 }
 
-func (g *Gateway) readCancelled(env *envelope, e *payments.Event) error {
-	return g.readAuthorization(env, e, payments.AuthorizationWasCancelled, payments.AuthorizationCancelled)
+func (g *Gateway) readCancelled(env *envelope, e *gateway.Event) error {
+	return g.readAuthorization(env, e, gateway.AuthorizationWasCancelled, gateway.AuthorizationCancelled)
 }
 
-func (g *Gateway) readRefused(env *envelope, e *payments.Event) error {
-	return g.readAuthorization(env, e, payments.AuthorizationWasRefused, payments.AuthorizationRefused)
+func (g *Gateway) readRefused(env *envelope, e *gateway.Event) error {
+	return g.readAuthorization(env, e, gateway.AuthorizationWasRefused, gateway.AuthorizationRefused)
 }
 
-func (g *Gateway) readExpired(env *envelope, e *payments.Event) error {
-	return g.readAuthorization(env, e, payments.AuthorizationHasExpired, payments.AuthorizationExpired)
+func (g *Gateway) readExpired(env *envelope, e *gateway.Event) error {
+	return g.readAuthorization(env, e, gateway.AuthorizationHasExpired, gateway.AuthorizationExpired)
 }
 
 // readAuthorization reads the object under either key, or its bare id.
-func (g *Gateway) readAuthorization(env *envelope, e *payments.Event, kind payments.EventKind, status payments.AuthorizationStatus) error {
+func (g *Gateway) readAuthorization(env *envelope, e *gateway.Event, kind gateway.EventKind, status gateway.AuthorizationStatus) error {
 	raw := env.Authorization
 	if idOf(raw) == "" {
 		raw = env.PixAutomaticAuthorization

@@ -9,39 +9,39 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
 const authorized = "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_"
 
-var sampleKinds = map[string]payments.EventKind{
-	"PAYMENT_CHARGEBACK_REQUESTED.card-subscription":       payments.DisputeWasOpened,
-	"PAYMENT_CONFIRMED.card-subscription":                  payments.PaymentWasSettled,
-	"PAYMENT_CONFIRMED.one-off-external-reference":         payments.PaymentWasSettled,
-	"PAYMENT_CONFIRMED.pix-automatic-recurring-debit":      payments.PaymentWasSettled,
-	"PAYMENT_CREATED.card-subscription":                    payments.NothingForUs,
-	"PAYMENT_DELETED.card-subscription":                    payments.PaymentWasDeleted,
-	"PAYMENT_OVERDUE.card-subscription":                    payments.PaymentHasFailed,
-	"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial":        payments.PaymentWasRefunded,
-	"PAYMENT_RECEIVED.card-settled-32-days-later":          payments.PaymentWasSettled,
-	"PAYMENT_RECEIVED.pix-automatic-first-payment":         payments.PaymentWasSettled,
-	"PAYMENT_RECEIVED.pix-subscription-external-reference": payments.PaymentWasSettled,
-	"PAYMENT_RECEIVED.pix-ticket-order":                    payments.PaymentWasSettled,
-	"PAYMENT_REFUNDED.card-full":                           payments.PaymentWasRefunded,
-	"PAYMENT_REFUNDED.pix-full":                            payments.PaymentWasRefunded,
-	authorized + "ACTIVATED":                               payments.AuthorizationWasActivated,
-	authorized + "ACTIVATED.key-as-in-specification":       payments.AuthorizationWasActivated,
-	authorized + "CANCELLED":                               payments.AuthorizationWasCancelled,
-	authorized + "CREATED":                                 payments.NothingForUs,
-	authorized + "EXPIRED":                                 payments.AuthorizationHasExpired,
-	authorized + "REFUSED":                                 payments.AuthorizationWasRefused,
-	"SUBSCRIPTION_CREATED":                                 payments.NothingForUs,
-	"SUBSCRIPTION_DELETED":                                 payments.RecurrenceWasEnded,
-	"SUBSCRIPTION_INACTIVATED":                             payments.RecurrenceWasEnded,
-	"SUBSCRIPTION_UPDATED.iso-dates":                       payments.RecurrenceWasMoved,
-	"SUBSCRIPTION_UPDATED":                                 payments.RecurrenceWasMoved,
+var sampleKinds = map[string]gateway.EventKind{
+	"PAYMENT_CHARGEBACK_REQUESTED.card-subscription":       gateway.DisputeWasOpened,
+	"PAYMENT_CONFIRMED.card-subscription":                  gateway.PaymentWasSettled,
+	"PAYMENT_CONFIRMED.one-off-external-reference":         gateway.PaymentWasSettled,
+	"PAYMENT_CONFIRMED.pix-automatic-recurring-debit":      gateway.PaymentWasSettled,
+	"PAYMENT_CREATED.card-subscription":                    gateway.NothingForUs,
+	"PAYMENT_DELETED.card-subscription":                    gateway.PaymentWasDeleted,
+	"PAYMENT_OVERDUE.card-subscription":                    gateway.PaymentHasFailed,
+	"PAYMENT_PARTIALLY_REFUNDED.pix-second-partial":        gateway.PaymentWasRefunded,
+	"PAYMENT_RECEIVED.card-settled-32-days-later":          gateway.PaymentWasSettled,
+	"PAYMENT_RECEIVED.pix-automatic-first-payment":         gateway.PaymentWasSettled,
+	"PAYMENT_RECEIVED.pix-subscription-external-reference": gateway.PaymentWasSettled,
+	"PAYMENT_RECEIVED.pix-ticket-order":                    gateway.PaymentWasSettled,
+	"PAYMENT_REFUNDED.card-full":                           gateway.PaymentWasRefunded,
+	"PAYMENT_REFUNDED.pix-full":                            gateway.PaymentWasRefunded,
+	authorized + "ACTIVATED":                               gateway.AuthorizationWasActivated,
+	authorized + "ACTIVATED.key-as-in-specification":       gateway.AuthorizationWasActivated,
+	authorized + "CANCELLED":                               gateway.AuthorizationWasCancelled,
+	authorized + "CREATED":                                 gateway.NothingForUs,
+	authorized + "EXPIRED":                                 gateway.AuthorizationHasExpired,
+	authorized + "REFUSED":                                 gateway.AuthorizationWasRefused,
+	"SUBSCRIPTION_CREATED":                                 gateway.NothingForUs,
+	"SUBSCRIPTION_DELETED":                                 gateway.RecurrenceWasEnded,
+	"SUBSCRIPTION_INACTIVATED":                             gateway.RecurrenceWasEnded,
+	"SUBSCRIPTION_UPDATED.iso-dates":                       gateway.RecurrenceWasMoved,
+	"SUBSCRIPTION_UPDATED":                                 gateway.RecurrenceWasMoved,
 }
 
 func TestEverySampleHasItsMeaning(t *testing.T) {
@@ -60,7 +60,7 @@ func TestEverySampleHasItsMeaning(t *testing.T) {
 		require.NoError(t, err, file)
 		require.Equal(t, want, e.Kind, file)
 		require.False(t, e.CreatedAt.IsZero(), file)
-		if want != payments.NothingForUs {
+		if want != gateway.NothingForUs {
 			require.NotEmpty(t, e.Subjects(), file)
 		}
 	}
@@ -88,7 +88,7 @@ func TestRefundSamples(t *testing.T) {
 }
 
 // refundEvent is an event about a payment of 49.90 with the refunds.
-func refundEvent(t *testing.T, name, rest string) payments.Event {
+func refundEvent(t *testing.T, name, rest string) gateway.Event {
 	t.Helper()
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","dateCreated":"2026-11-24 18:20:49","payment":{"id":"pay_1","value":49.90,` + rest + `}}`))
 	require.NoError(t, err)
@@ -115,16 +115,16 @@ func TestOurRefundIsKnownByItsMark(t *testing.T) {
 	id := objectid.New()
 	e := refundEvent(t, "PAYMENT_REFUND_IN_PROGRESS", `"refunds":[{"status":"DONE","value":10,"description":"Cortesia"},
 		{"status":"PENDING","value":20,"dateCreated":"2026-11-24 18:20:41","description":"`+marked("A courtesy", id)+`"}]`)
-	require.Equal(t, payments.RefundIsPending, e.Kind)
+	require.Equal(t, gateway.RefundIsPending, e.Kind)
 	require.EqualValues(t, 1000, e.Refund.Total)
 	require.Len(t, e.Refund.Singles, 2)
 	require.Equal(t, "Cortesia", e.Refund.Singles[0].Reason)
-	require.Equal(t, []payments.SingleRefund{{
-		RefundID: id, Amount: 2000, Status: payments.RefundPending, Reason: "A courtesy", At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
+	require.Equal(t, []gateway.SingleRefund{{
+		RefundID: id, Amount: 2000, Status: gateway.RefundPending, Reason: "A courtesy", At: time.Date(2026, 11, 24, 21, 20, 41, 0, time.UTC),
 	}}, e.Refund.Singles[1:])
 	e = refundEvent(t, "PAYMENT_REFUND_DENIED", `"status":"RECEIVED","refunds":[{"status":"CANCELLED","value":20,"description":"`+marked("", id)+`"}]`)
-	require.Equal(t, payments.RefundHasFailed, e.Kind)
-	require.Equal(t, payments.RefundFailed, e.Refund.Singles[0].Status)
+	require.Equal(t, gateway.RefundHasFailed, e.Kind)
+	require.Equal(t, gateway.RefundFailed, e.Refund.Singles[0].Status)
 	require.Zero(t, e.Refund.Total)
 }
 
@@ -144,8 +144,8 @@ func TestMarkSurvivesALongReason(t *testing.T) {
 func TestLostChargebackIsNoRefund(t *testing.T) {
 	t.Parallel()
 	e := refundEvent(t, "PAYMENT_REFUNDED", `"status":"REFUNDED","refunds":null,"chargeback":{"status":"DONE","reason":"FRAUD"}`)
-	require.Equal(t, payments.DisputeWasClosed, e.Kind)
-	require.Equal(t, payments.DisputeLost, e.Dispute.State)
+	require.Equal(t, gateway.DisputeWasClosed, e.Kind)
+	require.Equal(t, gateway.DisputeLost, e.Dispute.State)
 	require.Nil(t, e.Refund)
 }
 
@@ -157,7 +157,7 @@ func TestDisputeSample(t *testing.T) {
 	require.Equal(t, "pay_a1b2c3d4e5f6g7h8", e.Dispute.ID)
 	require.Equal(t, "ABSENCE_OF_PRINT", e.Dispute.Reason)
 	require.EqualValues(t, 4990, e.Dispute.Amount)
-	require.Equal(t, payments.DisputeOpen, e.Dispute.State)
+	require.Equal(t, gateway.DisputeOpen, e.Dispute.State)
 }
 
 func TestNextDueDateInBothForms(t *testing.T) {
@@ -184,7 +184,7 @@ func TestAuthorizationUnderEitherKey(t *testing.T) {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED",` + object + `}`))
 		require.NoError(t, err, object)
 		require.Equal(t, id, e.AuthorizationID, object)
-		require.Equal(t, payments.AuthorizationRefused, e.Authorization.Status)
+		require.Equal(t, gateway.AuthorizationRefused, e.Authorization.Status)
 	}
 	_, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + authorized + `REFUSED"}`))
 	require.Error(t, err)
@@ -197,7 +197,7 @@ func TestAuthorizationSample(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a03"), e.Reference, "the contract")
 		require.Equal(t, "CINEPLAYLTDA0000000000000161305ASA", e.ConciliationID)
-		require.Equal(t, payments.AuthorizationActive, e.Authorization.Status)
+		require.Equal(t, gateway.AuthorizationActive, e.Authorization.Status)
 	}
 	e, err := New(Config{}).ReadEvent(sample(t, authorized+"CANCELLED"))
 	require.NoError(t, err)
@@ -206,18 +206,18 @@ func TestAuthorizationSample(t *testing.T) {
 
 func TestOverdueAndRefusedCardAreOneAttempt(t *testing.T) {
 	t.Parallel()
-	for name, status := range map[string]payments.PaymentStatus{
-		"PAYMENT_OVERDUE": payments.PaymentFailed, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": payments.PaymentFailed,
+	for name, status := range map[string]gateway.PaymentStatus{
+		"PAYMENT_OVERDUE": gateway.PaymentFailed, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED": gateway.PaymentFailed,
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"` + name + `","payment":{"id":"pay_1","status":"OVERDUE","billingType":"CREDIT_CARD","subscription":"sub_1"}}`))
 		require.NoError(t, err)
-		require.Equal(t, payments.PaymentHasFailed, e.Kind)
+		require.Equal(t, gateway.PaymentHasFailed, e.Kind)
 		require.Equal(t, 1, e.Attempt)
 		require.Equal(t, status, e.Payment.Status)
 	}
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1&2","event":"PAYMENT_OVERDUE","payment":{"id":"pay_1","status":"OVERDUE","billingType":"PIX"}}`))
 	require.NoError(t, err)
-	require.Equal(t, payments.PaymentPending, e.Payment.Status, "an overdue PIX can still be paid")
+	require.Equal(t, gateway.PaymentPending, e.Payment.Status, "an overdue PIX can still be paid")
 }
 
 func TestReadersFailNoStrangeObject(t *testing.T) {
@@ -228,7 +228,7 @@ func TestReadersFailNoStrangeObject(t *testing.T) {
 			body := `{"id":"evt_1&2","event":"` + name + `","payment":` + object + `,"subscription":` + object + `,"authorization":` + object + `,"paymentInstruction":` + object + `}`
 			e, err := g.ReadEvent([]byte(body))
 			if err != nil {
-				require.Equal(t, payments.NothingForUs, e.Kind, body)
+				require.Equal(t, gateway.NothingForUs, e.Kind, body)
 				require.Equal(t, "evt_1&2", e.ID, "it is logged under its id")
 			}
 		}

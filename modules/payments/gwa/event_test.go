@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 func sample(t testing.TB, name string) []byte {
@@ -25,31 +25,31 @@ func TestWhatTheSamplesTell(t *testing.T) {
 	g := New(Config{})
 	type told struct {
 		subscription, authorization, conciliation, reference, payment, native, settled string
-		method                                                                         payments.Method
+		method                                                                         gateway.Method
 		cents                                                                          int64
 	}
 	for name, want := range map[string]told{
 		"PAYMENT_CONFIRMED.card-subscription": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "CONFIRMED", method: payments.MethodCard,
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "CONFIRMED", method: gateway.MethodCard,
 			cents: 4990, settled: "2026-11-20T17:03:12Z",
 		},
 		"PAYMENT_RECEIVED.card-settled-32-days-later": {
-			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "RECEIVED", method: payments.MethodCard,
+			subscription: "sub_k3v9x1m7q2t8w4z6", reference: "66f0a1b2c3d4e5f607182a01", payment: "pay_a1b2c3d4e5f6g7h8", native: "RECEIVED", method: gateway.MethodCard,
 			cents: 4990, settled: "2026-11-20T03:00:00Z",
 		},
 		"PAYMENT_CONFIRMED.pix-automatic-recurring-debit": {
 			authorization: "7d1f0c62-4b7e-4f0b-9a4c-5b6c7d8e9f01", reference: "66f0a1b2c3d4e5f607182a03", payment: "pay_f6g7h8i9j0k1l2m3",
-			native: "CONFIRMED", method: payments.MethodPix, cents: 4990, settled: "2026-12-20T10:14:09Z",
+			native: "CONFIRMED", method: gateway.MethodPix, cents: 4990, settled: "2026-12-20T10:14:09Z",
 		},
 		"PAYMENT_RECEIVED.pix-automatic-first-payment": {
 			conciliation: "CINEPLAYLTDA0000000000000161305ASA", payment: "pay_e5f6g7h8i9j0k1l2", native: "RECEIVED",
-			method: payments.MethodPix, cents: 4990, settled: "2026-11-20T19:05:44Z",
+			method: gateway.MethodPix, cents: 4990, settled: "2026-11-20T19:05:44Z",
 		},
 	} {
 		e, err := g.ReadEvent(sample(t, name))
 		require.NoError(t, err, name)
-		require.Equal(t, payments.PaymentWasSettled, e.Kind, name)
-		require.Equal(t, payments.PaymentSettled, e.Payment.Status, name)
+		require.Equal(t, gateway.PaymentWasSettled, e.Kind, name)
+		require.Equal(t, gateway.PaymentSettled, e.Payment.Status, name)
 		require.Equal(t, want, told{
 			subscription: e.SubscriptionID, authorization: e.AuthorizationID, conciliation: e.ConciliationID, reference: e.Reference.String(),
 			payment: e.Payment.ID, native: e.Payment.NativeStatus, settled: e.Payment.SettledAt.Format(time.RFC3339),
@@ -91,7 +91,7 @@ func TestOtherEventsAreWithoutConsequence(t *testing.T) {
 		e, err := g.ReadEvent(raw)
 		require.NoError(t, err, file)
 		settles := e.Type == "PAYMENT_CONFIRMED" || e.Type == "PAYMENT_RECEIVED"
-		require.Equal(t, settles, e.Kind == payments.PaymentWasSettled, file)
+		require.Equal(t, settles, e.Kind == gateway.PaymentWasSettled, file)
 		require.False(t, e.CreatedAt.IsZero(), file)
 	}
 }
@@ -114,7 +114,7 @@ func TestToken(t *testing.T) {
 			require.Equal(t, want, ok, "%q in %s", token, name)
 			require.Empty(t, signature, "the token is never shown")
 			_, proof := g.Authenticate(h, nil, time.Now())
-			require.Equal(t, want, proof == payments.Genuine)
+			require.Equal(t, want, proof == gateway.Genuine)
 		}
 	}
 	_, ok := New(Config{}).Admits(http.Header{}, time.Now())
@@ -133,7 +133,7 @@ func FuzzReadEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e, err := g.ReadEvent(body)
 		if err != nil {
-			require.Equal(t, payments.NothingForUs, e.Kind)
+			require.Equal(t, gateway.NothingForUs, e.Kind)
 			return
 		}
 		if e.Refund != nil {
@@ -146,7 +146,7 @@ func FuzzReadEvent(f *testing.F) {
 		if e.Authorization != nil {
 			require.NotEmpty(t, e.Authorization.ID)
 		}
-		if e.Kind == payments.PaymentWasSettled {
+		if e.Kind == gateway.PaymentWasSettled {
 			require.NotEmpty(t, e.Payment.ID)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/clock"
 )
@@ -34,7 +34,7 @@ type Gateway struct {
 	health answer.Health
 }
 
-var _ payments.Adapter = (*Gateway)(nil)
+var _ gateway.Adapter = (*Gateway)(nil)
 
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Gateway {
@@ -72,4 +72,4 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 }
 
 // Name is payments.GWA.
-func (*Gateway) Name() payments.GatewayName { return payments.GWA }
+func (*Gateway) Name() gateway.Name { return gateway.GWA }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 )
 
@@ -28,12 +28,12 @@ type instruction struct {
 	CancellationReason string `json:"cancellationReason"`
 }
 
-var instructionStatuses = map[string]payments.PixOrderStatus{
-	"AWAITING_REQUEST": payments.PixOrderOpen,
-	"SCHEDULED":        payments.PixOrderOpen,
-	"DONE":             payments.PixOrderDone,
-	"REFUSED":          payments.PixOrderRefused,
-	"CANCELLED":        payments.PixOrderCancelled,
+var instructionStatuses = map[string]gateway.PixOrderStatus{
+	"AWAITING_REQUEST": gateway.PixOrderOpen,
+	"SCHEDULED":        gateway.PixOrderOpen,
+	"DONE":             gateway.PixOrderDone,
+	"REFUSED":          gateway.PixOrderRefused,
+	"CANCELLED":        gateway.PixOrderCancelled,
 }
 
 // finalReasons are refusals that stand however often the debit is ordered.
@@ -55,15 +55,15 @@ func (i *instruction) reason() string {
 // that the gateway took back because it was paid before.
 func (i *instruction) cancelledByPayer() bool { return strings.Contains(i.reason(), "PAYER") }
 
-func (i *instruction) neutral(zone *time.Location) payments.PixOrder {
-	return payments.PixOrder{
+func (i *instruction) neutral(zone *time.Location) gateway.PixOrder {
+	return gateway.PixOrder{
 		ID: i.ID, PaymentID: i.payment(), Status: instructionStatuses[i.Status], DueDate: i.DueDate.in(zone), Attempt: i.RetryAttempt,
 		Reason: i.reason(), Final: slices.Contains(finalReasons, i.RefusalReason),
 	}
 }
 
 // FindPixOrder reads the newest instruction of a payment.
-func (g *Gateway) FindPixOrder(ctx context.Context, paymentID string) (payments.PixOrder, bool, error) {
+func (g *Gateway) FindPixOrder(ctx context.Context, paymentID string) (gateway.PixOrder, bool, error) {
 	var newest *instruction
 	err := each(ctx, g, instructionsPath, url.Values{"paymentId": {paymentID}}, func(i *instruction) bool {
 		if i.payment() == paymentID && (newest == nil || i.RetryAttempt > newest.RetryAttempt) {
@@ -72,13 +72,13 @@ func (g *Gateway) FindPixOrder(ctx context.Context, paymentID string) (payments.
 		return true
 	})
 	if err != nil || newest == nil {
-		return payments.PixOrder{}, false, unproven(err)
+		return gateway.PixOrder{}, false, unproven(err)
 	}
 	return newest.neutral(g.cfg.Zone), true, nil
 }
 
 // RetryPixOrder orders a refused debit again.
-func (g *Gateway) RetryPixOrder(ctx context.Context, t payments.RetryTerms) (payments.PixOrder, error) {
+func (g *Gateway) RetryPixOrder(ctx context.Context, t gateway.RetryTerms) (gateway.PixOrder, error) {
 	path, due := instructionsPath+"/"+url.PathEscape(t.OrderID)+"/retries", g.dueDay(t.DueDate)
 	i, err := post(ctx, g, request{path: path, timeout: g.cfg.Timeout, body: map[string]string{"dueDate": due}}, func(i *instruction) error {
 		at := i.DueDate.in(g.cfg.Zone)
@@ -88,7 +88,7 @@ func (g *Gateway) RetryPixOrder(ctx context.Context, t payments.RetryTerms) (pay
 		return i.told().Check(answer.Told{})
 	})
 	if err != nil {
-		return payments.PixOrder{}, err
+		return gateway.PixOrder{}, err
 	}
 	return i.neutral(g.cfg.Zone), nil
 }
@@ -96,7 +96,7 @@ func (g *Gateway) RetryPixOrder(ctx context.Context, t payments.RetryTerms) (pay
 // readDebitRefused reads a debit of automatic PIX that the payer's bank refused;
 // PAYMENT_OVERDUE of the same payment follows and counts as the same attempt, and so
 // does a retry that is refused.
-func (g *Gateway) readDebitRefused(env *envelope, e *payments.Event) error {
+func (g *Gateway) readDebitRefused(env *envelope, e *gateway.Event) error {
 	return g.readDebit(env, e, func(i *instruction) bool {
 		e.Final = slices.Contains(finalReasons, i.RefusalReason)
 		return true
@@ -106,7 +106,7 @@ func (g *Gateway) readDebitRefused(env *envelope, e *payments.Event) error {
 // readDebitCancelled reads a debit that was taken back before its day. By the payer it
 // is a failure, and no retry is taken by the gateway. Our own deleting is told by
 // PAYMENT_DELETED and the end of the authorization; what was paid before, by its payment.
-func (g *Gateway) readDebitCancelled(env *envelope, e *payments.Event) error {
+func (g *Gateway) readDebitCancelled(env *envelope, e *gateway.Event) error {
 	return g.readDebit(env, e, func(i *instruction) bool {
 		e.Final = true
 		return i.cancelledByPayer()
@@ -114,7 +114,7 @@ func (g *Gateway) readDebitCancelled(env *envelope, e *payments.Event) error {
 }
 
 // readDebit reads an instruction; failed says whether it tells a failure.
-func (g *Gateway) readDebit(env *envelope, e *payments.Event, failed func(i *instruction) bool) error {
+func (g *Gateway) readDebit(env *envelope, e *gateway.Event, failed func(i *instruction) bool) error {
 	var i instruction
 	if json.Unmarshal(env.Instruction, &i) != nil {
 		return errNoObject
@@ -124,9 +124,9 @@ func (g *Gateway) readDebit(env *envelope, e *payments.Event, failed func(i *ins
 		e.Final = false
 		return nil // nothing to count it by, or nothing to count
 	}
-	e.Kind, e.Attempt, e.AuthorizationID, e.Reason = payments.PaymentHasFailed, 1, authorization, i.reason()
-	e.Payment = &payments.Payment{
-		ID: i.payment(), Status: payments.PaymentPending, NativeStatus: "REFUSED", Method: payments.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
+	e.Kind, e.Attempt, e.AuthorizationID, e.Reason = gateway.PaymentHasFailed, 1, authorization, i.reason()
+	e.Payment = &gateway.Payment{
+		ID: i.payment(), Status: gateway.PaymentPending, NativeStatus: "REFUSED", Method: gateway.MethodPix, DueDate: i.DueDate.in(g.cfg.Zone),
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 )
@@ -66,7 +66,7 @@ func post[T any](ctx context.Context, g *Gateway, r request, check func(*T) erro
 func made[T any](look func() (*T, error)) (*T, error) {
 	got, err := look()
 	if err != nil {
-		return nil, fmt.Errorf("%w: what was made could not be read: %w", payments.ErrOutcomeUnknown, unnamed(err))
+		return nil, fmt.Errorf("%w: what was made could not be read: %w", gateway.ErrOutcomeUnknown, unnamed(err))
 	}
 	return got, nil
 }
@@ -105,10 +105,10 @@ func (c *customer) check(id string, local objectid.ID) error {
 
 // recurrenceStatuses maps the gateway's three statuses to gateway B's words:
 // EXPIRED and INACTIVE charge no more.
-var recurrenceStatuses = map[string]payments.RemoteStatus{
-	"ACTIVE":   payments.RemoteActive,
-	"INACTIVE": payments.RemoteCanceled,
-	"EXPIRED":  payments.RemoteCanceled,
+var recurrenceStatuses = map[string]gateway.RemoteStatus{
+	"ACTIVE":   gateway.RemoteActive,
+	"INACTIVE": gateway.RemoteCanceled,
+	"EXPIRED":  gateway.RemoteCanceled,
 }
 
 // check wants a status that is known: another might be anything.
@@ -179,12 +179,12 @@ func each[T any](ctx context.Context, g *Gateway, path string, query url.Values,
 		seen += len(got.Data)
 		if !got.HasMore {
 			if seen < *got.TotalCount {
-				return fmt.Errorf("%w: the list tells %d of its %d rows", payments.ErrUnavailable, seen, *got.TotalCount)
+				return fmt.Errorf("%w: the list tells %d of its %d rows", gateway.ErrUnavailable, seen, *got.TotalCount)
 			}
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: the list has more than %d entries", payments.ErrUnavailable, maxPages*100)
+	return fmt.Errorf("%w: the list has more than %d entries", gateway.ErrUnavailable, maxPages*100)
 }
 
 // named is a list by our reference.
@@ -220,21 +220,21 @@ func absent[T any](ctx context.Context, g *Gateway, err error, path string, quer
 	case there:
 		return fmt.Errorf("%w, but the list shows it", err)
 	}
-	return fmt.Errorf("%w: %w, and the list does not show it", payments.ErrGatewayMissing, unnamed(err))
+	return fmt.Errorf("%w: %w, and the list does not show it", gateway.ErrMissing, unnamed(err))
 }
 
 // unproven is the error of reading what a list has just shown: whatever it says, the
 // two answers do not agree, and nothing is known.
 func unproven(err error) error {
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return fmt.Errorf("%w: a list shows it: %w", payments.ErrUnavailable, unnamed(err))
+	if errors.Is(err, gateway.ErrMissing) {
+		return fmt.Errorf("%w: a list shows it: %w", gateway.ErrUnavailable, unnamed(err))
 	}
 	return err
 }
 
 // gone is the outcome of a DELETE: what a look has proved to be missing is done.
 func gone(err error) error {
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return nil
 	}
 	return err

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // ListPayments lists the charges of the subscription and the payments that carry
 // its local id: a first month by card, PIX.
-func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([]payments.RemotePayment, error) {
+func (g *Gateway) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]gateway.RemotePayment, error) {
 	var all []payment
 	if q.SubscriptionGatewayID != "" {
 		id := q.SubscriptionGatewayID
@@ -42,7 +42,7 @@ func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([
 			continue
 		}
 		p, err := g.payment(ctx, id, q.SubscriptionID)
-		if errors.Is(err, payments.ErrGatewayMissing) {
+		if errors.Is(err, gateway.ErrMissing) {
 			continue
 		}
 		if err != nil {
@@ -53,7 +53,7 @@ func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([
 	slices.SortStableFunc(all, func(a, b payment) int {
 		return g.createdAt(&b).Compare(g.createdAt(&a))
 	})
-	shown := []payments.RemotePayment{}
+	shown := []gateway.RemotePayment{}
 	for i := range all[:min(len(all), 100)] {
 		shown = append(shown, g.shown(&all[i]))
 	}
@@ -67,13 +67,13 @@ func (g *Gateway) createdAt(p *payment) time.Time {
 	return time.Time{}
 }
 
-func (g *Gateway) shown(p *payment) payments.RemotePayment {
+func (g *Gateway) shown(p *payment) gateway.RemotePayment {
 	n := p.neutral(g.cfg.Zone)
 	refunded := p.report(g.cfg.Zone, g.cfg.Clock.Now()).Total
 	d := p.dispute(g.cfg.Clock.Now())
-	return payments.RemotePayment{
+	return gateway.RemotePayment{
 		ID: p.ID, Payment: n, Status: p.Status, Amount: n.Amount, AmountRefunded: refunded, Refunded: refunded > 0 && refunded >= n.Amount,
-		Disputed: d != nil && d.State == payments.DisputeOpen, Currency: "brl", CreatedAt: g.createdAt(p), Description: p.Description,
+		Disputed: d != nil && d.State == gateway.DisputeOpen, Currency: "brl", CreatedAt: g.createdAt(p), Description: p.Description,
 		BillingType: p.BillingType, DueDate: n.DueDate, PaidAt: firstDate(g.cfg.Zone, p.PaymentDate, p.ClientPaymentDate, p.ConfirmedDate),
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -59,13 +59,13 @@ type subscription struct {
 // nativeDeleted is the status of what is deleted: the gateway keeps its last one.
 const nativeDeleted = "DELETED"
 
-func (s *subscription) neutral(zone *time.Location) payments.RemoteSubscription {
-	r := payments.RemoteSubscription{
+func (s *subscription) neutral(zone *time.Location) gateway.RemoteSubscription {
+	r := gateway.RemoteSubscription{
 		GatewayID: s.ID, CustomerGatewayID: string(s.Customer), Status: recurrenceStatuses[s.Status], NativeStatus: s.Status,
-		Outcome: payments.OutcomeUnknown, PaymentStatus: "PENDING", NextBilling: s.NextDueDate.in(zone),
+		Outcome: gateway.OutcomeUnknown, PaymentStatus: "PENDING", NextBilling: s.NextDueDate.in(zone),
 	}
 	if s.Deleted {
-		r.Status, r.NativeStatus = payments.RemoteCanceled, nativeDeleted
+		r.Status, r.NativeStatus = gateway.RemoteCanceled, nativeDeleted
 	}
 	r.Inactive = s.Status == "INACTIVE" && !s.Deleted
 	if at := s.DateCreated.in(zone); at != nil {
@@ -103,46 +103,46 @@ type payment struct {
 // statuses of payments in neutral words; one that is not listed is pending. Money
 // that is disputed, or on its way back, has come: what becomes of it is told by
 // refunds and disputes.
-var statuses = map[string]payments.PaymentStatus{
-	"CONFIRMED":        payments.PaymentSettled,
-	"RECEIVED":         payments.PaymentSettled,
-	"RECEIVED_IN_CASH": payments.PaymentSettled,
-	"DUNNING_RECEIVED": payments.PaymentSettled,
-	"OVERDUE":          payments.PaymentFailed,
-	"REFUNDED":         payments.PaymentGone,
+var statuses = map[string]gateway.PaymentStatus{
+	"CONFIRMED":        gateway.PaymentSettled,
+	"RECEIVED":         gateway.PaymentSettled,
+	"RECEIVED_IN_CASH": gateway.PaymentSettled,
+	"DUNNING_RECEIVED": gateway.PaymentSettled,
+	"OVERDUE":          gateway.PaymentFailed,
+	"REFUNDED":         gateway.PaymentGone,
 
-	"REFUND_REQUESTED":             payments.PaymentSettled,
-	"REFUND_IN_PROGRESS":           payments.PaymentSettled,
-	"CHARGEBACK_REQUESTED":         payments.PaymentSettled,
-	"CHARGEBACK_DISPUTE":           payments.PaymentSettled,
-	"AWAITING_CHARGEBACK_REVERSAL": payments.PaymentSettled,
+	"REFUND_REQUESTED":             gateway.PaymentSettled,
+	"REFUND_IN_PROGRESS":           gateway.PaymentSettled,
+	"CHARGEBACK_REQUESTED":         gateway.PaymentSettled,
+	"CHARGEBACK_DISPUTE":           gateway.PaymentSettled,
+	"AWAITING_CHARGEBACK_REVERSAL": gateway.PaymentSettled,
 }
 
-var methods = map[string]payments.Method{
-	"CREDIT_CARD": payments.MethodCard,
-	"PIX":         payments.MethodPix,
-	"BOLETO":      payments.MethodBoleto,
+var methods = map[string]gateway.Method{
+	"CREDIT_CARD": gateway.MethodCard,
+	"PIX":         gateway.MethodPix,
+	"BOLETO":      gateway.MethodBoleto,
 }
 
-func (p *payment) neutral(zone *time.Location) payments.Payment {
-	n := payments.Payment{
+func (p *payment) neutral(zone *time.Location) gateway.Payment {
+	n := gateway.Payment{
 		ID: p.ID, NativeStatus: p.Status, Method: methods[p.BillingType], Amount: p.Value.Cents(),
-		Status: payments.PaymentPending, DueDate: p.DueDate.in(zone), MadeFor: p.OriginalDueDate.in(zone),
+		Status: gateway.PaymentPending, DueDate: p.DueDate.in(zone), MadeFor: p.OriginalDueDate.in(zone),
 	}
 	if n.Method == "" {
-		n.Method = payments.MethodBoleto // UNDEFINED lets the payer choose; what he chose comes with the payment
+		n.Method = gateway.MethodBoleto // UNDEFINED lets the payer choose; what he chose comes with the payment
 	}
 	if status, known := statuses[p.Status]; known {
 		n.Status = status
 	}
 	// An overdue PIX can still be paid; a card that is overdue was refused.
-	if p.Status == "OVERDUE" && n.Method != payments.MethodCard {
-		n.Status = payments.PaymentPending
+	if p.Status == "OVERDUE" && n.Method != gateway.MethodCard {
+		n.Status = gateway.PaymentPending
 	}
-	if p.Deleted && n.Status != payments.PaymentSettled {
-		n.Status = payments.PaymentGone
+	if p.Deleted && n.Status != gateway.PaymentSettled {
+		n.Status = gateway.PaymentGone
 	}
-	if n.Status == payments.PaymentSettled {
+	if n.Status == gateway.PaymentSettled {
 		n.SettledAt = firstDate(zone, p.ConfirmedDate, p.ClientPaymentDate, p.PaymentDate)
 	}
 	return n

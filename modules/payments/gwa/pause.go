@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 )
@@ -24,7 +24,7 @@ type statusBody struct {
 }
 
 // StopCollection makes the subscription inactive, which stops new charges alone.
-func (g *Gateway) StopCollection(ctx context.Context, c payments.Collection) error {
+func (g *Gateway) StopCollection(ctx context.Context, c gateway.Collection) error {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil || found.Deleted || found.Status != statusActive {
 		return err
@@ -34,8 +34,8 @@ func (g *Gateway) StopCollection(ctx context.Context, c payments.Collection) err
 }
 
 // OpenCharges lists the pending charges.
-func (g *Gateway) OpenCharges(ctx context.Context, c payments.Collection) ([]payments.Payment, error) {
-	var open []payments.Payment
+func (g *Gateway) OpenCharges(ctx context.Context, c gateway.Collection) ([]gateway.Payment, error) {
+	var open []gateway.Payment
 	path := "/subscriptions/" + url.PathEscape(c.GatewayID) + "/payments"
 	err := each(ctx, g, path, url.Values{"status": {"PENDING"}}, func(p *payment) bool {
 		if !p.Deleted && p.Status == "PENDING" {
@@ -53,10 +53,10 @@ func (g *Gateway) DropCharge(ctx context.Context, paymentID string, local object
 
 // ResumeCollection looks first: what is active already has made charges, perhaps,
 // and the same day given again would make them once more.
-func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, due *time.Time, from time.Time) (payments.RemoteSubscription, error) {
+func (g *Gateway) ResumeCollection(ctx context.Context, c gateway.Collection, due *time.Time, from time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	if found.Deleted || found.Status != statusInactive {
 		return found.neutral(g.cfg.Zone), nil
@@ -70,16 +70,16 @@ func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, d
 	}
 	s, err := g.putStatus(ctx, c, statusBody{Status: statusActive, NextDueDate: next})
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	return s.neutral(g.cfg.Zone), nil
 }
 
 // MoveNextCharge sets the next due date. What does not run is left as it is.
-func (g *Gateway) MoveNextCharge(ctx context.Context, c payments.Collection, to time.Time) (payments.RemoteSubscription, error) {
+func (g *Gateway) MoveNextCharge(ctx context.Context, c gateway.Collection, to time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	due := day(to, g.cfg.Zone)
 	next := found.NextDueDate.in(g.cfg.Zone)
@@ -88,16 +88,16 @@ func (g *Gateway) MoveNextCharge(ctx context.Context, c payments.Collection, to 
 	}
 	s, err := g.putStatus(ctx, c, statusBody{Status: statusActive, NextDueDate: due})
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	told := s.neutral(g.cfg.Zone)
 	if told.NextBilling == nil || day(*told.NextBilling, g.cfg.Zone) < due {
-		return told, fmt.Errorf("%w: %w", payments.ErrOutcomeUnknown, answer.Odd("it does not tell the day that was set"))
+		return told, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, answer.Odd("it does not tell the day that was set"))
 	}
 	return told, nil
 }
 
-func (g *Gateway) putStatus(ctx context.Context, c payments.Collection, body statusBody) (*subscription, error) {
+func (g *Gateway) putStatus(ctx context.Context, c gateway.Collection, body statusBody) (*subscription, error) {
 	return repeated(ctx, g, request{
 		method: http.MethodPut, path: "/subscriptions/" + url.PathEscape(c.GatewayID), timeout: g.cfg.Timeout, body: body,
 	}, func(s *subscription) error {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -36,20 +36,20 @@ func (c *qrCode) check() error {
 
 // CreatePix makes a PIX payment and reads its code, which lives a year at the
 // gateway: whoever lets the payment go has to call CancelPix.
-func (g *Gateway) CreatePix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, error) {
+func (g *Gateway) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, error) {
 	p, err := g.makePayment(ctx, request{path: "/payments", timeout: g.cfg.Timeout, body: paymentBody{
 		Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 		Description: t.Description, ExternalReference: t.Reference.String(),
 	}}, t.Reference)
 	if err != nil {
-		return payments.PixCharge{}, err
+		return gateway.PixCharge{}, err
 	}
 	if p.Value.Cents() != t.Amount {
-		return payments.PixCharge{}, g.undo(ctx, "payment", p.ID, t.Reference, g.CancelPix)
+		return gateway.PixCharge{}, g.undo(ctx, "payment", p.ID, t.Reference, g.CancelPix)
 	}
 	c, err := g.firstCode(ctx, p)
 	if err != nil {
-		return payments.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", payments.ErrOutcomeUnknown, p.ID, unnamed(err))
+		return gateway.PixCharge{}, fmt.Errorf("%w: payment %s was made, its code not read: %w", gateway.ErrOutcomeUnknown, p.ID, unnamed(err))
 	}
 	return c, nil
 }
@@ -65,10 +65,10 @@ func (g *Gateway) makePayment(ctx context.Context, r request, local objectid.ID)
 
 // firstCode reads the code of a new payment, which the gateway may refuse for a
 // moment (section 6).
-func (g *Gateway) firstCode(ctx context.Context, p *payment) (c payments.PixCharge, err error) {
+func (g *Gateway) firstCode(ctx context.Context, p *payment) (c gateway.PixCharge, err error) {
 	for try := range maxTries {
 		c, err = g.withCode(ctx, p)
-		if err == nil || errors.Is(err, payments.ErrUnavailable) {
+		if err == nil || errors.Is(err, gateway.ErrUnavailable) {
 			return c, err
 		}
 		if try < maxTries-1 && !pause(ctx, g.cfg.RetryWait<<try) {
@@ -79,20 +79,20 @@ func (g *Gateway) firstCode(ctx context.Context, p *payment) (c payments.PixChar
 }
 
 // withCode adds the QR code while the payment can be paid.
-func (g *Gateway) withCode(ctx context.Context, p *payment) (payments.PixCharge, error) {
-	c := payments.PixCharge{Payment: g.asOfNow(p)}
-	if c.Payment.Status != payments.PaymentPending {
-		c.Expired = c.Payment.Status != payments.PaymentSettled
+func (g *Gateway) withCode(ctx context.Context, p *payment) (gateway.PixCharge, error) {
+	c := gateway.PixCharge{Payment: g.asOfNow(p)}
+	if c.Payment.Status != gateway.PaymentPending {
+		c.Expired = c.Payment.Status != gateway.PaymentSettled
 		return c, nil
 	}
 	code, err := get(ctx, g, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, (*qrCode).check)
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	if p.Status == "OVERDUE" && (errors.As(err, &rejected) || errors.Is(err, errNotThere)) {
 		c.Expired = true // an overdue payment keeps its code until the code runs out
 		return c, nil
 	}
 	if err != nil {
-		return payments.PixCharge{}, err
+		return gateway.PixCharge{}, err
 	}
 	c.Payload, c.EncodedImage, c.ExpiresAt = code.Payload, code.EncodedImage, code.ExpirationDate.in(g.cfg.Zone)
 	c.Expired = c.ExpiresAt != nil && !g.cfg.Clock.Now().Before(*c.ExpiresAt)
@@ -100,7 +100,7 @@ func (g *Gateway) withCode(ctx context.Context, p *payment) (payments.PixCharge,
 }
 
 // FindPix looks for a PIX payment that carries the reference and is not deleted.
-func (g *Gateway) FindPix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, bool, error) {
+func (g *Gateway) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
 	query := named(t.Reference)
 	query.Set("billingType", "PIX")
 	id := ""
@@ -111,17 +111,17 @@ func (g *Gateway) FindPix(ctx context.Context, t payments.PixTerms) (payments.Pi
 		return id == ""
 	})
 	if err != nil || id == "" {
-		return payments.PixCharge{}, false, err
+		return gateway.PixCharge{}, false, err
 	}
 	c, err := g.ReadPix(ctx, id, t.Reference)
 	return c, err == nil, unproven(err)
 }
 
 // ReadPix reads the payment and, while it can be paid, its code.
-func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (payments.PixCharge, error) {
+func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (gateway.PixCharge, error) {
 	p, err := g.payment(ctx, paymentID, local)
 	if err != nil {
-		return payments.PixCharge{}, err
+		return gateway.PixCharge{}, err
 	}
 	return g.withCode(ctx, p)
 }
@@ -129,21 +129,21 @@ func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.
 // CancelPix deletes an open payment. A paid one cannot be deleted.
 func (g *Gateway) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
 	err := g.remove(ctx, "/payments", paymentID)
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
 		return gone(missing[payment](ctx, g, err, "/payments", paymentID, local))
 	}
 	p, readErr := g.payment(ctx, paymentID, local)
 	switch {
-	case errors.Is(readErr, payments.ErrGatewayMissing):
+	case errors.Is(readErr, gateway.ErrMissing):
 		return nil
 	case readErr != nil:
 		return readErr
 	}
 	switch p.neutral(g.cfg.Zone).Status {
-	case payments.PaymentSettled:
-		return payments.ErrAlreadyPaid
-	case payments.PaymentGone:
+	case gateway.PaymentSettled:
+		return gateway.ErrAlreadyPaid
+	case gateway.PaymentGone:
 		return nil
 	}
 	return err

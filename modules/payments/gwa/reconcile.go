@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 const (
@@ -51,9 +51,9 @@ func (g *Gateway) dayBefore(t time.Time) string {
 // refund in part of a payment made before since is told by no list: a longer
 // since finds it. The error is ErrUnavailable when so little of the quota is left
 // that customers need it.
-func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string) ([]payments.Event, string, error) {
+func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string) ([]gateway.Event, string, error) {
 	if left, known := g.quota.left(g.cfg.Clock.Now()); known && left < quotaKept {
-		return nil, "", fmt.Errorf("%w: %d calls are left of the quota, which are kept for customers", payments.ErrUnavailable, left)
+		return nil, "", fmt.Errorf("%w: %d calls are left of the quota, which are kept for customers", gateway.ErrUnavailable, left)
 	}
 	step, offset := position(page)
 	if step >= len(lists) {
@@ -66,7 +66,7 @@ func (g *Gateway) CreatedSince(ctx context.Context, since time.Time, page string
 	if err != nil {
 		return nil, "", err
 	}
-	events := []payments.Event{}
+	events := []gateway.Event{}
 	for i := range got.Data {
 		events = append(events, g.present(&got.Data[i])...)
 	}
@@ -89,34 +89,34 @@ func position(page string) (step, offset int) {
 
 // EventsSince: the gateway lists no events.
 func (*Gateway) EventsSince(context.Context, time.Time, string) ([]json.RawMessage, string, error) {
-	return nil, "", payments.ErrUnsupported
+	return nil, "", gateway.ErrUnsupported
 }
 
 // present is what a payment's present state means. A refunded or disputed one
 // was settled before.
-func (g *Gateway) present(p *payment) []payments.Event {
+func (g *Gateway) present(p *payment) []gateway.Event {
 	now := g.cfg.Clock.Now()
 	n := p.neutral(g.cfg.Zone)
-	base := payments.Event{Gateway: payments.GWA, Type: payments.Reconciled, CreatedAt: now}
+	base := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now}
 	report, dispute := p.report(g.cfg.Zone, now), p.dispute(now)
-	var events []payments.Event
-	if n.Status == payments.PaymentSettled || report.Total > 0 || dispute != nil {
+	var events []gateway.Event
+	if n.Status == gateway.PaymentSettled || report.Total > 0 || dispute != nil {
 		e := g.about(p, &envelope{}, base)
-		n.Status, n.SettledAt = payments.PaymentSettled, g.settledAt(p, now)
-		e.Kind, e.Payment = payments.PaymentWasSettled, &n
+		n.Status, n.SettledAt = gateway.PaymentSettled, g.settledAt(p, now)
+		e.Kind, e.Payment = gateway.PaymentWasSettled, &n
 		events = append(events, e)
 	}
 	if report.Total > 0 {
 		e := g.about(p, &envelope{}, base)
 		report.Type = base.Type
-		e.Kind, e.Refund = payments.PaymentWasRefunded, &report
+		e.Kind, e.Refund = gateway.PaymentWasRefunded, &report
 		events = append(events, e)
 	}
 	if dispute != nil {
 		e := g.about(p, &envelope{}, base)
-		e.Kind, e.Dispute = payments.DisputeWasOpened, dispute
+		e.Kind, e.Dispute = gateway.DisputeWasOpened, dispute
 		if dispute.State.Closed() {
-			e.Kind = payments.DisputeWasClosed
+			e.Kind = gateway.DisputeWasClosed
 		}
 		events = append(events, e)
 	}

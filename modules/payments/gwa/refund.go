@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -53,17 +53,17 @@ func unmarked(description string) (reason string, id objectid.ID) {
 	return m[1], objectid.ID(m[2])
 }
 
-var refundStatuses = map[string]payments.RefundStatus{
-	"DONE":      payments.RefundDone,
-	"CANCELLED": payments.RefundFailed,
+var refundStatuses = map[string]gateway.RefundStatus{
+	"DONE":      gateway.RefundDone,
+	"CANCELLED": gateway.RefundFailed,
 }
 
 // status is pending for all that is neither done nor cancelled.
-func (r *refund) status() payments.RefundStatus {
+func (r *refund) status() gateway.RefundStatus {
 	if s, known := refundStatuses[r.Status]; known {
 		return s
 	}
-	return payments.RefundPending
+	return gateway.RefundPending
 }
 
 func (r *refund) at(zone *time.Location, otherwise time.Time) time.Time {
@@ -76,12 +76,12 @@ func (r *refund) at(zone *time.Location, otherwise time.Time) time.Time {
 // report adds up what is done (section 7): each event and answer repeats all
 // refunds, those that are ours with our id. A payment that is refunded without a list is refunded in full, unless
 // a chargeback took it.
-func (p *payment) report(zone *time.Location, at time.Time) payments.RefundReport {
-	r := payments.RefundReport{PaymentID: p.ID, HasTotal: true, At: at, Total: p.givenBack(), Listed: p.Refunds != nil}
+func (p *payment) report(zone *time.Location, at time.Time) gateway.RefundReport {
+	r := gateway.RefundReport{PaymentID: p.ID, HasTotal: true, At: at, Total: p.givenBack(), Listed: p.Refunds != nil}
 	for i := range p.Refunds {
 		one := &p.Refunds[i]
 		reason, id := unmarked(one.Description)
-		r.Singles = append(r.Singles, payments.SingleRefund{
+		r.Singles = append(r.Singles, gateway.SingleRefund{
 			RefundID: id, Amount: one.Value.Cents(), Status: one.status(), Reason: reason, At: one.at(zone, at),
 		})
 	}
@@ -94,7 +94,7 @@ func (p *payment) report(zone *time.Location, at time.Time) payments.RefundRepor
 // givenBack is the sum of the refunds that are done.
 func (p *payment) givenBack() (sum money.Cents) {
 	for i := range p.Refunds {
-		if p.Refunds[i].status() == payments.RefundDone {
+		if p.Refunds[i].status() == gateway.RefundDone {
 			sum += p.Refunds[i].Value.Cents()
 		}
 	}
@@ -110,29 +110,29 @@ func (p *payment) chargedBack() bool {
 func refundPath(payment string) string { return "/payments/" + url.PathEscape(payment) + "/refund" }
 
 // Refund makes one call. An answer that does not show the refund is not known.
-func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
+func (g *Gateway) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
 	p, err := post(ctx, g, request{path: refundPath(t.Payment.PaymentID), timeout: g.cfg.CardTimeout, body: refundBody{
 		Value: t.Amount.Reais(), Description: marked(t.Reason, t.RefundID),
 	}}, func(p *payment) error { return p.check(t.Payment.PaymentID, "") })
 	if err != nil {
-		return payments.RemoteRefund{}, err
+		return gateway.RemoteRefund{}, err
 	}
 	if made := g.refundIn(p, t); made != nil {
 		return *made, nil
 	}
-	return payments.RemoteRefund{}, fmt.Errorf("%w: the answer does not show the refund", payments.ErrOutcomeUnknown)
+	return gateway.RemoteRefund{}, fmt.Errorf("%w: the answer does not show the refund", gateway.ErrOutcomeUnknown)
 }
 
 // FindRefund looks among the payment's refunds for ours.
-func (g *Gateway) FindRefund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, bool, error) {
+func (g *Gateway) FindRefund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, bool, error) {
 	p, err := g.withRefunds(ctx, t.Payment.PaymentID)
 	if err != nil {
-		return payments.RemoteRefund{}, false, err
+		return gateway.RemoteRefund{}, false, err
 	}
 	if found := g.refundIn(p, t); found != nil {
 		return *found, true, nil
 	}
-	return payments.RemoteRefund{}, false, nil
+	return gateway.RemoteRefund{}, false, nil
 }
 
 // withRefunds reads a payment with the full list of its refunds.
@@ -151,7 +151,7 @@ func (g *Gateway) withRefunds(ctx context.Context, id string) (*payment, error) 
 
 // refundIn finds the refund that is ours by its mark. A gateway that did not
 // keep the description leaves the amount and the time to go by.
-func (g *Gateway) refundIn(p *payment, t payments.RefundTerms) *payments.RemoteRefund {
+func (g *Gateway) refundIn(p *payment, t gateway.RefundTerms) *gateway.RemoteRefund {
 	for i := range p.Refunds {
 		if _, id := unmarked(p.Refunds[i].Description); id == t.RefundID {
 			return new(g.remoteRefund(p, i, t.RefundID))
@@ -168,7 +168,7 @@ func (g *Gateway) refundIn(p *payment, t payments.RefundTerms) *payments.RemoteR
 	return nil
 }
 
-func (g *Gateway) remoteRefund(p *payment, i int, id objectid.ID) payments.RemoteRefund {
+func (g *Gateway) remoteRefund(p *payment, i int, id objectid.ID) gateway.RemoteRefund {
 	now, r := g.cfg.Clock.Now(), &p.Refunds[i]
 	report := p.report(g.cfg.Zone, now)
 	reason, _ := unmarked(r.Description)
@@ -177,19 +177,19 @@ func (g *Gateway) remoteRefund(p *payment, i int, id objectid.ID) payments.Remot
 		"id": p.ID, "status": p.Status, "value": p.Value, "billingType": p.BillingType,
 		"refund": map[string]any{"status": r.Status, "value": r.Value, "dateCreated": string(r.DateCreated), "description": reason},
 	})
-	return payments.RemoteRefund{
+	return gateway.RemoteRefund{
 		RefundID: id, Amount: r.Value.Cents(), Status: r.status(), NativeStatus: r.Status, Reason: reason, CreatedAt: r.at(g.cfg.Zone, now),
 		Report: report, Response: response,
 	}
 }
 
 // ListRefunds lists them newest first.
-func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]payments.RemoteRefund, error) {
+func (g *Gateway) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]gateway.RemoteRefund, error) {
 	p, err := g.withRefunds(ctx, ref.PaymentID)
 	if err != nil {
 		return nil, err
 	}
-	all := []payments.RemoteRefund{}
+	all := []gateway.RemoteRefund{}
 	for i := len(p.Refunds) - 1; i >= 0; i-- { // the gateway lists the oldest first
 		_, id := unmarked(p.Refunds[i].Description)
 		all = append(all, g.remoteRefund(p, i, id))
@@ -205,15 +205,15 @@ type chargeback struct {
 
 // dispute reads the payment's chargeback, nil when there is none. The payment's
 // own status tells how it stands.
-func (p *payment) dispute(at time.Time) *payments.DisputeReport {
+func (p *payment) dispute(at time.Time) *gateway.DisputeReport {
 	state, known := disputeStates[p.Status]
 	if !known && p.Chargeback != nil {
-		state, known = payments.DisputeWon, true // it went back to CONFIRMED or RECEIVED
+		state, known = gateway.DisputeWon, true // it went back to CONFIRMED or RECEIVED
 	}
 	if !known || p.Status == "REFUNDED" && !p.chargedBack() {
 		return nil
 	}
-	d := &payments.DisputeReport{
+	d := &gateway.DisputeReport{
 		ID: p.ID, PaymentID: p.ID, Amount: p.Value.Cents(), State: state, NativeStatus: p.Status, OpenedAt: at, At: at,
 	}
 	if p.Chargeback != nil {
@@ -222,22 +222,22 @@ func (p *payment) dispute(at time.Time) *payments.DisputeReport {
 	return d
 }
 
-var disputeStates = map[string]payments.DisputeState{
-	"CHARGEBACK_REQUESTED":         payments.DisputeOpen,
-	"CHARGEBACK_DISPUTE":           payments.DisputeOpen,
-	"AWAITING_CHARGEBACK_REVERSAL": payments.DisputeWon,
-	"REFUNDED":                     payments.DisputeLost,
+var disputeStates = map[string]gateway.DisputeState{
+	"CHARGEBACK_REQUESTED":         gateway.DisputeOpen,
+	"CHARGEBACK_DISPUTE":           gateway.DisputeOpen,
+	"AWAITING_CHARGEBACK_REVERSAL": gateway.DisputeWon,
+	"REFUNDED":                     gateway.DisputeLost,
 }
 
 // ListDisputes gives the payment's chargeback.
-func (g *Gateway) ListDisputes(ctx context.Context, ref payments.PaymentRef) ([]payments.DisputeReport, error) {
+func (g *Gateway) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]gateway.DisputeReport, error) {
 	p, err := g.payment(ctx, ref.PaymentID, "")
 	if err != nil {
 		return nil, err
 	}
 	d := p.dispute(g.cfg.Clock.Now())
 	if d == nil {
-		return []payments.DisputeReport{}, nil
+		return []gateway.DisputeReport{}, nil
 	}
-	return []payments.DisputeReport{*d}, nil
+	return []gateway.DisputeReport{*d}, nil
 }

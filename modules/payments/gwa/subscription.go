@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -49,7 +49,7 @@ type cardHolder struct {
 	Phone         string `json:"phone"`
 }
 
-func cardOf(i payments.Instrument) cardBody {
+func cardOf(i gateway.Instrument) cardBody {
 	b := cardBody{RemoteIP: i.RemoteIP, Token: i.CardToken.Reveal()}
 	if b.Token != "" {
 		return b
@@ -71,21 +71,21 @@ func cardOf(i payments.Instrument) cardBody {
 // Subscribe makes a monthly card subscription whose first charge falls due on
 // FirstDue; the gateway checks the card at once and charges it on that day
 // (section 4). The outcome of the charge comes by webhook.
-func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, error) {
+func (g *Gateway) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
 	answered, err := post(ctx, g, request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
 		Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
 		NextDueDate: g.dueDay(t.FirstDue), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
 		cardBody: cardOf(t.Instrument),
 	}}, func(s *subscription) error { return s.check("", t.SubscriptionID) })
 	if err != nil {
-		return payments.RemoteSubscription{}, refused(err)
+		return gateway.RemoteSubscription{}, refused(err)
 	}
 	sub, err := made(func() (*subscription, error) { return g.subscription(ctx, answered.ID, t.SubscriptionID) })
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	if sub.Value.Cents() != t.Amount {
-		return payments.RemoteSubscription{}, g.undo(ctx, "subscription", sub.ID, t.SubscriptionID, g.CancelSubscription)
+		return gateway.RemoteSubscription{}, g.undo(ctx, "subscription", sub.ID, t.SubscriptionID, g.CancelSubscription)
 	}
 	return g.withPayment(ctx, sub), nil
 }
@@ -93,9 +93,9 @@ func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (
 // refused tells a declined card from a wrong request: the codes are shared with
 // other rules, and mean the card in the calls that carry one (section 1).
 func refused(err error) error {
-	var r *payments.Rejected
+	var r *gateway.Rejected
 	if errors.As(err, &r) && (r.Code == "invalid_action" || r.Code == "invalid_creditCard") {
-		return &payments.Declined{Code: r.Code, Message: r.Message}
+		return &gateway.Declined{Code: r.Code, Message: r.Message}
 	}
 	return err
 }
@@ -104,13 +104,13 @@ func refused(err error) error {
 // was read by its id, with our reference.
 func (g *Gateway) undo(ctx context.Context, what, id string, local objectid.ID, end func(context.Context, string, objectid.ID) error) error {
 	if err := end(ctx, id, local); err != nil {
-		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", payments.ErrOutcomeUnknown, what, id, unnamed(err))
+		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown, what, id, unnamed(err))
 	}
-	return &payments.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made of another amount, and undone"}
+	return &gateway.Rejected{Code: "not_echoed", Message: "the " + what + " " + id + " was made of another amount, and undone"}
 }
 
 // withPayment adds the newest charge; without it the outcome stays unknown.
-func (g *Gateway) withPayment(ctx context.Context, s *subscription) payments.RemoteSubscription {
+func (g *Gateway) withPayment(ctx context.Context, s *subscription) gateway.RemoteSubscription {
 	r := s.neutral(g.cfg.Zone)
 	charges, err := get(ctx, g, "/subscriptions/"+url.PathEscape(s.ID)+"/payments", nil, chargesOf(s.ID))
 	if err != nil || len(charges.Data) == 0 {
@@ -120,10 +120,10 @@ func (g *Gateway) withPayment(ctx context.Context, s *subscription) payments.Rem
 	n := g.asOfNow(newest)
 	r.LatestPayment, r.PaymentStatus = &n, n.NativeStatus
 	switch n.Status {
-	case payments.PaymentSettled:
-		r.Outcome = payments.Succeeded
-	case payments.PaymentFailed:
-		r.Outcome = payments.RequiresPaymentMethod
+	case gateway.PaymentSettled:
+		r.Outcome = gateway.Succeeded
+	case gateway.PaymentFailed:
+		r.Outcome = gateway.RequiresPaymentMethod
 	}
 	return r
 }
@@ -160,7 +160,7 @@ func newestDue(charges []payment) *payment {
 }
 
 // FindSubscription looks for the subscription that carries the local id.
-func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, bool, error) {
+func (g *Gateway) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
 	id := ""
 	err := each(ctx, g, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
 		if !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID {
@@ -169,20 +169,20 @@ func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionT
 		return id == ""
 	})
 	if err != nil || id == "" {
-		return payments.RemoteSubscription{}, false, err
+		return gateway.RemoteSubscription{}, false, err
 	}
 	s, err := g.subscription(ctx, id, t.SubscriptionID)
 	if err != nil {
-		return payments.RemoteSubscription{}, false, unproven(err)
+		return gateway.RemoteSubscription{}, false, unproven(err)
 	}
 	return g.withPayment(ctx, s), true, nil
 }
 
 // ReadSubscription reads it and its newest charge.
-func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (payments.RemoteSubscription, error) {
+func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
 	s, err := g.subscription(ctx, gatewayID, local)
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	return g.withPayment(ctx, s), nil
 }

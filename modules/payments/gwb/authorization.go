@@ -3,45 +3,45 @@ package gwb
 import (
 	"context"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // AuthorizePix is not offered: automatic PIX is gateway A's.
-func (*Gateway) AuthorizePix(context.Context, payments.AuthorizationTerms) (payments.PixAuthorization, error) {
-	return payments.PixAuthorization{}, payments.ErrUnsupported
+func (*Gateway) AuthorizePix(context.Context, gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
+	return gateway.PixAuthorization{}, gateway.ErrUnsupported
 }
 
 // FindPixAuthorization is not offered.
-func (*Gateway) FindPixAuthorization(context.Context, payments.AuthorizationTerms) (payments.PixAuthorization, bool, error) {
-	return payments.PixAuthorization{}, false, payments.ErrUnsupported
+func (*Gateway) FindPixAuthorization(context.Context, gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
+	return gateway.PixAuthorization{}, false, gateway.ErrUnsupported
 }
 
 // ReadPixAuthorization is not offered.
-func (*Gateway) ReadPixAuthorization(context.Context, payments.AuthorizationRef) (payments.PixAuthorization, error) {
-	return payments.PixAuthorization{}, payments.ErrUnsupported
+func (*Gateway) ReadPixAuthorization(context.Context, gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
+	return gateway.PixAuthorization{}, gateway.ErrUnsupported
 }
 
 // CancelPixAuthorization is not offered.
-func (*Gateway) CancelPixAuthorization(context.Context, payments.AuthorizationRef) error {
-	return payments.ErrUnsupported
+func (*Gateway) CancelPixAuthorization(context.Context, gateway.AuthorizationRef) error {
+	return gateway.ErrUnsupported
 }
 
 // DebitPix is not offered.
-func (*Gateway) DebitPix(context.Context, payments.DebitTerms) (payments.Payment, error) {
-	return payments.Payment{}, payments.ErrUnsupported
+func (*Gateway) DebitPix(context.Context, gateway.DebitTerms) (gateway.Payment, error) {
+	return gateway.Payment{}, gateway.ErrUnsupported
 }
 
 // FindPixDebit is not offered.
-func (*Gateway) FindPixDebit(context.Context, payments.DebitTerms) (payments.Payment, bool, error) {
-	return payments.Payment{}, false, payments.ErrUnsupported
+func (*Gateway) FindPixDebit(context.Context, gateway.DebitTerms) (gateway.Payment, bool, error) {
+	return gateway.Payment{}, false, gateway.ErrUnsupported
 }
 
 // FindPixOrder is not offered.
-func (*Gateway) FindPixOrder(context.Context, string) (payments.PixOrder, bool, error) {
-	return payments.PixOrder{}, false, payments.ErrUnsupported
+func (*Gateway) FindPixOrder(context.Context, string) (gateway.PixOrder, bool, error) {
+	return gateway.PixOrder{}, false, gateway.ErrUnsupported
 }
 
 // RetryPixOrder is not offered.
-func (*Gateway) RetryPixOrder(context.Context, payments.RetryTerms) (payments.PixOrder, error) {
-	return payments.PixOrder{}, payments.ErrUnsupported
+func (*Gateway) RetryPixOrder(context.Context, gateway.RetryTerms) (gateway.PixOrder, error) {
+	return gateway.PixOrder{}, gateway.ErrUnsupported
 }

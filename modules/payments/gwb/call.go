@@ -12,7 +12,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 )
@@ -67,7 +67,7 @@ func remake[T any](key string, find func() (made T, ok bool, err error), create 
 func made[T any](look func() (T, error)) (T, error) {
 	got, err := look()
 	if err != nil {
-		return got, fmt.Errorf("%w: what was made could not be read: %w", payments.ErrOutcomeUnknown, unnamed(err))
+		return got, fmt.Errorf("%w: what was made could not be read: %w", gateway.ErrOutcomeUnknown, unnamed(err))
 	}
 	return got, nil
 }
@@ -75,15 +75,15 @@ func made[T any](look func() (T, error)) (T, error) {
 // unproven is the error of reading what a list has just shown: whatever it says, the
 // two answers do not agree, and nothing is known.
 func unproven(err error) error {
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return fmt.Errorf("%w: a list shows it: %w", payments.ErrUnavailable, unnamed(err))
+	if errors.Is(err, gateway.ErrMissing) {
+		return fmt.Errorf("%w: a list shows it: %w", gateway.ErrUnavailable, unnamed(err))
 	}
 	return err
 }
 
 // gone is the outcome of ending something: what is missing is ended.
 func gone(err error) error {
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return nil
 	}
 	return err
@@ -164,26 +164,26 @@ func translated(err error, uncertain bool) error {
 	}
 	switch {
 	case se.Type == stripe.ErrorTypeCard && se.HTTPStatusCode == http.StatusPaymentRequired:
-		return &payments.Declined{Code: declineCode(se), Message: se.Msg}
+		return &gateway.Declined{Code: declineCode(se), Message: se.Msg}
 	case se.HTTPStatusCode == http.StatusNotFound && se.Code == stripe.ErrorCodeResourceMissing:
-		return fmt.Errorf("%w: %s (request %s)", payments.ErrGatewayMissing, code, se.RequestID)
+		return fmt.Errorf("%w: %s (request %s)", gateway.ErrMissing, code, se.RequestID)
 	case se.Type == stripe.ErrorTypeIdempotency && se.HTTPStatusCode == http.StatusBadRequest:
-		return fmt.Errorf("%w: %w (request %s)", payments.ErrOutcomeUnknown, errKeyReused, se.RequestID)
+		return fmt.Errorf("%w: %w (request %s)", gateway.ErrOutcomeUnknown, errKeyReused, se.RequestID)
 	case uncertain && se.HTTPStatusCode >= http.StatusInternalServerError:
-		return fmt.Errorf("%w: %w: status %d, %s (request %s)", payments.ErrOutcomeUnknown, errBroken, se.HTTPStatusCode, code, se.RequestID)
+		return fmt.Errorf("%w: %w: status %d, %s (request %s)", gateway.ErrOutcomeUnknown, errBroken, se.HTTPStatusCode, code, se.RequestID)
 	case uncertain:
-		return fmt.Errorf("%w: status %d, %s (request %s)", payments.ErrOutcomeUnknown, se.HTTPStatusCode, code, se.RequestID)
+		return fmt.Errorf("%w: status %d, %s (request %s)", gateway.ErrOutcomeUnknown, se.HTTPStatusCode, code, se.RequestID)
 	case se.HTTPStatusCode == http.StatusBadRequest:
-		return &payments.Rejected{Code: code, Message: se.Msg}
+		return &gateway.Rejected{Code: code, Message: se.Msg}
 	}
-	return fmt.Errorf("%w: status %d, %s (request %s)", payments.ErrUnavailable, se.HTTPStatusCode, code, se.RequestID)
+	return fmt.Errorf("%w: status %d, %s (request %s)", gateway.ErrUnavailable, se.HTTPStatusCode, code, se.RequestID)
 }
 
 func unavailable(uncertain bool) error {
 	if uncertain {
-		return payments.ErrOutcomeUnknown
+		return gateway.ErrOutcomeUnknown
 	}
-	return payments.ErrUnavailable
+	return gateway.ErrUnavailable
 }
 
 // withoutURL drops the address of a failed call, whose query may name people.
@@ -208,6 +208,6 @@ func declineCode(se *stripe.Error) string {
 
 // isCode reports whether err is a rejection with the code.
 func isCode(err error, code stripe.ErrorCode) bool {
-	var r *payments.Rejected
+	var r *gateway.Rejected
 	return errors.As(err, &r) && r.Code == string(code)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -19,10 +19,10 @@ func isInvoice(id string) bool { return strings.HasPrefix(id, "in_") }
 
 // ChangeCard attaches the card and makes it the default of the subscription and
 // of the customer (section 6.5). No charge is made.
-func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (payments.CardOnFile, error) {
+func (g *Gateway) ChangeCard(ctx context.Context, c gateway.CardChange) (gateway.CardOnFile, error) {
 	pm, err := g.attachCard(ctx, c.Payer.GatewayID, c.Instrument.PaymentMethodID, c.ChangeID.String())
 	if err != nil {
-		return payments.CardOnFile{}, err
+		return gateway.CardOnFile{}, err
 	}
 	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Subscription, error) {
 		p := &stripe.SubscriptionUpdateParams{DefaultPaymentMethod: stripe.String(pm.ID)}
@@ -34,7 +34,7 @@ func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (paymen
 		return sub, err
 	})
 	if err != nil {
-		return payments.CardOnFile{}, err
+		return gateway.CardOnFile{}, err
 	}
 	_, err = write(ctx, g, func(ctx context.Context) (*stripe.Customer, error) {
 		p := &stripe.CustomerUpdateParams{InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(pm.ID)}}
@@ -44,11 +44,11 @@ func (g *Gateway) ChangeCard(ctx context.Context, c payments.CardChange) (paymen
 	return onFile(pm), err
 }
 
-func onFile(pm *stripe.PaymentMethod) payments.CardOnFile {
+func onFile(pm *stripe.PaymentMethod) gateway.CardOnFile {
 	if pm.Card == nil {
-		return payments.CardOnFile{}
+		return gateway.CardOnFile{}
 	}
-	return payments.CardOnFile{Brand: string(pm.Card.Brand), Last4: pm.Card.Last4}
+	return gateway.CardOnFile{Brand: string(pm.Card.Brand), Last4: pm.Card.Last4}
 }
 
 // attachCard gives the card to the customer; the id under which he has it may be
@@ -63,7 +63,7 @@ func (g *Gateway) attachCard(ctx context.Context, customer, method, wish string)
 		}
 		return pm, err
 	})
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return nil, noMethod()
 	}
 	if err != nil || pm.ID == method {
@@ -77,11 +77,11 @@ func (g *Gateway) attachCard(ctx context.Context, customer, method, wish string)
 }
 
 func noMethod() error {
-	return &payments.Rejected{Code: string(stripe.ErrorCodeResourceMissing), Message: "no such payment method"}
+	return &gateway.Rejected{Code: string(stripe.ErrorCodeResourceMissing), Message: "no such payment method"}
 }
 
 // PayOpenInvoice pays the oldest open invoice: a new card alone does not retry it.
-func (g *Gateway) PayOpenInvoice(ctx context.Context, p payments.InvoicePayment) (payments.Payment, bool, error) {
+func (g *Gateway) PayOpenInvoice(ctx context.Context, p gateway.InvoicePayment) (gateway.Payment, bool, error) {
 	open, err := read(ctx, g, func(ctx context.Context) (string, error) {
 		params := &stripe.InvoiceListParams{Subscription: stripe.String(p.SubscriptionGatewayID), Status: stripe.String("open")}
 		params.Limit = stripe.Int64(100)
@@ -95,7 +95,7 @@ func (g *Gateway) PayOpenInvoice(ctx context.Context, p payments.InvoicePayment)
 		return id, nil
 	})
 	if err != nil || open == "" {
-		return payments.Payment{}, false, err
+		return gateway.Payment{}, false, err
 	}
 	raw, err := write(ctx, g, func(ctx context.Context) ([]byte, error) {
 		params := &stripe.InvoicePayParams{}
@@ -115,16 +115,16 @@ func (g *Gateway) PayOpenInvoice(ctx context.Context, p payments.InvoicePayment)
 		return paid, readErr == nil, readErr
 	}
 	if err != nil {
-		return payments.Payment{}, true, err
+		return gateway.Payment{}, true, err
 	}
 	paid, err := invoicePayment(raw)
 	return paid, err == nil, err
 }
 
-func invoicePayment(raw []byte) (payments.Payment, error) {
+func invoicePayment(raw []byte) (gateway.Payment, error) {
 	var o invoiceObject
 	if json.Unmarshal(raw, &o) != nil || o.Status == "" {
-		return payments.Payment{}, fmt.Errorf("%w: %w", payments.ErrOutcomeUnknown, answer.Odd("it is no invoice"))
+		return gateway.Payment{}, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, answer.Odd("it is no invoice"))
 	}
 	p := *o.payment()
 	p.CustomerGatewayID, p.SubscriptionGatewayID = o.Customer.ID, o.subscription()
@@ -133,13 +133,13 @@ func invoicePayment(raw []byte) (payments.Payment, error) {
 
 // ChangePrice puts another price under the subscription's item, without charging
 // for the rest of the present period.
-func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error {
+func (g *Gateway) ChangePrice(ctx context.Context, c gateway.PriceChange) error {
 	o, err := g.retrieve(ctx, c.SubscriptionGatewayID, c.SubscriptionID)
 	if err != nil {
 		return err
 	}
 	if len(o.Items.Data) != 1 {
-		return &payments.Rejected{Code: "items", Message: "the subscription has not one item"}
+		return &gateway.Rejected{Code: "items", Message: "the subscription has not one item"}
 	}
 	item := o.Items.Data[0]
 	if item.Price.ID == c.PriceID {
@@ -165,7 +165,7 @@ func (g *Gateway) ChangePrice(ctx context.Context, c payments.PriceChange) error
 }
 
 // SetCancelAtPeriodEnd has the subscription end with its period, or go on.
-func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (payments.RemoteSubscription, error) {
+func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID, cancel bool) (gateway.RemoteSubscription, error) {
 	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
 		p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
 		for _, e := range expansions {
@@ -182,7 +182,7 @@ func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, lo
 		return o, err
 	})
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	sub, err := g.judge(ctx, o, local)
 	return sub.RemoteSubscription, err
@@ -190,13 +190,13 @@ func (g *Gateway) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, lo
 
 // ChargeCard takes one payment. A card that asks for authentication is an error
 // rather than an intent that waits: no step follows (section 7).
-func (g *Gateway) ChargeCard(ctx context.Context, t payments.CardTerms) (payments.CardCharge, error) {
+func (g *Gateway) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
 	intent, err := g.makeIntent(ctx, cardParams(t), t.Reference)
-	if errors.Is(err, payments.ErrGatewayMissing) {
-		return payments.CardCharge{}, noMethod()
+	if errors.Is(err, gateway.ErrMissing) {
+		return gateway.CardCharge{}, noMethod()
 	}
 	if err != nil {
-		return payments.CardCharge{}, err
+		return gateway.CardCharge{}, err
 	}
 	return cardCharge(intent), nil
 }
@@ -216,7 +216,7 @@ func (g *Gateway) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreateP
 	return made(func() (*stripe.PaymentIntent, error) { return g.ownIntent(ctx, id, local) })
 }
 
-func cardParams(t payments.CardTerms) *stripe.PaymentIntentCreateParams {
+func cardParams(t gateway.CardTerms) *stripe.PaymentIntentCreateParams {
 	p := &stripe.PaymentIntentCreateParams{
 		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency), Customer: stripe.String(t.Payer.GatewayID),
 		Description: text(t.Description), PaymentMethod: stripe.String(t.Instrument.PaymentMethodID),
@@ -230,23 +230,23 @@ func cardParams(t payments.CardTerms) *stripe.PaymentIntentCreateParams {
 	return p
 }
 
-func cardCharge(intent *stripe.PaymentIntent) payments.CardCharge {
-	c := payments.CardCharge{Payment: intentPayment(intent, payments.MethodCard)}
+func cardCharge(intent *stripe.PaymentIntent) gateway.CardCharge {
+	c := gateway.CardCharge{Payment: intentPayment(intent, gateway.MethodCard)}
 	charge := intent.LatestCharge
 	if charge != nil && charge.PaymentMethodDetails != nil && charge.PaymentMethodDetails.Card != nil {
-		c.Card = payments.CardOnFile{Brand: string(charge.PaymentMethodDetails.Card.Brand), Last4: charge.PaymentMethodDetails.Card.Last4}
+		c.Card = gateway.CardOnFile{Brand: string(charge.PaymentMethodDetails.Card.Brand), Last4: charge.PaymentMethodDetails.Card.Last4}
 	}
 	return c
 }
 
 // intentPayment reads a payment intent; what it waits for cannot happen without
 // the payer, so that a card intent that did not succeed at once is gone.
-func intentPayment(intent *stripe.PaymentIntent, method payments.Method) payments.Payment {
-	p := payments.Payment{
+func intentPayment(intent *stripe.PaymentIntent, method gateway.Method) gateway.Payment {
+	p := gateway.Payment{
 		ID: intent.ID, PaymentIntentID: intent.ID, NativeStatus: string(intent.Status), Method: method,
 		Amount: money.Cents(intent.Amount), Status: intentStatus(intent.Status),
 	}
-	if p.Status == payments.PaymentSettled && intent.LatestCharge != nil {
+	if p.Status == gateway.PaymentSettled && intent.LatestCharge != nil {
 		p.SettledAt = instant(intent.LatestCharge.Created)
 	}
 	return p
@@ -254,20 +254,20 @@ func intentPayment(intent *stripe.PaymentIntent, method payments.Method) payment
 
 // FindCardCharge looks through the payer's intents for the one that carries the
 // reference.
-func (g *Gateway) FindCardCharge(ctx context.Context, t payments.CardTerms) (payments.CardCharge, bool, error) {
+func (g *Gateway) FindCardCharge(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, bool, error) {
 	intent, err := g.findIntent(ctx, t.Payer.GatewayID, t.Kind, t.Reference)
 	if err != nil || intent == nil {
-		return payments.CardCharge{}, false, err
+		return gateway.CardCharge{}, false, err
 	}
 	return cardCharge(intent), true, nil
 }
 
 // ReadPayment reads an invoice or a payment intent.
-func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (payments.Payment, error) {
+func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objectid.ID) (gateway.Payment, error) {
 	if !isInvoice(paymentID) {
 		intent, err := g.intent(ctx, paymentID, local)
 		if err != nil {
-			return payments.Payment{}, err
+			return gateway.Payment{}, err
 		}
 		p := intentPayment(intent, methodOf(intent))
 		if intent.Customer != nil {
@@ -285,18 +285,18 @@ func (g *Gateway) ReadPayment(ctx context.Context, paymentID string, local objec
 		return inv.LastResponse.RawJSON, invoiceOf(inv.LastResponse.RawJSON, local)
 	})
 	if err != nil {
-		return payments.Payment{}, err
+		return gateway.Payment{}, err
 	}
 	return invoicePayment(raw)
 }
 
-func methodOf(intent *stripe.PaymentIntent) payments.Method {
+func methodOf(intent *stripe.PaymentIntent) gateway.Method {
 	for _, t := range intent.PaymentMethodTypes {
 		if t == "pix" {
-			return payments.MethodPix
+			return gateway.MethodPix
 		}
 	}
-	return payments.MethodCard
+	return gateway.MethodCard
 }
 
 // intent reads an intent; one that an invoice has made does not carry our id.

@@ -3,7 +3,7 @@ package gwb
 import (
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -30,12 +30,12 @@ func key(intent, charge string) string {
 }
 
 // purpose is what metadata say that a payment is for, with its local row.
-func (m metadata) purpose() (payments.Purpose, objectid.ID) {
-	if id := m.id(metaOrder); id != "" || m[metaKind] == payments.KindTicketOrder {
-		return payments.ForOrder, id
+func (m metadata) purpose() (gateway.Purpose, objectid.ID) {
+	if id := m.id(metaOrder); id != "" || m[metaKind] == gateway.KindTicketOrder {
+		return gateway.ForOrder, id
 	}
 	if id := m.id(metaSubscription); id != "" {
-		return payments.ForSubscription, id
+		return gateway.ForSubscription, id
 	}
 	return "", ""
 }
@@ -61,24 +61,24 @@ type disputeObject struct {
 }
 
 // disputeStates maps the statuses; those of an inquiry begin with warning.
-var disputeStates = map[string]payments.DisputeState{
-	"warning_needs_response": payments.DisputeInquiry,
-	"warning_under_review":   payments.DisputeInquiry,
-	"warning_closed":         payments.DisputeDismissed,
-	"prevented":              payments.DisputeDismissed,
-	"needs_response":         payments.DisputeOpen,
-	"under_review":           payments.DisputeOpen,
-	"won":                    payments.DisputeWon,
-	"lost":                   payments.DisputeLost,
+var disputeStates = map[string]gateway.DisputeState{
+	"warning_needs_response": gateway.DisputeInquiry,
+	"warning_under_review":   gateway.DisputeInquiry,
+	"warning_closed":         gateway.DisputeDismissed,
+	"prevented":              gateway.DisputeDismissed,
+	"needs_response":         gateway.DisputeOpen,
+	"under_review":           gateway.DisputeOpen,
+	"won":                    gateway.DisputeWon,
+	"lost":                   gateway.DisputeLost,
 }
 
-func (d *disputeObject) report(at time.Time) payments.DisputeReport {
-	r := payments.DisputeReport{
+func (d *disputeObject) report(at time.Time) gateway.DisputeReport {
+	r := gateway.DisputeReport{
 		ID: d.ID, PaymentID: key(d.PaymentIntent.ID, d.Charge.ID), ChargeID: d.Charge.ID, Amount: money.Cents(d.Amount), Reason: d.Reason,
 		State: disputeStates[d.Status], NativeStatus: d.Status, OpenedAt: at, At: at,
 	}
 	if r.State == "" {
-		r.State = payments.DisputeOpen // a status that is not known yet is a dispute all the same
+		r.State = gateway.DisputeOpen // a status that is not known yet is a dispute all the same
 	}
 	if opened := instant(d.Created); opened != nil {
 		r.OpenedAt = *opened

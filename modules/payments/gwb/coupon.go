@@ -6,7 +6,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 )
 
@@ -16,7 +16,7 @@ const couponName = "First month"
 // ensureCoupon makes what lowers the first invoice of the subscription, under an id
 // of our own, and reads it; "" where nothing lowers it. It moves no money: when it
 // cannot be had, nothing was done for the payer, whatever was not known of it.
-func (g *Gateway) ensureCoupon(ctx context.Context, t payments.SubscriptionTerms) (string, error) {
+func (g *Gateway) ensureCoupon(ctx context.Context, t gateway.SubscriptionTerms) (string, error) {
 	off := t.FirstOff()
 	if off == 0 {
 		return "", nil
@@ -29,12 +29,12 @@ func (g *Gateway) ensureCoupon(ctx context.Context, t payments.SubscriptionTerms
 		err = g.checkCoupon(ctx, id, t)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: the coupon of the first month: %w", payments.ErrUnavailable, unnamed(err))
+		return "", fmt.Errorf("%w: the coupon of the first month: %w", gateway.ErrUnavailable, unnamed(err))
 	}
 	return id, nil
 }
 
-func couponParams(t payments.SubscriptionTerms, id, key string) *stripe.CouponCreateParams {
+func couponParams(t gateway.SubscriptionTerms, id, key string) *stripe.CouponCreateParams {
 	p := &stripe.CouponCreateParams{
 		ID: stripe.String(id), Name: stripe.String(couponName), AmountOff: stripe.Int64(int64(t.FirstOff())), Currency: stripe.String(currency),
 		Duration: stripe.String(string(stripe.CouponDurationOnce)), MaxRedemptions: stripe.Int64(1),
@@ -54,7 +54,7 @@ func (g *Gateway) createCoupon(ctx context.Context, p *stripe.CouponCreateParams
 }
 
 // checkCoupon reads the coupon: the price of the first month hangs on it.
-func (g *Gateway) checkCoupon(ctx context.Context, id string, t payments.SubscriptionTerms) error {
+func (g *Gateway) checkCoupon(ctx context.Context, id string, t gateway.SubscriptionTerms) error {
 	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Coupon, error) {
 		c, err := g.api.V1Coupons.Retrieve(ctx, id, nil)
 		if err != nil {

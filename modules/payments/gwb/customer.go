@@ -8,12 +8,12 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // EnsureCustomer makes the payer once: repeated within a day by the idempotency
 // key, later by looking for the local id among the customers with his address.
-func (g *Gateway) EnsureCustomer(ctx context.Context, p payments.Payer) (string, error) {
+func (g *Gateway) EnsureCustomer(ctx context.Context, p gateway.Payer) (string, error) {
 	if p.GatewayID != "" {
 		return p.GatewayID, nil
 	}
@@ -41,7 +41,7 @@ func (g *Gateway) EnsureCustomer(ctx context.Context, p payments.Payer) (string,
 }
 
 // checkCustomer reads the payer by the id that an answer told.
-func (g *Gateway) checkCustomer(ctx context.Context, id string, p payments.Payer) error {
+func (g *Gateway) checkCustomer(ctx context.Context, id string, p gateway.Payer) error {
 	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Customer, error) {
 		c, err := g.api.V1Customers.Retrieve(ctx, id, nil)
 		if err != nil {
@@ -52,7 +52,7 @@ func (g *Gateway) checkCustomer(ctx context.Context, id string, p payments.Payer
 	return err
 }
 
-func (g *Gateway) findCustomer(ctx context.Context, p payments.Payer) (string, error) {
+func (g *Gateway) findCustomer(ctx context.Context, p gateway.Payer) (string, error) {
 	return read(ctx, g, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerListParams{Email: stripe.String(p.Email)}
 		params.Limit = stripe.Int64(100)
@@ -68,7 +68,7 @@ func (g *Gateway) findCustomer(ctx context.Context, p payments.Payer) (string, e
 	})
 }
 
-func (g *Gateway) createCustomer(ctx context.Context, p payments.Payer, key string) (string, error) {
+func (g *Gateway) createCustomer(ctx context.Context, p gateway.Payer, key string) (string, error) {
 	return write(ctx, g, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerCreateParams{
 			Name: text(p.Name), Email: text(p.Email), Phone: text(p.Phone),

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 type envelope struct {
@@ -21,16 +21,16 @@ type envelope struct {
 
 // leftStatus is the subscription's status before the change that the event tells,
 // "" when another of its fields changed.
-func (e envelope) leftStatus() payments.RemoteStatus {
+func (e envelope) leftStatus() gateway.RemoteStatus {
 	var previous struct {
-		Status payments.RemoteStatus `json:"status"`
+		Status gateway.RemoteStatus `json:"status"`
 	}
 	_ = json.Unmarshal(e.Data.Previous, &previous) // it only helps to order what came in one second
 	return previous.Status
 }
 
 // readers say what each event type means; the others are without consequence.
-var readers = map[string]func(object json.RawMessage, e *payments.Event) error{
+var readers = map[string]func(object json.RawMessage, e *gateway.Event) error{
 	"invoice.paid":                  readInvoicePaid,
 	"invoice.payment_failed":        readInvoiceFailed,
 	"customer.subscription.created": readSubscriptionChanged,
@@ -56,12 +56,12 @@ var readers = map[string]func(object json.RawMessage, e *payments.Event) error{
 
 // ReadEvent reads an event of either shape, by its fields and not by its
 // api_version.
-func (*Gateway) ReadEvent(body []byte) (payments.Event, error) {
+func (*Gateway) ReadEvent(body []byte) (gateway.Event, error) {
 	var env envelope
 	if err := json.Unmarshal(body, &env); err != nil {
-		return payments.Event{ID: env.ID, Type: env.Type}, errors.New("the body is no event object")
+		return gateway.Event{ID: env.ID, Type: env.Type}, errors.New("the body is no event object")
 	}
-	e := payments.Event{Gateway: payments.GWB, ID: env.ID, Type: env.Type}
+	e := gateway.Event{Gateway: gateway.GWB, ID: env.ID, Type: env.Type}
 	if env.Created > 0 {
 		e.CreatedAt = time.Unix(env.Created, 0).UTC()
 	}
@@ -70,38 +70,38 @@ func (*Gateway) ReadEvent(body []byte) (payments.Event, error) {
 		return e, nil
 	}
 	if err := reader(env.Data.Object, &e); err != nil {
-		return payments.Event{Gateway: payments.GWB, ID: env.ID, Type: env.Type}, fmt.Errorf("object of %s: %w", env.Type, err)
+		return gateway.Event{Gateway: gateway.GWB, ID: env.ID, Type: env.Type}, fmt.Errorf("object of %s: %w", env.Type, err)
 	}
-	if e.Kind == payments.SubscriptionChanged {
+	if e.Kind == gateway.SubscriptionChanged {
 		e.LeftStatus = env.leftStatus()
 	}
 	return e, nil
 }
 
-func readInvoicePaid(object json.RawMessage, e *payments.Event) error {
+func readInvoicePaid(object json.RawMessage, e *gateway.Event) error {
 	if err := readInvoice(object, e); err != nil || e.Payment == nil {
 		return err
 	}
-	e.Kind = payments.PaymentWasSettled
-	e.Payment.Status = payments.PaymentSettled
+	e.Kind = gateway.PaymentWasSettled
+	e.Payment.Status = gateway.PaymentSettled
 	if e.Payment.SettledAt == nil && !e.CreatedAt.IsZero() {
 		e.Payment.SettledAt = &e.CreatedAt
 	}
 	return nil
 }
 
-func readInvoiceFailed(object json.RawMessage, e *payments.Event) error {
+func readInvoiceFailed(object json.RawMessage, e *gateway.Event) error {
 	if err := readInvoice(object, e); err != nil || e.Payment == nil {
 		return err
 	}
-	e.Kind = payments.PaymentHasFailed
-	e.Payment.Status = payments.PaymentFailed
+	e.Kind = gateway.PaymentHasFailed
+	e.Payment.Status = gateway.PaymentFailed
 	return nil
 }
 
 // readInvoice leaves the event without a payment when no subscription is behind
 // the invoice.
-func readInvoice(object json.RawMessage, e *payments.Event) error {
+func readInvoice(object json.RawMessage, e *gateway.Event) error {
 	var i invoiceObject
 	// What came out of the event is valid JSON: it is not checked once more.
 	if len(object) == 0 || i.UnmarshalJSON(object) != nil {
@@ -111,7 +111,7 @@ func readInvoice(object json.RawMessage, e *payments.Event) error {
 	return nil
 }
 
-func fillInvoice(i *invoiceObject, e *payments.Event) {
+func fillInvoice(i *invoiceObject, e *gateway.Event) {
 	e.SubscriptionID, e.Reference, e.CustomerID = i.subscription(), i.reference(), i.Customer.ID
 	if i.ID == "" || (e.SubscriptionID == "" && e.Reference == "") {
 		return
@@ -120,15 +120,15 @@ func fillInvoice(i *invoiceObject, e *payments.Event) {
 	e.FirstInvoice = i.BillingReason == "subscription_create"
 }
 
-func readSubscriptionChanged(object json.RawMessage, e *payments.Event) error {
-	return readSubscription(object, e, payments.SubscriptionChanged)
+func readSubscriptionChanged(object json.RawMessage, e *gateway.Event) error {
+	return readSubscription(object, e, gateway.SubscriptionChanged)
 }
 
-func readSubscriptionEnded(object json.RawMessage, e *payments.Event) error {
-	return readSubscription(object, e, payments.SubscriptionWasEnded)
+func readSubscriptionEnded(object json.RawMessage, e *gateway.Event) error {
+	return readSubscription(object, e, gateway.SubscriptionWasEnded)
 }
 
-func readSubscription(object json.RawMessage, e *payments.Event, kind payments.EventKind) error {
+func readSubscription(object json.RawMessage, e *gateway.Event, kind gateway.EventKind) error {
 	var o subscriptionObject
 	if err := json.Unmarshal(object, &o); err != nil || o.ID == "" {
 		return errNoObject

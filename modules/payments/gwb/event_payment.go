@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 )
 
@@ -33,14 +33,14 @@ func ofInvoice(description string) bool {
 
 // readIntent reads an intent of ours: a PIX of a subscription, or a ticket order.
 // Ok is false for others: every card charge of an invoice has an intent too.
-func readIntent(object json.RawMessage, e *payments.Event) (ok bool, err error) {
+func readIntent(object json.RawMessage, e *gateway.Event) (ok bool, err error) {
 	var i intentObject
 	if err := json.Unmarshal(object, &i); err != nil || i.ID == "" {
 		return false, errNoObject
 	}
 	purpose, local := i.Metadata.purpose()
 	kind := i.Metadata[metaKind]
-	known := kind == payments.KindSubscriptionPix || kind == payments.KindTicketOrder || kind == payments.KindFirstMonth
+	known := kind == gateway.KindSubscriptionPix || kind == gateway.KindTicketOrder || kind == gateway.KindFirstMonth
 	if local == "" || !known {
 		return false, nil
 	}
@@ -49,30 +49,30 @@ func readIntent(object json.RawMessage, e *payments.Event) (ok bool, err error) 
 	return true, nil
 }
 
-func (i *intentObject) payment() *payments.Payment {
-	p := &payments.Payment{
-		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: payments.MethodCard, Amount: money.Cents(i.Amount),
-		Status: payments.PaymentPending,
+func (i *intentObject) payment() *gateway.Payment {
+	p := &gateway.Payment{
+		ID: i.ID, PaymentIntentID: i.ID, NativeStatus: i.Status, Method: gateway.MethodCard, Amount: money.Cents(i.Amount),
+		Status: gateway.PaymentPending,
 	}
 	for _, t := range i.PaymentMethodTypes {
 		if t == "pix" {
-			p.Method = payments.MethodPix
+			p.Method = gateway.MethodPix
 		}
 	}
 	return p
 }
 
-func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
+func readIntentSucceeded(object json.RawMessage, e *gateway.Event) error {
 	ok, err := readIntent(object, e)
 	if err != nil {
 		return err
 	}
-	e.Kind = payments.PaymentWasSettled
+	e.Kind = gateway.PaymentWasSettled
 	if !ok && !readOfSubscription(object, e) && !readNameless(object, e) {
-		e.Kind = payments.NothingForUs
+		e.Kind = gateway.NothingForUs
 		return nil
 	}
-	e.Payment.Status = payments.PaymentSettled
+	e.Payment.Status = gateway.PaymentSettled
 	if !e.CreatedAt.IsZero() {
 		e.Payment.SettledAt = &e.CreatedAt
 	}
@@ -81,13 +81,13 @@ func readIntentSucceeded(object json.RawMessage, e *payments.Event) error {
 
 // readOfSubscription reads an intent that names a subscription and no kind of ours: it was
 // not made here, and reconciliation finds its charge, too.
-func readOfSubscription(object json.RawMessage, e *payments.Event) (ok bool) {
+func readOfSubscription(object json.RawMessage, e *gateway.Event) (ok bool) {
 	var i intentObject
 	if json.Unmarshal(object, &i) != nil || i.ofInvoice() {
 		return false
 	}
 	purpose, local := i.Metadata.purpose()
-	if purpose != payments.ForSubscription {
+	if purpose != gateway.ForSubscription {
 		return false
 	}
 	e.Purpose, e.Reference, e.CustomerID, e.Payment = purpose, local, i.Customer.ID, i.payment()
@@ -95,7 +95,7 @@ func readOfSubscription(object json.RawMessage, e *payments.Event) (ok bool) {
 }
 
 // readNameless reads an intent of a customer that names nothing of ours and no invoice.
-func readNameless(object json.RawMessage, e *payments.Event) (ok bool) {
+func readNameless(object json.RawMessage, e *gateway.Event) (ok bool) {
 	var i intentObject
 	if json.Unmarshal(object, &i) != nil || i.Customer.ID == "" || i.Amount <= 0 || i.ofInvoice() {
 		return false
@@ -103,30 +103,30 @@ func readNameless(object json.RawMessage, e *payments.Event) (ok bool) {
 	if _, local := i.Metadata.purpose(); local != "" {
 		return false
 	}
-	e.Kind, e.CustomerID, e.Payment = payments.PaymentIsNameless, i.Customer.ID, i.payment()
+	e.Kind, e.CustomerID, e.Payment = gateway.PaymentIsNameless, i.Customer.ID, i.payment()
 	return true
 }
 
 // readIntentLost reads an intent that nobody will pay: a PIX code that ran out, a
 // refused card of an order, a cancelled intent.
-func readIntentLost(object json.RawMessage, e *payments.Event) error {
+func readIntentLost(object json.RawMessage, e *gateway.Event) error {
 	ok, err := readIntent(object, e)
 	if !ok {
 		return err
 	}
-	e.Kind, e.Payment.Status = payments.PaymentWasLost, payments.PaymentGone
+	e.Kind, e.Payment.Status = gateway.PaymentWasLost, gateway.PaymentGone
 	return nil
 }
 
 // readChargeRefunded reads the cumulative amount_refunded.
-func readChargeRefunded(object json.RawMessage, e *payments.Event) error {
+func readChargeRefunded(object json.RawMessage, e *gateway.Event) error {
 	var c chargeObject
 	if err := json.Unmarshal(object, &c); err != nil || c.ID == "" {
 		return errNoObject
 	}
-	e.Kind, e.CustomerID = payments.PaymentWasRefunded, c.Customer.ID
+	e.Kind, e.CustomerID = gateway.PaymentWasRefunded, c.Customer.ID
 	e.Purpose, e.Reference = c.Metadata.purpose()
-	e.Refund = &payments.RefundReport{
+	e.Refund = &gateway.RefundReport{
 		PaymentID: key(c.PaymentIntent.ID, c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true,
 		At: e.CreatedAt, EventID: e.ID, Type: e.Type,
 	}
@@ -134,23 +134,23 @@ func readChargeRefunded(object json.RawMessage, e *payments.Event) error {
 }
 
 // readRefund reads one refund; the event tells nothing of the others.
-func readRefund(object json.RawMessage, e *payments.Event) error {
+func readRefund(object json.RawMessage, e *gateway.Event) error {
 	var r refundObject
 	if err := json.Unmarshal(object, &r); err != nil || r.ID == "" || key(r.PaymentIntent.ID, r.Charge.ID) == "" {
 		return errNoObject
 	}
-	e.Kind = payments.PaymentWasRefunded
+	e.Kind = gateway.PaymentWasRefunded
 	state := ledgerState(r.Status)
 	at := e.CreatedAt
-	if created := instant(r.Created); created != nil && state != payments.RefundFailed {
+	if created := instant(r.Created); created != nil && state != gateway.RefundFailed {
 		at = *created // it failed when the event was made
 	}
-	if state == payments.RefundFailed {
-		e.Kind = payments.RefundHasFailed
+	if state == gateway.RefundFailed {
+		e.Kind = gateway.RefundHasFailed
 	}
-	e.Refund = &payments.RefundReport{
+	e.Refund = &gateway.RefundReport{
 		PaymentID: key(r.PaymentIntent.ID, r.Charge.ID), ChargeID: r.Charge.ID, At: e.CreatedAt, EventID: e.ID, Type: e.Type,
-		Singles: []payments.SingleRefund{{
+		Singles: []gateway.SingleRefund{{
 			ID: r.ID, RefundID: r.Metadata.id(metaRefund), Amount: money.Cents(r.Amount), Status: state, Reason: r.Metadata[metaReason], At: at,
 		}},
 	}
@@ -159,7 +159,7 @@ func readRefund(object json.RawMessage, e *payments.Event) error {
 
 // readDispute reads every step of a dispute; its status tells the step. It names
 // no customer: the payment's row in the ledger does.
-func readDispute(object json.RawMessage, e *payments.Event) error {
+func readDispute(object json.RawMessage, e *gateway.Event) error {
 	var d disputeObject
 	if err := json.Unmarshal(object, &d); err != nil || d.ID == "" || key(d.PaymentIntent.ID, d.Charge.ID) == "" {
 		return errNoObject
@@ -170,9 +170,9 @@ func readDispute(object json.RawMessage, e *payments.Event) error {
 	}
 	report := d.report(at)
 	report.EventID = e.ID
-	e.Dispute, e.Kind = &report, payments.DisputeWasOpened
+	e.Dispute, e.Kind = &report, gateway.DisputeWasOpened
 	if report.State.Closed() {
-		e.Kind = payments.DisputeWasClosed
+		e.Kind = gateway.DisputeWasClosed
 	}
 	return nil
 }

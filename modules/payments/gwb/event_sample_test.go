@@ -9,33 +9,33 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
 // sampleKinds says what each sample means; those in both shapes are named
 // without their shape.
-var sampleKinds = map[string]payments.EventKind{
-	"charge.dispute.created":                             payments.DisputeWasOpened,
-	"charge.refunded.full":                               payments.PaymentWasRefunded,
-	"charge.refunded.partial-1":                          payments.PaymentWasRefunded,
-	"charge.refunded.partial-2-cumulative":               payments.PaymentWasRefunded,
-	"charge.refunded.ticket-order-same-customer":         payments.PaymentWasRefunded,
-	"customer.subscription.created.incomplete":           payments.SubscriptionChanged,
-	"customer.subscription.deleted":                      payments.SubscriptionWasEnded,
-	"customer.subscription.updated.active":               payments.SubscriptionChanged,
-	"customer.subscription.updated.cancel-at-period-end": payments.SubscriptionChanged,
-	"customer.subscription.updated.past_due":             payments.SubscriptionChanged,
-	"invoice.paid.first":                                 payments.PaymentWasSettled,
-	"invoice.paid.renewal":                               payments.PaymentWasSettled,
-	"invoice.payment_failed.first-declined":              payments.PaymentHasFailed,
-	"invoice.payment_failed.renewal":                     payments.PaymentHasFailed,
-	"payment_intent.payment_failed.card-invoice-not-pix": payments.NothingForUs,
-	"payment_intent.payment_failed.pix-expired":          payments.PaymentWasLost,
-	"payment_intent.requires_action.pix-subscription":    payments.NothingForUs,
-	"payment_intent.succeeded.card-invoice-not-pix":      payments.NothingForUs,
-	"payment_intent.succeeded.pix-subscription":          payments.PaymentWasSettled,
-	"payment_intent.succeeded.pix-ticket-order":          payments.PaymentWasSettled,
+var sampleKinds = map[string]gateway.EventKind{
+	"charge.dispute.created":                             gateway.DisputeWasOpened,
+	"charge.refunded.full":                               gateway.PaymentWasRefunded,
+	"charge.refunded.partial-1":                          gateway.PaymentWasRefunded,
+	"charge.refunded.partial-2-cumulative":               gateway.PaymentWasRefunded,
+	"charge.refunded.ticket-order-same-customer":         gateway.PaymentWasRefunded,
+	"customer.subscription.created.incomplete":           gateway.SubscriptionChanged,
+	"customer.subscription.deleted":                      gateway.SubscriptionWasEnded,
+	"customer.subscription.updated.active":               gateway.SubscriptionChanged,
+	"customer.subscription.updated.cancel-at-period-end": gateway.SubscriptionChanged,
+	"customer.subscription.updated.past_due":             gateway.SubscriptionChanged,
+	"invoice.paid.first":                                 gateway.PaymentWasSettled,
+	"invoice.paid.renewal":                               gateway.PaymentWasSettled,
+	"invoice.payment_failed.first-declined":              gateway.PaymentHasFailed,
+	"invoice.payment_failed.renewal":                     gateway.PaymentHasFailed,
+	"payment_intent.payment_failed.card-invoice-not-pix": gateway.NothingForUs,
+	"payment_intent.payment_failed.pix-expired":          gateway.PaymentWasLost,
+	"payment_intent.requires_action.pix-subscription":    gateway.NothingForUs,
+	"payment_intent.succeeded.card-invoice-not-pix":      gateway.NothingForUs,
+	"payment_intent.succeeded.pix-subscription":          gateway.PaymentWasSettled,
+	"payment_intent.succeeded.pix-ticket-order":          gateway.PaymentWasSettled,
 }
 
 func TestEverySampleHasItsMeaning(t *testing.T) {
@@ -85,7 +85,7 @@ func TestRefundOfATicketOrderIsTheOrders(t *testing.T) {
 	t.Parallel()
 	e, err := New(Config{}).ReadEvent(sample(t, "charge.refunded.ticket-order-same-customer.dahlia"))
 	require.NoError(t, err)
-	require.Equal(t, payments.ForOrder, e.Purpose)
+	require.Equal(t, gateway.ForOrder, e.Purpose)
 	require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182c11"), e.Reference)
 	require.EqualValues(t, 24000, e.Refund.Total)
 }
@@ -95,9 +95,9 @@ func TestDisputeSample(t *testing.T) {
 	e, err := New(Config{}).ReadEvent(sample(t, "charge.dispute.created"))
 	require.NoError(t, err)
 	require.Empty(t, e.CustomerID, "a dispute names no customer")
-	require.Equal(t, payments.DisputeReport{
+	require.Equal(t, gateway.DisputeReport{
 		ID: "du_1SVdSpLkdIwHu7ixDiSpUtE1", PaymentID: "pi_3SVaBbLkdIwHu7ix1ZxCvBnM", ChargeID: "ch_3SVaBbLkdIwHu7ix1LkJhGfD", Amount: 4990,
-		Reason: "fraudulent", State: payments.DisputeOpen, NativeStatus: "needs_response", OpenedAt: time.Unix(1795794192, 0).UTC(),
+		Reason: "fraudulent", State: gateway.DisputeOpen, NativeStatus: "needs_response", OpenedAt: time.Unix(1795794192, 0).UTC(),
 		At: time.Unix(1795794193, 0).UTC(), EventID: "evt_1SVaC26LkdIwHu7ixEv000026",
 	}, *e.Dispute)
 	require.Contains(t, e.Subjects(), "pi_3SVaBbLkdIwHu7ix1ZxCvBnM")
@@ -106,15 +106,15 @@ func TestDisputeSample(t *testing.T) {
 func TestDisputeStates(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]struct {
-		state payments.DisputeState
-		kind  payments.EventKind
+		state gateway.DisputeState
+		kind  gateway.EventKind
 	}{
-		"warning_needs_response": {payments.DisputeInquiry, payments.DisputeWasOpened},
-		"warning_closed":         {payments.DisputeDismissed, payments.DisputeWasClosed},
-		"under_review":           {payments.DisputeOpen, payments.DisputeWasOpened},
-		"won":                    {payments.DisputeWon, payments.DisputeWasClosed},
-		"lost":                   {payments.DisputeLost, payments.DisputeWasClosed},
-		"of_some_new_kind":       {payments.DisputeOpen, payments.DisputeWasOpened},
+		"warning_needs_response": {gateway.DisputeInquiry, gateway.DisputeWasOpened},
+		"warning_closed":         {gateway.DisputeDismissed, gateway.DisputeWasClosed},
+		"under_review":           {gateway.DisputeOpen, gateway.DisputeWasOpened},
+		"won":                    {gateway.DisputeWon, gateway.DisputeWasClosed},
+		"lost":                   {gateway.DisputeLost, gateway.DisputeWasClosed},
+		"of_some_new_kind":       {gateway.DisputeOpen, gateway.DisputeWasOpened},
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"charge.dispute.closed","created":1,"data":{"object":{"id":"du_1","charge":"ch_1","status":"` + status + `"}}}`))
 		require.NoError(t, err)
@@ -128,25 +128,25 @@ func TestPaymentIntentsOfOurs(t *testing.T) {
 	t.Parallel()
 	g := New(Config{})
 	for name, want := range map[string]struct {
-		purpose   payments.Purpose
+		purpose   gateway.Purpose
 		reference objectid.ID
-		status    payments.PaymentStatus
+		status    gateway.PaymentStatus
 		amount    int64
 	}{
-		"payment_intent.succeeded.pix-subscription": {payments.ForSubscription, "66f0a1b2c3d4e5f607182c02", payments.PaymentSettled, 59880},
-		"payment_intent.payment_failed.pix-expired": {payments.ForSubscription, "66f0a1b2c3d4e5f607182c02", payments.PaymentGone, 59880},
-		"payment_intent.succeeded.pix-ticket-order": {payments.ForOrder, "66f0a1b2c3d4e5f607182c11", payments.PaymentSettled, 24000},
+		"payment_intent.succeeded.pix-subscription": {gateway.ForSubscription, "66f0a1b2c3d4e5f607182c02", gateway.PaymentSettled, 59880},
+		"payment_intent.payment_failed.pix-expired": {gateway.ForSubscription, "66f0a1b2c3d4e5f607182c02", gateway.PaymentGone, 59880},
+		"payment_intent.succeeded.pix-ticket-order": {gateway.ForOrder, "66f0a1b2c3d4e5f607182c11", gateway.PaymentSettled, 24000},
 	} {
 		e, err := g.ReadEvent(sample(t, name))
 		require.NoError(t, err, name)
 		require.Equal(t, want.purpose, e.Purpose, name)
 		require.Equal(t, want.reference, e.Reference, name)
 		require.Equal(t, want.status, e.Payment.Status, name)
-		require.Equal(t, payments.MethodPix, e.Payment.Method, name)
+		require.Equal(t, gateway.MethodPix, e.Payment.Method, name)
 		require.EqualValues(t, want.amount, e.Payment.Amount, name)
 		require.Equal(t, e.Payment.PaymentIntentID, e.Payment.ID, name)
 		require.Empty(t, e.SubscriptionID, name)
-		require.Equal(t, want.status == payments.PaymentSettled, e.Payment.SettledAt != nil, name)
+		require.Equal(t, want.status == gateway.PaymentSettled, e.Payment.SettledAt != nil, name)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestIntentsOfOthersAreIgnored(t *testing.T) {
 		for _, kind := range []string{"payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"} {
 			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","data":{"object":{"id":"pi_1","metadata":` + meta + `}}}`))
 			require.NoError(t, err)
-			require.Equal(t, payments.NothingForUs, e.Kind, meta)
+			require.Equal(t, gateway.NothingForUs, e.Kind, meta)
 			require.Nil(t, e.Payment, meta)
 		}
 	}
@@ -170,11 +170,11 @@ func TestIntentsOfOthersAreIgnored(t *testing.T) {
 // it is an invoice's, which tells itself. What of it fails is nothing of ours.
 func TestAnIntentOfNoKindOfOursThatNamesASubscriptionIsMoney(t *testing.T) {
 	t.Parallel()
-	for event, want := range map[string]payments.EventKind{
-		`"payment_intent.succeeded","data":{"object":{"id":"pi_1"`:                                       payments.PaymentWasSettled,
-		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","invoice":"in_1"`:                      payments.NothingForUs,
-		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","description":"Subscription creation"`: payments.NothingForUs,
-		`"payment_intent.canceled","data":{"object":{"id":"pi_1"`:                                        payments.NothingForUs,
+	for event, want := range map[string]gateway.EventKind{
+		`"payment_intent.succeeded","data":{"object":{"id":"pi_1"`:                                       gateway.PaymentWasSettled,
+		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","invoice":"in_1"`:                      gateway.NothingForUs,
+		`"payment_intent.succeeded","data":{"object":{"id":"pi_1","description":"Subscription creation"`: gateway.NothingForUs,
+		`"payment_intent.canceled","data":{"object":{"id":"pi_1"`:                                        gateway.NothingForUs,
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":` + event + `,"metadata":{"kind":"donation","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 		require.NoError(t, err)
@@ -187,21 +187,21 @@ func TestCancelledIntentIsLost(t *testing.T) {
 	e, err := New(Config{}).ReadEvent([]byte(`{"id":"evt_1","type":"payment_intent.canceled","data":{"object":{"id":"pi_1","status":"canceled",
 		"metadata":{"kind":"subscription_pix","local_subscription_id":"66f0a1b2c3d4e5f607182c02"}}}}`))
 	require.NoError(t, err)
-	require.Equal(t, payments.PaymentWasLost, e.Kind)
+	require.Equal(t, gateway.PaymentWasLost, e.Kind)
 }
 
 func TestSingleRefunds(t *testing.T) {
 	t.Parallel()
 	g := New(Config{})
 	for status, want := range map[string]struct {
-		state payments.RefundStatus
-		kind  payments.EventKind
+		state gateway.RefundStatus
+		kind  gateway.EventKind
 		at    int64
 	}{
-		"succeeded": {payments.RefundDone, payments.PaymentWasRefunded, 50},
-		"pending":   {payments.RefundDone, payments.PaymentWasRefunded, 50}, // the charge counts it as well
-		"failed":    {payments.RefundFailed, payments.RefundHasFailed, 90},
-		"canceled":  {payments.RefundFailed, payments.RefundHasFailed, 90},
+		"succeeded": {gateway.RefundDone, gateway.PaymentWasRefunded, 50},
+		"pending":   {gateway.RefundDone, gateway.PaymentWasRefunded, 50}, // the charge counts it as well
+		"failed":    {gateway.RefundFailed, gateway.RefundHasFailed, 90},
+		"canceled":  {gateway.RefundFailed, gateway.RefundHasFailed, 90},
 	} {
 		for _, kind := range []string{"refund.created", "refund.updated", "refund.failed", "charge.refund.updated"} {
 			e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"` + kind + `","created":90,"data":{"object":{"id":"re_1","amount":1000,"charge":"ch_1",
@@ -209,7 +209,7 @@ func TestSingleRefunds(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want.kind, e.Kind, status)
 			require.False(t, e.Refund.HasTotal, "it tells nothing of the others")
-			require.Equal(t, []payments.SingleRefund{{
+			require.Equal(t, []gateway.SingleRefund{{
 				ID: "re_1", RefundID: "66f0a1b2c3d4e5f607182c02", Amount: 1000, Status: want.state, Reason: "A courtesy", At: time.Unix(want.at, 0).UTC(),
 			}}, e.Refund.Singles, status)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 )
 
@@ -31,21 +31,21 @@ func TestSamplesInBothShapes(t *testing.T) {
 	g := New(Config{})
 	for _, shape := range []string{"dahlia", "pre-basil-2024-06-20"} {
 		for name, want := range map[string]struct {
-			kind    payments.EventKind
-			status  payments.RemoteStatus
-			left    payments.RemoteStatus
-			payment payments.PaymentStatus
+			kind    gateway.EventKind
+			status  gateway.RemoteStatus
+			left    gateway.RemoteStatus
+			payment gateway.PaymentStatus
 			first   bool
 		}{
-			"invoice.paid.first":                                 {kind: payments.PaymentWasSettled, payment: payments.PaymentSettled, first: true},
-			"invoice.paid.renewal":                               {kind: payments.PaymentWasSettled, payment: payments.PaymentSettled},
-			"invoice.payment_failed.first-declined":              {kind: payments.PaymentHasFailed, payment: payments.PaymentFailed, first: true},
-			"invoice.payment_failed.renewal":                     {kind: payments.PaymentHasFailed, payment: payments.PaymentFailed},
-			"customer.subscription.created.incomplete":           {kind: payments.SubscriptionChanged, status: payments.RemoteIncomplete},
-			"customer.subscription.updated.active":               {kind: payments.SubscriptionChanged, status: payments.RemoteActive, left: payments.RemoteIncomplete},
-			"customer.subscription.updated.past_due":             {kind: payments.SubscriptionChanged, status: payments.RemotePastDue, left: payments.RemoteActive},
-			"customer.subscription.updated.cancel-at-period-end": {kind: payments.SubscriptionChanged, status: payments.RemoteActive},
-			"customer.subscription.deleted":                      {kind: payments.SubscriptionWasEnded, status: payments.RemoteCanceled},
+			"invoice.paid.first":                                 {kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled, first: true},
+			"invoice.paid.renewal":                               {kind: gateway.PaymentWasSettled, payment: gateway.PaymentSettled},
+			"invoice.payment_failed.first-declined":              {kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed, first: true},
+			"invoice.payment_failed.renewal":                     {kind: gateway.PaymentHasFailed, payment: gateway.PaymentFailed},
+			"customer.subscription.created.incomplete":           {kind: gateway.SubscriptionChanged, status: gateway.RemoteIncomplete},
+			"customer.subscription.updated.active":               {kind: gateway.SubscriptionChanged, status: gateway.RemoteActive, left: gateway.RemoteIncomplete},
+			"customer.subscription.updated.past_due":             {kind: gateway.SubscriptionChanged, status: gateway.RemotePastDue, left: gateway.RemoteActive},
+			"customer.subscription.updated.cancel-at-period-end": {kind: gateway.SubscriptionChanged, status: gateway.RemoteActive},
+			"customer.subscription.deleted":                      {kind: gateway.SubscriptionWasEnded, status: gateway.RemoteCanceled},
 		} {
 			name := name + "." + shape
 			e, err := g.ReadEvent(sample(t, name))
@@ -53,7 +53,7 @@ func TestSamplesInBothShapes(t *testing.T) {
 			require.Equal(t, want.kind, e.Kind, name)
 			require.NotEmpty(t, e.ID, name)
 			require.False(t, e.CreatedAt.IsZero(), name)
-			if want.kind == payments.NothingForUs {
+			if want.kind == gateway.NothingForUs {
 				continue
 			}
 			require.NotEmpty(t, e.SubscriptionID, name)
@@ -122,11 +122,11 @@ func TestWhereTheSubscriptionOfAnInvoiceStands(t *testing.T) {
 	}
 	e, err := g.ReadEvent([]byte(`{"id":"evt_1","type":"invoice.paid","data":{"object":{"id":"in_1","subscription_details":{"metadata":{"local_subscription_id":"` + string(localID) + `"}}}}}`))
 	require.NoError(t, err)
-	require.Equal(t, payments.PaymentWasSettled, e.Kind)
+	require.Equal(t, gateway.PaymentWasSettled, e.Kind)
 	require.Equal(t, localID, e.Reference)
 	e, err = g.ReadEvent([]byte(`{"id":"evt_1","type":"invoice.paid","data":{"object":{"id":"in_1"}}}`))
 	require.NoError(t, err)
-	require.Equal(t, payments.NothingForUs, e.Kind, "no subscription is behind it")
+	require.Equal(t, gateway.NothingForUs, e.Kind, "no subscription is behind it")
 }
 
 func FuzzReadEvent(f *testing.F) {
@@ -141,7 +141,7 @@ func FuzzReadEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e, err := g.ReadEvent(body)
 		if err != nil {
-			require.Equal(t, payments.NothingForUs, e.Kind)
+			require.Equal(t, gateway.NothingForUs, e.Kind)
 			return
 		}
 		if e.Refund != nil {
@@ -155,10 +155,10 @@ func FuzzReadEvent(f *testing.F) {
 			require.NotEmpty(t, e.Authorization.ID)
 		}
 		switch e.Kind {
-		case payments.PaymentWasSettled, payments.PaymentHasFailed:
+		case gateway.PaymentWasSettled, gateway.PaymentHasFailed:
 			require.NotEmpty(t, e.Payment.ID)
 			require.NotEmpty(t, e.Subjects())
-		case payments.SubscriptionChanged, payments.SubscriptionWasEnded:
+		case gateway.SubscriptionChanged, gateway.SubscriptionWasEnded:
 			require.NotEmpty(t, e.Subscription.GatewayID)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/clock"
 )
@@ -30,7 +30,7 @@ type Gateway struct {
 	health *answer.Health
 }
 
-var _ payments.Adapter = (*Gateway)(nil)
+var _ gateway.Adapter = (*Gateway)(nil)
 
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Gateway {
@@ -63,13 +63,13 @@ func New(cfg Config) *Gateway {
 }
 
 // Name is payments.GWB.
-func (*Gateway) Name() payments.GatewayName { return payments.GWB }
+func (*Gateway) Name() gateway.Name { return gateway.GWB }
 
 // OnAnswer has f told of each answer that says how the gateway as a whole is.
 func (g *Gateway) OnAnswer(f func(ctx context.Context, right bool)) { g.health.On(f) }
 
 // Confirm: events are signed.
-func (*Gateway) Confirm(_ context.Context, e payments.Event) (payments.Event, error) { return e, nil }
+func (*Gateway) Confirm(_ context.Context, e gateway.Event) (gateway.Event, error) { return e, nil }
 
 // Probe asks for one charge.
 func (g *Gateway) Probe(ctx context.Context) error {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -20,7 +20,7 @@ const pageSize = 100
 // that carry its local id. When a recurrence has neither, the customer's charges
 // are the last resort, but for those that name something else: a charge names its
 // invoice no longer (section 8). What never was at the gateway has no payments.
-func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([]payments.RemotePayment, error) {
+func (g *Gateway) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]gateway.RemotePayment, error) {
 	invoices, err := g.invoicesByIntent(ctx, q.SubscriptionGatewayID)
 	if err != nil {
 		return nil, err
@@ -29,13 +29,13 @@ func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([
 	if err != nil {
 		return nil, err
 	}
-	own, others := []payments.RemotePayment{}, []payments.RemotePayment{}
+	own, others := []gateway.RemotePayment{}, []gateway.RemotePayment{}
 	for _, c := range charges {
 		intent := intentIDOf(c)
 		invoice, billed := invoices[intent]
 		purpose, local := metadata(c.Metadata).purpose()
 		switch {
-		case billed || purpose == payments.ForSubscription && local == q.SubscriptionID:
+		case billed || purpose == gateway.ForSubscription && local == q.SubscriptionID:
 			own = append(own, shown(c, invoice))
 			delete(invoices, intent)
 		case purpose == "":
@@ -54,7 +54,7 @@ func (g *Gateway) ListPayments(ctx context.Context, q payments.PaymentsQuery) ([
 	if len(own) == 0 && len(invoices) == 0 && q.SubscriptionGatewayID != "" {
 		own = others
 	}
-	slices.SortStableFunc(own, func(a, b payments.RemotePayment) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	slices.SortStableFunc(own, func(a, b gateway.RemotePayment) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return own[:min(len(own), pageSize)], nil
 }
 
@@ -65,7 +65,7 @@ func (g *Gateway) invoicesByIntent(ctx context.Context, subscription string) (ma
 		return found, nil
 	}
 	all, err := g.invoicePage(ctx, &stripe.InvoiceListParams{Subscription: stripe.String(subscription)}, "")
-	if errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, gateway.ErrMissing) {
 		return found, nil
 	}
 	for _, i := range all.Data {
@@ -123,14 +123,14 @@ func intentIDOf(c *stripe.Charge) string {
 	return c.PaymentIntent.ID
 }
 
-var chargeStates = map[stripe.ChargeStatus]payments.PaymentStatus{
-	stripe.ChargeStatusSucceeded: payments.PaymentSettled,
-	stripe.ChargeStatusFailed:    payments.PaymentFailed,
-	stripe.ChargeStatusPending:   payments.PaymentPending,
+var chargeStates = map[stripe.ChargeStatus]gateway.PaymentStatus{
+	stripe.ChargeStatusSucceeded: gateway.PaymentSettled,
+	stripe.ChargeStatusFailed:    gateway.PaymentFailed,
+	stripe.ChargeStatusPending:   gateway.PaymentPending,
 }
 
-func shown(c *stripe.Charge, invoice string) payments.RemotePayment {
-	r := payments.RemotePayment{
+func shown(c *stripe.Charge, invoice string) gateway.RemotePayment {
+	r := gateway.RemotePayment{
 		ID: c.ID, PaymentIntentID: intentIDOf(c), Status: string(c.Status), Amount: money.Cents(c.Amount),
 		AmountRefunded: money.Cents(c.AmountRefunded), Refunded: c.Refunded, Disputed: c.Disputed, Currency: string(c.Currency),
 		Description: c.Description,
@@ -138,14 +138,14 @@ func shown(c *stripe.Charge, invoice string) payments.RemotePayment {
 	if at := instant(c.Created); at != nil {
 		r.CreatedAt = *at
 	}
-	r.Payment = payments.Payment{
+	r.Payment = gateway.Payment{
 		ID: cmp.Or(invoice, r.PaymentIntentID, c.ID), InvoiceID: invoice, PaymentIntentID: r.PaymentIntentID, Status: chargeStates[c.Status],
-		NativeStatus: r.Status, Method: payments.MethodCard, Amount: r.Amount,
+		NativeStatus: r.Status, Method: gateway.MethodCard, Amount: r.Amount,
 	}
 	if c.PaymentMethodDetails != nil && c.PaymentMethodDetails.Type == "pix" {
-		r.Payment.Method = payments.MethodPix
+		r.Payment.Method = gateway.MethodPix
 	}
-	if r.Payment.Status == payments.PaymentSettled {
+	if r.Payment.Status == gateway.PaymentSettled {
 		r.Payment.SettledAt = &r.CreatedAt
 	}
 	return r

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -86,9 +86,9 @@ type subscriptionObject struct {
 	} `json:"items"`
 }
 
-func (s *subscriptionObject) neutral() payments.RemoteSubscription {
-	r := payments.RemoteSubscription{
-		GatewayID: s.ID, CustomerGatewayID: s.Customer.ID, Status: payments.RemoteStatus(s.Status), NativeStatus: s.Status,
+func (s *subscriptionObject) neutral() gateway.RemoteSubscription {
+	r := gateway.RemoteSubscription{
+		GatewayID: s.ID, CustomerGatewayID: s.Customer.ID, Status: gateway.RemoteStatus(s.Status), NativeStatus: s.Status,
 		CreatedAt: time.Unix(s.Created, 0).UTC(), CancelAtPeriodEnd: s.CancelAtPeriodEnd,
 	}
 	end := s.CurrentPeriodEnd
@@ -236,16 +236,16 @@ func (i *invoiceObject) intent() string {
 
 // payment is keyed by the invoice: invoice.paid does not always tell the payment
 // intent, and one money must have one key.
-func (i *invoiceObject) payment() *payments.Payment {
-	p := &payments.Payment{
-		ID: i.ID, InvoiceID: i.ID, PaymentIntentID: i.intent(), Method: payments.MethodCard,
-		NativeStatus: i.Status, Amount: money.Cents(i.AmountDue), Status: payments.PaymentPending,
+func (i *invoiceObject) payment() *gateway.Payment {
+	p := &gateway.Payment{
+		ID: i.ID, InvoiceID: i.ID, PaymentIntentID: i.intent(), Method: gateway.MethodCard,
+		NativeStatus: i.Status, Amount: money.Cents(i.AmountDue), Status: gateway.PaymentPending,
 	}
 	switch i.Status {
 	case "paid":
-		p.Status, p.Amount, p.SettledAt = payments.PaymentSettled, money.Cents(i.AmountPaid), instant(i.StatusTransitions.PaidAt)
+		p.Status, p.Amount, p.SettledAt = gateway.PaymentSettled, money.Cents(i.AmountPaid), instant(i.StatusTransitions.PaidAt)
 	case "void", "uncollectible":
-		p.Status = payments.PaymentGone
+		p.Status = gateway.PaymentGone
 	}
 	return p
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 )
@@ -21,7 +21,7 @@ const pauseVoid = "void"
 var errDraft = errors.New("an invoice is not final yet")
 
 // StopCollection pauses the collection of invoices that are made from now on.
-func (g *Gateway) StopCollection(ctx context.Context, c payments.Collection) error {
+func (g *Gateway) StopCollection(ctx context.Context, c gateway.Collection) error {
 	_, err := g.setPause(ctx, c, &stripe.SubscriptionUpdateParams{
 		PauseCollection: &stripe.SubscriptionUpdatePauseCollectionParams{Behavior: stripe.String(pauseVoid)},
 	})
@@ -29,8 +29,8 @@ func (g *Gateway) StopCollection(ctx context.Context, c payments.Collection) err
 }
 
 // OpenCharges lists the open invoices. While one is a draft it is ErrUnavailable.
-func (g *Gateway) OpenCharges(ctx context.Context, c payments.Collection) ([]payments.Payment, error) {
-	var open []payments.Payment
+func (g *Gateway) OpenCharges(ctx context.Context, c gateway.Collection) ([]gateway.Payment, error) {
+	var open []gateway.Payment
 	for _, status := range []string{"draft", "open"} {
 		page, err := g.invoicePage(ctx, &stripe.InvoiceListParams{Subscription: stripe.String(c.GatewayID), Status: stripe.String(status)}, "")
 		if err != nil {
@@ -40,7 +40,7 @@ func (g *Gateway) OpenCharges(ctx context.Context, c payments.Collection) ([]pay
 			open = append(open, *page.Data[i].payment())
 		}
 		if status == "draft" && len(open) > 0 {
-			return nil, fmt.Errorf("%w: %w", payments.ErrUnavailable, errDraft)
+			return nil, fmt.Errorf("%w: %w", gateway.ErrUnavailable, errDraft)
 		}
 	}
 	return open, nil
@@ -51,7 +51,7 @@ func (g *Gateway) DropCharge(ctx context.Context, invoiceID string, local object
 	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Invoice, error) {
 		return g.api.V1Invoices.VoidInvoice(ctx, invoiceID, nil)
 	})
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	if !errors.As(err, &rejected) {
 		return err
 	}
@@ -59,8 +59,8 @@ func (g *Gateway) DropCharge(ctx context.Context, invoiceID string, local object
 	switch {
 	case readErr != nil:
 		return readErr
-	case now.Status == payments.PaymentSettled:
-		return payments.ErrAlreadyPaid
+	case now.Status == gateway.PaymentSettled:
+		return gateway.ErrAlreadyPaid
 	case now.NativeStatus == "void":
 		return nil
 	}
@@ -68,7 +68,7 @@ func (g *Gateway) DropCharge(ctx context.Context, invoiceID string, local object
 }
 
 // ResumeCollection takes the pause away.
-func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, _ *time.Time, _ time.Time) (payments.RemoteSubscription, error) {
+func (g *Gateway) ResumeCollection(ctx context.Context, c gateway.Collection, _ *time.Time, _ time.Time) (gateway.RemoteSubscription, error) {
 	params := &stripe.SubscriptionUpdateParams{}
 	params.AddExtra("pause_collection", "")
 	return g.setPause(ctx, c, params)
@@ -76,9 +76,9 @@ func (g *Gateway) ResumeCollection(ctx context.Context, c payments.Collection, _
 
 // MoveNextCharge gives the time until the instant away as a trial, which moves the
 // period's end to it. What has ended, or ends its period there already, is left as it is.
-func (g *Gateway) MoveNextCharge(ctx context.Context, c payments.Collection, to time.Time) (payments.RemoteSubscription, error) {
+func (g *Gateway) MoveNextCharge(ctx context.Context, c gateway.Collection, to time.Time) (gateway.RemoteSubscription, error) {
 	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
-	over := found.Status == payments.RemoteCanceled || found.Status == payments.RemoteIncompleteExpired
+	over := found.Status == gateway.RemoteCanceled || found.Status == gateway.RemoteIncompleteExpired
 	if err != nil || over || found.NextBilling != nil && found.NextBilling.Unix() == to.Unix() {
 		return found, err
 	}
@@ -98,15 +98,15 @@ func (g *Gateway) MoveNextCharge(ctx context.Context, c payments.Collection, to 
 		return o, err
 	})
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	return settled(o).RemoteSubscription, nil
 }
 
 // setPause sets it; setting it twice is harmless, so that it takes no key of ours.
-func (g *Gateway) setPause(ctx context.Context, c payments.Collection, params *stripe.SubscriptionUpdateParams) (payments.RemoteSubscription, error) {
+func (g *Gateway) setPause(ctx context.Context, c gateway.Collection, params *stripe.SubscriptionUpdateParams) (gateway.RemoteSubscription, error) {
 	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
-	if err != nil || found.Status == payments.RemoteCanceled || found.Status == payments.RemoteIncompleteExpired {
+	if err != nil || found.Status == gateway.RemoteCanceled || found.Status == gateway.RemoteIncompleteExpired {
 		return found, err
 	}
 	o, err := write(ctx, g, func(ctx context.Context) (*subscriptionObject, error) {
@@ -121,7 +121,7 @@ func (g *Gateway) setPause(ctx context.Context, c payments.Collection, params *s
 		return o, err
 	})
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	return settled(o).RemoteSubscription, nil
 }

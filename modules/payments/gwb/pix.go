@@ -10,7 +10,7 @@ import (
 	"github.com/skip2/go-qrcode"
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
@@ -23,15 +23,15 @@ const (
 )
 
 // CreatePix makes a payment intent with a PIX code.
-func (g *Gateway) CreatePix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, error) {
+func (g *Gateway) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, error) {
 	intent, err := g.makeIntent(ctx, pixParams(t), t.Reference)
 	if err != nil {
-		return payments.PixCharge{}, err
+		return gateway.PixCharge{}, err
 	}
 	return g.pixCharge(intent)
 }
 
-func pixParams(t payments.PixTerms) *stripe.PaymentIntentCreateParams {
+func pixParams(t gateway.PixTerms) *stripe.PaymentIntentCreateParams {
 	life := min(max(int64(t.ExpiresIn/time.Second), minExpiry), maxExpiry)
 	p := &stripe.PaymentIntentCreateParams{
 		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency), Customer: stripe.String(t.Payer.GatewayID),
@@ -57,7 +57,7 @@ func pixParams(t payments.PixTerms) *stripe.PaymentIntentCreateParams {
 
 // pixReference is the metadata key that holds the local id.
 func pixReference(kind string) string {
-	if kind == payments.KindTicketOrder {
+	if kind == gateway.KindTicketOrder {
 		return metaOrder
 	}
 	return metaSubscription
@@ -65,20 +65,20 @@ func pixReference(kind string) string {
 
 // FindPix looks through the payer's intents for the one that carries the
 // reference.
-func (g *Gateway) FindPix(ctx context.Context, t payments.PixTerms) (payments.PixCharge, bool, error) {
+func (g *Gateway) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
 	intent, err := g.findIntent(ctx, t.Payer.GatewayID, t.Kind, t.Reference)
 	if err != nil || intent == nil {
-		return payments.PixCharge{}, false, err
+		return gateway.PixCharge{}, false, err
 	}
 	c, err := g.pixCharge(intent)
 	return c, err == nil, err
 }
 
 // ReadPix reads the intent; the code is there while it can be paid.
-func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (payments.PixCharge, error) {
+func (g *Gateway) ReadPix(ctx context.Context, paymentID string, local objectid.ID) (gateway.PixCharge, error) {
 	intent, err := g.ownIntent(ctx, paymentID, local)
 	if err != nil {
-		return payments.PixCharge{}, err
+		return gateway.PixCharge{}, err
 	}
 	return g.pixCharge(intent)
 }
@@ -92,27 +92,27 @@ func (g *Gateway) CancelPix(ctx context.Context, paymentID string, local objecti
 		}
 		return intent, err
 	})
-	if !errors.Is(err, payments.ErrGatewayMissing) && !isCode(err, stripe.ErrorCodePaymentIntentUnexpectedState) {
+	if !errors.Is(err, gateway.ErrMissing) && !isCode(err, stripe.ErrorCodePaymentIntentUnexpectedState) {
 		return err
 	}
 	c, readErr := g.ReadPix(ctx, paymentID, local)
 	switch {
 	case readErr != nil:
 		return gone(readErr)
-	case c.Payment.Status == payments.PaymentSettled:
-		return payments.ErrAlreadyPaid
-	case c.Payment.Status == payments.PaymentGone:
+	case c.Payment.Status == gateway.PaymentSettled:
+		return gateway.ErrAlreadyPaid
+	case c.Payment.Status == gateway.PaymentGone:
 		return nil
 	}
-	return fmt.Errorf("%w: it can still be paid: %w", payments.ErrOutcomeUnknown, unnamed(err))
+	return fmt.Errorf("%w: it can still be paid: %w", gateway.ErrOutcomeUnknown, unnamed(err))
 }
 
-func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (payments.PixCharge, error) {
-	c := payments.PixCharge{
-		Payment:      intentPayment(intent, payments.MethodPix),
+func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (gateway.PixCharge, error) {
+	c := gateway.PixCharge{
+		Payment:      intentPayment(intent, gateway.MethodPix),
 		ClientSecret: secret.NewText(intent.ClientSecret),
 	}
-	c.Expired = c.Payment.Status == payments.PaymentGone
+	c.Expired = c.Payment.Status == gateway.PaymentGone
 	if intent.NextAction == nil || intent.NextAction.PixDisplayQRCode == nil {
 		return c, nil
 	}
@@ -121,7 +121,7 @@ func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (payments.PixCharge, e
 	c.Expired = c.ExpiresAt != nil && !g.cfg.Clock.Now().Before(*c.ExpiresAt)
 	png, err := qrcode.Encode(code.Data, qrcode.Medium, qrPixels)
 	if err != nil {
-		return payments.PixCharge{}, fmt.Errorf("%w: the PIX code fits no QR code", payments.ErrOutcomeUnknown)
+		return gateway.PixCharge{}, fmt.Errorf("%w: the PIX code fits no QR code", gateway.ErrOutcomeUnknown)
 	}
 	c.EncodedImage = base64.StdEncoding.EncodeToString(png)
 	return c, nil
@@ -129,12 +129,12 @@ func (g *Gateway) pixCharge(intent *stripe.PaymentIntent) (payments.PixCharge, e
 
 // intentStatus maps a PIX intent's status. An expired code leaves
 // requires_payment_method, which nobody can pay by that code any more.
-func intentStatus(s stripe.PaymentIntentStatus) payments.PaymentStatus {
+func intentStatus(s stripe.PaymentIntentStatus) gateway.PaymentStatus {
 	switch s {
 	case stripe.PaymentIntentStatusSucceeded:
-		return payments.PaymentSettled
+		return gateway.PaymentSettled
 	case stripe.PaymentIntentStatusCanceled, stripe.PaymentIntentStatusRequiresPaymentMethod:
-		return payments.PaymentGone
+		return gateway.PaymentGone
 	}
-	return payments.PaymentPending
+	return gateway.PaymentPending
 }

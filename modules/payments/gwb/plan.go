@@ -8,7 +8,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 )
 
@@ -17,15 +17,15 @@ const currency = "brl"
 // SyncPlan makes or finds the plan's product, under an id of our own, and its
 // price. A price cannot change: another amount is another price, and the former
 // is set inactive, where it goes on serving its subscriptions (section 4).
-func (g *Gateway) SyncPlan(ctx context.Context, p payments.PlanTerms) (payments.PlanIDs, error) {
+func (g *Gateway) SyncPlan(ctx context.Context, p gateway.PlanTerms) (gateway.PlanIDs, error) {
 	product, err := g.ensureProduct(ctx, p)
 	if err != nil {
-		return payments.PlanIDs{}, err
+		return gateway.PlanIDs{}, err
 	}
 	interval := strings.ToLower(p.IntervalUnit)
 	price, err := g.findPrice(ctx, product, p, interval)
 	if err != nil {
-		return payments.PlanIDs{}, err
+		return gateway.PlanIDs{}, err
 	}
 	switch {
 	case price == nil:
@@ -40,19 +40,19 @@ func (g *Gateway) SyncPlan(ctx context.Context, p payments.PlanTerms) (payments.
 		err = g.checkPrice(ctx, price.ID, product, p)
 	}
 	if err != nil {
-		return payments.PlanIDs{}, err
+		return gateway.PlanIDs{}, err
 	}
 	if p.PriceID != "" && p.PriceID != price.ID {
-		if err := g.setActive(ctx, p.PriceID, false); err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
-			return payments.PlanIDs{}, err
+		if err := g.setActive(ctx, p.PriceID, false); err != nil && !errors.Is(err, gateway.ErrMissing) {
+			return gateway.PlanIDs{}, err
 		}
 	}
-	return payments.PlanIDs{ProductID: product, PriceID: price.ID}, nil
+	return gateway.PlanIDs{ProductID: product, PriceID: price.ID}, nil
 }
 
 // checkPrice reads the price by the id that an answer told: subscriptions are made
 // with it.
-func (g *Gateway) checkPrice(ctx context.Context, id, product string, p payments.PlanTerms) error {
+func (g *Gateway) checkPrice(ctx context.Context, id, product string, p gateway.PlanTerms) error {
 	_, err := read(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
 		price, err := g.api.V1Prices.Retrieve(ctx, id, nil)
 		if err == nil && (price.UnitAmount != int64(p.Amount) || price.Product == nil || price.Product.ID != product) {
@@ -63,7 +63,7 @@ func (g *Gateway) checkPrice(ctx context.Context, id, product string, p payments
 	return unproven(err)
 }
 
-func (g *Gateway) ensureProduct(ctx context.Context, p payments.PlanTerms) (string, error) {
+func (g *Gateway) ensureProduct(ctx context.Context, p gateway.PlanTerms) (string, error) {
 	id := p.ProductID
 	if id == "" {
 		id = "plan_" + p.PlanID
@@ -74,7 +74,7 @@ func (g *Gateway) ensureProduct(ctx context.Context, p payments.PlanTerms) (stri
 	if err == nil {
 		return id, g.renameProduct(ctx, product, p.Name)
 	}
-	if !errors.Is(err, payments.ErrGatewayMissing) {
+	if !errors.Is(err, gateway.ErrMissing) {
 		return "", err
 	}
 	return remake("product-"+p.PlanID, func() (string, bool, error) { return id, false, nil }, func(key string) (string, error) {
@@ -84,7 +84,7 @@ func (g *Gateway) ensureProduct(ctx context.Context, p payments.PlanTerms) (stri
 
 // createProduct makes the product under the id; that it is there already is fine:
 // somebody else has made it meanwhile, or a call whose answer was lost.
-func (g *Gateway) createProduct(ctx context.Context, id string, p payments.PlanTerms, key string) error {
+func (g *Gateway) createProduct(ctx context.Context, id string, p gateway.PlanTerms, key string) error {
 	_, err := write(ctx, g, func(ctx context.Context) (*stripe.Product, error) {
 		params := &stripe.ProductCreateParams{
 			ID: stripe.String(id), Name: stripe.String(p.Name), Metadata: map[string]string{"plan_id": p.PlanID},
@@ -110,7 +110,7 @@ func (g *Gateway) renameProduct(ctx context.Context, product *stripe.Product, na
 
 // findPrice looks for a price of the product with the amount and interval,
 // active ones first; nil when there is none.
-func (g *Gateway) findPrice(ctx context.Context, product string, p payments.PlanTerms, interval string) (*stripe.Price, error) {
+func (g *Gateway) findPrice(ctx context.Context, product string, p gateway.PlanTerms, interval string) (*stripe.Price, error) {
 	return read(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceListParams{Product: stripe.String(product)}
 		params.Limit = stripe.Int64(100)
@@ -132,7 +132,7 @@ func (g *Gateway) findPrice(ctx context.Context, product string, p payments.Plan
 	})
 }
 
-func (g *Gateway) createPrice(ctx context.Context, product string, p payments.PlanTerms, interval, key string) (*stripe.Price, error) {
+func (g *Gateway) createPrice(ctx context.Context, product string, p gateway.PlanTerms, interval, key string) (*stripe.Price, error) {
 	return write(ctx, g, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceCreateParams{
 			Product: stripe.String(product), Currency: stripe.String(currency), UnitAmount: stripe.Int64(int64(p.Amount)),

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 )
 
@@ -31,7 +31,7 @@ func since(p *stripe.ListParams, after string) {
 // CreatedSince reads invoices, charges, refunds and disputes by the time of their
 // making. The charges give payments outside of invoices; the refunds and disputes
 // may be of older ones.
-func (g *Gateway) CreatedSince(ctx context.Context, from time.Time, page string) ([]payments.Event, string, error) {
+func (g *Gateway) CreatedSince(ctx context.Context, from time.Time, page string) ([]gateway.Event, string, error) {
 	step, after, _ := strings.Cut(page, ":")
 	switch step {
 	case stepCharges:
@@ -45,7 +45,7 @@ func (g *Gateway) CreatedSince(ctx context.Context, from time.Time, page string)
 	if err != nil {
 		return nil, "", err
 	}
-	events := []payments.Event{}
+	events := []gateway.Event{}
 	for i := range all.Data {
 		if e, ok := g.paidInvoice(&all.Data[i]); ok {
 			events = append(events, e)
@@ -62,18 +62,18 @@ func atOrAfter(from time.Time) *stripe.RangeQueryParams {
 }
 
 // reconciled begins an event that no webhook brought.
-func (g *Gateway) reconciled(kind payments.EventKind) payments.Event {
-	return payments.Event{Gateway: payments.GWB, Type: payments.Reconciled, Kind: kind, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
+func (g *Gateway) reconciled(kind gateway.EventKind) gateway.Event {
+	return gateway.Event{Gateway: gateway.GWB, Type: gateway.Reconciled, Kind: kind, CreatedAt: g.cfg.Clock.Now().Truncate(time.Second)}
 }
 
 // paidInvoice is a paid invoice of a subscription as an event.
-func (g *Gateway) paidInvoice(i *invoiceObject) (payments.Event, bool) {
-	e := g.reconciled(payments.PaymentWasSettled)
+func (g *Gateway) paidInvoice(i *invoiceObject) (gateway.Event, bool) {
+	e := g.reconciled(gateway.PaymentWasSettled)
 	fillInvoice(i, &e)
 	return e, i.Status == "paid" && e.Payment != nil
 }
 
-func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string) ([]payments.Event, string, error) {
+func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
 	p := &stripe.ChargeListParams{CreatedRange: atOrAfter(from)}
 	if after != "" {
 		p.StartingAfter = stripe.String(after)
@@ -82,7 +82,7 @@ func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string
 	if err != nil {
 		return nil, "", err
 	}
-	events := []payments.Event{}
+	events := []gateway.Event{}
 	for _, c := range all {
 		events = append(events, g.presentCharge(c)...)
 	}
@@ -94,25 +94,25 @@ func (g *Gateway) chargesSince(ctx context.Context, from time.Time, after string
 
 // presentCharge is what a charge's present state means: a payment that stands
 // for itself, also one that names nothing, and refunds of any.
-func (g *Gateway) presentCharge(c *stripe.Charge) []payments.Event {
+func (g *Gateway) presentCharge(c *stripe.Charge) []gateway.Event {
 	if c.Status != stripe.ChargeStatusSucceeded {
 		return nil
 	}
-	var events []payments.Event
+	var events []gateway.Event
 	purpose, local := metadata(c.Metadata).purpose()
 	if local != "" {
-		e := g.reconciled(payments.PaymentWasSettled)
+		e := g.reconciled(gateway.PaymentWasSettled)
 		e.Payment, e.Purpose, e.Reference, e.CustomerID = new(shown(c, "").Payment), purpose, local, customerOf(c)
 		events = append(events, e)
 	} else if !ofInvoice(c.Description) {
-		e := g.reconciled(payments.PaymentIsNameless)
+		e := g.reconciled(gateway.PaymentIsNameless)
 		e.Payment, e.CustomerID = new(shown(c, "").Payment), customerOf(c)
 		events = append(events, e)
 	}
 	if c.AmountRefunded > 0 {
-		e := g.reconciled(payments.PaymentWasRefunded)
+		e := g.reconciled(gateway.PaymentWasRefunded)
 		e.Purpose, e.Reference, e.CustomerID = purpose, local, customerOf(c)
-		e.Refund = &payments.RefundReport{
+		e.Refund = &gateway.RefundReport{
 			PaymentID: key(intentIDOf(c), c.ID), ChargeID: c.ID, Total: money.Cents(c.AmountRefunded), HasTotal: true, At: e.CreatedAt, Type: e.Type,
 		}
 		events = append(events, e)
@@ -127,7 +127,7 @@ func customerOf(c *stripe.Charge) string {
 	return c.Customer.ID
 }
 
-func (g *Gateway) refundsSince(ctx context.Context, from time.Time, after string) ([]payments.Event, string, error) {
+func (g *Gateway) refundsSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
 	return listedSince(ctx, g, after, stepRefunds, stepDisputes+":", func(ctx context.Context) ([]json.RawMessage, error) {
 		p := &stripe.RefundListParams{CreatedRange: atOrAfter(from)}
 		since(&p.ListParams, after)
@@ -139,7 +139,7 @@ func (g *Gateway) refundsSince(ctx context.Context, from time.Time, after string
 	}, readRefund)
 }
 
-func (g *Gateway) disputesSince(ctx context.Context, from time.Time, after string) ([]payments.Event, string, error) {
+func (g *Gateway) disputesSince(ctx context.Context, from time.Time, after string) ([]gateway.Event, string, error) {
 	return listedSince(ctx, g, after, stepDisputes, "", func(ctx context.Context) ([]json.RawMessage, error) {
 		p := &stripe.DisputeListParams{CreatedRange: atOrAfter(from)}
 		since(&p.ListParams, after)
@@ -155,15 +155,15 @@ func (g *Gateway) disputesSince(ctx context.Context, from time.Time, after strin
 // object is at present is what the newest event about it tells.
 func listedSince(
 	ctx context.Context, g *Gateway, after, step, next string,
-	list func(context.Context) ([]json.RawMessage, error), reader func(json.RawMessage, *payments.Event) error,
-) ([]payments.Event, string, error) {
+	list func(context.Context) ([]json.RawMessage, error), reader func(json.RawMessage, *gateway.Event) error,
+) ([]gateway.Event, string, error) {
 	all, err := read(ctx, g, list)
 	if err != nil {
 		return nil, "", err
 	}
-	events := []payments.Event{}
+	events := []gateway.Event{}
 	for _, object := range all {
-		e := g.reconciled(payments.NothingForUs)
+		e := g.reconciled(gateway.NothingForUs)
 		if reader(object, &e) == nil {
 			events = append(events, e)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -27,10 +27,10 @@ const (
 // Refund makes one call. Its answer counts when it is of this refund and the list of
 // the payment's refunds has it: an id that the gateway does not know would be booked
 // beside the true one.
-func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, error) {
+func (g *Gateway) Refund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, error) {
 	intent, err := g.intentID(ctx, t.Payment)
 	if err != nil {
-		return payments.RemoteRefund{}, err
+		return gateway.RemoteRefund{}, err
 	}
 	t.Payment.PaymentIntentID = intent
 	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
@@ -46,15 +46,15 @@ func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.
 		}
 		return r.ID, carries(r.Metadata, metaRefund, t.RefundID)
 	})
-	var rejected *payments.Rejected
+	var rejected *gateway.Rejected
 	if errors.As(err, &rejected) && rejected.Code == string(stripe.ErrorCodeChargeDisputed) {
-		err = fmt.Errorf("%w: %w", payments.ErrDisputed, err)
+		err = fmt.Errorf("%w: %w", gateway.ErrDisputed, err)
 	}
 	if err != nil {
-		return payments.RemoteRefund{}, err
+		return gateway.RemoteRefund{}, err
 	}
 	// What the payment's own list does not show under that id is not booked.
-	return made(func() (payments.RemoteRefund, error) {
+	return made(func() (gateway.RemoteRefund, error) {
 		known, ok, err := g.FindRefund(ctx, t)
 		if err == nil && (!ok || known.ID != id) {
 			err = answer.Odd("the payment's refunds do not show it")
@@ -63,7 +63,7 @@ func (g *Gateway) Refund(ctx context.Context, t payments.RefundTerms) (payments.
 	})
 }
 
-func refundParams(t payments.RefundTerms) *stripe.RefundCreateParams {
+func refundParams(t gateway.RefundTerms) *stripe.RefundCreateParams {
 	p := &stripe.RefundCreateParams{
 		Amount: stripe.Int64(int64(t.Amount)), Reason: stripe.String(string(stripe.RefundReasonRequestedByCustomer)),
 		Metadata: map[string]string{metaRefund: t.RefundID.String()},
@@ -85,22 +85,22 @@ func refundParams(t payments.RefundTerms) *stripe.RefundCreateParams {
 }
 
 // FindRefund looks among the payment's refunds for the one with our id.
-func (g *Gateway) FindRefund(ctx context.Context, t payments.RefundTerms) (payments.RemoteRefund, bool, error) {
+func (g *Gateway) FindRefund(ctx context.Context, t gateway.RefundTerms) (gateway.RemoteRefund, bool, error) {
 	all, err := g.ListRefunds(ctx, t.Payment)
 	if err != nil {
-		return payments.RemoteRefund{}, false, err
+		return gateway.RemoteRefund{}, false, err
 	}
 	for _, r := range all {
 		if r.RefundID == t.RefundID {
 			return r, true, nil
 		}
 	}
-	return payments.RemoteRefund{}, false, nil
+	return gateway.RemoteRefund{}, false, nil
 }
 
 // ListRefunds lists them newest first, each with what the charge says of all. Each is
 // read by its id, since it is booked under it.
-func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]payments.RemoteRefund, error) {
+func (g *Gateway) ListRefunds(ctx context.Context, ref gateway.PaymentRef) ([]gateway.RemoteRefund, error) {
 	if ref.ChargeID == "" || ref.PaymentIntentID == "" {
 		intent, err := g.intentID(ctx, ref)
 		if err != nil {
@@ -124,7 +124,7 @@ func (g *Gateway) ListRefunds(ctx context.Context, ref payments.PaymentRef) ([]p
 		}
 		return ids, nil
 	})
-	all := []payments.RemoteRefund{}
+	all := []gateway.RemoteRefund{}
 	for _, id := range ids {
 		r, err := g.refund(ctx, id, ref.PaymentIntentID)
 		if err != nil {
@@ -149,7 +149,7 @@ func (g *Gateway) refund(ctx context.Context, id, intent string) (*stripe.Refund
 
 // intentID is the payment intent of a payment; an invoice is asked for it. It is
 // "" when the charge alone is known.
-func (g *Gateway) intentID(ctx context.Context, ref payments.PaymentRef) (string, error) {
+func (g *Gateway) intentID(ctx context.Context, ref gateway.PaymentRef) (string, error) {
 	switch {
 	case ref.PaymentIntentID != "":
 		return ref.PaymentIntentID, nil
@@ -160,41 +160,41 @@ func (g *Gateway) intentID(ctx context.Context, ref payments.PaymentRef) (string
 	}
 	paid, err := g.ReadPayment(ctx, ref.PaymentID, "")
 	if err == nil && paid.PaymentIntentID == "" {
-		err = &payments.Rejected{Code: "no_payment", Message: "the invoice " + ref.PaymentID + " was settled without a payment"}
+		err = &gateway.Rejected{Code: "no_payment", Message: "the invoice " + ref.PaymentID + " was settled without a payment"}
 	}
 	return paid.PaymentIntentID, err
 }
 
 // refundStates: a pending refund counts, as the charge counts it.
-var refundStates = map[string]payments.RefundStatus{
-	"succeeded":       payments.RefundDone,
-	"pending":         payments.RefundPending,
-	"requires_action": payments.RefundPending,
-	"failed":          payments.RefundFailed,
-	"canceled":        payments.RefundFailed,
+var refundStates = map[string]gateway.RefundStatus{
+	"succeeded":       gateway.RefundDone,
+	"pending":         gateway.RefundPending,
+	"requires_action": gateway.RefundPending,
+	"failed":          gateway.RefundFailed,
+	"canceled":        gateway.RefundFailed,
 }
 
 // ledgerState is a refund's state in the ledger, which counts what the charge's
 // amount_refunded counts: all that has not failed.
-func ledgerState(status string) payments.RefundStatus {
-	if refundStates[status] == payments.RefundFailed {
-		return payments.RefundFailed
+func ledgerState(status string) gateway.RefundStatus {
+	if refundStates[status] == gateway.RefundFailed {
+		return gateway.RefundFailed
 	}
-	return payments.RefundDone
+	return gateway.RefundDone
 }
 
-func (g *Gateway) remoteRefund(r *stripe.Refund) payments.RemoteRefund {
+func (g *Gateway) remoteRefund(r *stripe.Refund) gateway.RemoteRefund {
 	now := g.cfg.Clock.Now()
 	created := now
 	if at := instant(r.Created); at != nil {
 		created = *at
 	}
 	id, _ := objectid.Parse(r.Metadata[metaRefund])
-	out := payments.RemoteRefund{
+	out := gateway.RemoteRefund{
 		ID: r.ID, RefundID: id, Amount: money.Cents(r.Amount), Status: refundStates[string(r.Status)], NativeStatus: string(r.Status),
 		Reason: r.Metadata[metaReason], CreatedAt: created,
 	}
-	out.Report = payments.RefundReport{At: now.Truncate(time.Second), Singles: []payments.SingleRefund{{
+	out.Report = gateway.RefundReport{At: now.Truncate(time.Second), Singles: []gateway.SingleRefund{{
 		ID: r.ID, RefundID: id, Amount: out.Amount, Status: ledgerState(string(r.Status)), Reason: out.Reason, At: created,
 	}}}
 	if r.Charge != nil {
@@ -214,12 +214,12 @@ func (g *Gateway) remoteRefund(r *stripe.Refund) payments.RemoteRefund {
 }
 
 // ListDisputes lists the disputes of a payment, newest first.
-func (g *Gateway) ListDisputes(ctx context.Context, ref payments.PaymentRef) ([]payments.DisputeReport, error) {
+func (g *Gateway) ListDisputes(ctx context.Context, ref gateway.PaymentRef) ([]gateway.DisputeReport, error) {
 	intent, err := g.intentID(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, g, func(ctx context.Context) ([]payments.DisputeReport, error) {
+	return read(ctx, g, func(ctx context.Context) ([]gateway.DisputeReport, error) {
 		p := &stripe.DisputeListParams{}
 		p.Limit = stripe.Int64(100)
 		if intent != "" {
@@ -227,7 +227,7 @@ func (g *Gateway) ListDisputes(ctx context.Context, ref payments.PaymentRef) ([]
 		} else {
 			p.Charge = stripe.String(ref.ChargeID)
 		}
-		all := []payments.DisputeReport{}
+		all := []gateway.DisputeReport{}
 		for d, err := range g.api.V1Disputes.List(ctx, p).All(ctx) {
 			if err != nil {
 				return nil, err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 // tolerance is how far a signature's time may lie from ours, either way. maxSkew is
@@ -40,18 +40,18 @@ func (g *Gateway) Admits(h http.Header, now time.Time) (signature string, ok boo
 // Authenticate verifies the signature over the raw body, with any of the
 // configured secrets: t=<unix>,v1=<hex>[,v1=…] over "<t>.<body>", or a bare hex
 // HMAC-SHA-256 of the body, at will behind "sha256=" (open-shapes, Gateway names).
-func (g *Gateway) Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof payments.Proof) {
+func (g *Gateway) Authenticate(h http.Header, body []byte, now time.Time) (signature string, proof gateway.Proof) {
 	for _, name := range signatureHeaders {
 		for _, value := range h.Values(name) {
-			if proof == payments.Forged {
+			if proof == gateway.Forged {
 				signature = value
 			}
 			switch r := readSignature(value); {
 			case !r.within(now, maxSkew) || !g.matches(r.proofs, []byte(r.prefix), body):
 			case r.within(now, tolerance):
-				return value, payments.Genuine
+				return value, gateway.Genuine
 			default:
-				signature, proof = value, payments.Skewed
+				signature, proof = value, gateway.Skewed
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/stripe/stripe-go/v85/webhook"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 )
 
 const (
@@ -78,20 +78,20 @@ func TestSignatureForms(t *testing.T) {
 			h := http.Header{}
 			h.Set(header, c.value)
 			signature, proof := g.Authenticate(h, []byte(body), signedAt)
-			require.Equal(t, c.ok, proof == payments.Genuine, "%s in %s", name, header)
+			require.Equal(t, c.ok, proof == gateway.Genuine, "%s in %s", name, header)
 			require.Equal(t, c.value, signature)
 			_, admitted := g.Admits(h, signedAt)
-			require.True(t, admitted || proof == payments.Forged, "%s: what is genuine is read", name)
+			require.True(t, admitted || proof == gateway.Forged, "%s: what is genuine is read", name)
 			_, proof = g.Authenticate(h, []byte(body+" "), signedAt)
-			require.Equal(t, payments.Forged, proof, "%s: the body was changed", name)
+			require.Equal(t, gateway.Forged, proof, "%s: the body was changed", name)
 		}
 	}
 	_, proofOf := g.Authenticate(http.Header{}, []byte(body), signedAt)
-	require.Equal(t, payments.Forged, proofOf)
+	require.Equal(t, gateway.Forged, proofOf)
 	h := http.Header{}
 	h.Set("Stripe-Signature", good)
 	_, proofOf = New(Config{}).Authenticate(h, []byte(body), signedAt)
-	require.Equal(t, payments.Forged, proofOf, "without a secret nothing is authentic")
+	require.Equal(t, gateway.Forged, proofOf, "without a secret nothing is authentic")
 }
 
 // TestWhatIsReadAtAll: what cannot be genuine whatever the body is refused before it,
@@ -103,25 +103,25 @@ func TestWhatIsReadAtAll(t *testing.T) {
 	for name, c := range map[string]struct {
 		values   []string
 		admitted bool
-		proof    payments.Proof
+		proof    gateway.Proof
 	}{
-		"6 minutes old":                     {[]string{timed(newSecret, signedAt.Add(-6*time.Minute), body)}, true, payments.Skewed},
-		"6 minutes ahead":                   {[]string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, true, payments.Skewed},
-		"24 hours old":                      {[]string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, true, payments.Skewed},
-		"24 hours ahead":                    {[]string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, true, payments.Skewed},
-		"6 minutes old, of another":         {[]string{timed("whsec_x", signedAt.Add(-6*time.Minute), body)}, true, payments.Forged},
-		"now, of another":                   {[]string{timed("whsec_x", signedAt, body)}, true, payments.Forged},
-		"bare, of another":                  {[]string{v1("whsec_x", body)}, true, payments.Forged},
-		"a day and a second old":            {[]string{timed(newSecret, signedAt.Add(-24*time.Hour-time.Second), body)}, false, payments.Forged},
-		"a day and a second ahead":          {[]string{timed(newSecret, signedAt.Add(24*time.Hour+time.Second), body)}, false, payments.Forged},
-		"none":                              {nil, false, payments.Forged},
-		"nonsense":                          {[]string{"hello"}, false, payments.Forged},
-		"half a digest":                     {[]string{v1(newSecret, body)[:32]}, false, payments.Forged},
-		"without time":                      {[]string{"t=,v1=" + v1(newSecret, body)}, false, payments.Forged},
-		"without digest":                    {[]string{fmt.Sprintf("t=%d", signedAt.Unix())}, false, payments.Forged},
-		"a skewed one before one of now":    {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), timed(newSecret, signedAt, body)}, true, payments.Genuine},
-		"a skewed one before nonsense":      {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), "hello"}, true, payments.Skewed},
-		"the beginning of time, as of then": {[]string{"t=-9223372036854775808,v1=" + v1(newSecret, "-9223372036854775808."+body)}, false, payments.Forged},
+		"6 minutes old":                     {[]string{timed(newSecret, signedAt.Add(-6*time.Minute), body)}, true, gateway.Skewed},
+		"6 minutes ahead":                   {[]string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, true, gateway.Skewed},
+		"24 hours old":                      {[]string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, true, gateway.Skewed},
+		"24 hours ahead":                    {[]string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, true, gateway.Skewed},
+		"6 minutes old, of another":         {[]string{timed("whsec_x", signedAt.Add(-6*time.Minute), body)}, true, gateway.Forged},
+		"now, of another":                   {[]string{timed("whsec_x", signedAt, body)}, true, gateway.Forged},
+		"bare, of another":                  {[]string{v1("whsec_x", body)}, true, gateway.Forged},
+		"a day and a second old":            {[]string{timed(newSecret, signedAt.Add(-24*time.Hour-time.Second), body)}, false, gateway.Forged},
+		"a day and a second ahead":          {[]string{timed(newSecret, signedAt.Add(24*time.Hour+time.Second), body)}, false, gateway.Forged},
+		"none":                              {nil, false, gateway.Forged},
+		"nonsense":                          {[]string{"hello"}, false, gateway.Forged},
+		"half a digest":                     {[]string{v1(newSecret, body)[:32]}, false, gateway.Forged},
+		"without time":                      {[]string{"t=,v1=" + v1(newSecret, body)}, false, gateway.Forged},
+		"without digest":                    {[]string{fmt.Sprintf("t=%d", signedAt.Unix())}, false, gateway.Forged},
+		"a skewed one before one of now":    {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), timed(newSecret, signedAt, body)}, true, gateway.Genuine},
+		"a skewed one before nonsense":      {[]string{timed(newSecret, signedAt.Add(-time.Hour), body), "hello"}, true, gateway.Skewed},
+		"the beginning of time, as of then": {[]string{"t=-9223372036854775808,v1=" + v1(newSecret, "-9223372036854775808."+body)}, false, gateway.Forged},
 	} {
 		h := http.Header{"Stripe-Signature": c.values}
 		_, admitted := g.Admits(h, signedAt)
@@ -137,7 +137,7 @@ func TestSignatureOfTheOfficialClient(t *testing.T) {
 	h := http.Header{}
 	h.Set("Stripe-Signature", p.Header)
 	_, proof := New(Config{WebhookSecrets: []string{newSecret}}).Authenticate(h, p.Payload, signedAt)
-	require.Equal(t, payments.Genuine, proof)
+	require.Equal(t, gateway.Genuine, proof)
 }
 
 func FuzzSignature(f *testing.F) {
@@ -147,7 +147,7 @@ func FuzzSignature(f *testing.F) {
 	g := New(Config{WebhookSecrets: []string{newSecret}})
 	f.Fuzz(func(t *testing.T, value string, body []byte) {
 		h := http.Header{"Stripe-Signature": {value}}
-		if _, proof := g.Authenticate(h, body, signedAt); proof != payments.Forged && !strings.Contains(strings.ToLower(value), v1(newSecret, string(body))) {
+		if _, proof := g.Authenticate(h, body, signedAt); proof != gateway.Forged && !strings.Contains(strings.ToLower(value), v1(newSecret, string(body))) {
 			at, _ := scheme(strings.TrimSpace(value))
 			require.Contains(t, strings.ToLower(value), v1(newSecret, at+"."+string(body)))
 		}

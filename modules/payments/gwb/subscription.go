@@ -9,7 +9,7 @@ import (
 
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/answer"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
@@ -26,14 +26,14 @@ var expansions = []string{"latest_invoice.confirmation_secret", "latest_invoice.
 // once (section 6). After a refused first payment the subscription is cancelled
 // at the gateway, since its invoice could be paid for another 23 hours; the
 // error is then *payments.Declined with Remote.
-func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, error) {
+func (g *Gateway) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
 	card, err := g.attachCard(ctx, t.Payer.GatewayID, t.Instrument.PaymentMethodID, t.SubscriptionID.String())
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	coupon, err := g.ensureCoupon(ctx, t)
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
 		sub, err := g.api.V1Subscriptions.Create(ctx, subscriptionParams(t, card.ID, coupon))
@@ -43,14 +43,14 @@ func (g *Gateway) Subscribe(ctx context.Context, t payments.SubscriptionTerms) (
 		return sub.ID, carries(sub.Metadata, metaSubscription, t.SubscriptionID)
 	})
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
 	// An answer repeated by its idempotency key may be old, too.
 	sub, err := made(func() (judgedSubscription, error) { return g.readSubscription(ctx, id, t.SubscriptionID) })
 	if err != nil {
-		return payments.RemoteSubscription{}, err
+		return gateway.RemoteSubscription{}, err
 	}
-	if sub.Outcome == payments.RequiresPaymentMethod {
+	if sub.Outcome == gateway.RequiresPaymentMethod {
 		return g.endDeclined(ctx, sub, t.SubscriptionID)
 	}
 	return sub.RemoteSubscription, nil
@@ -65,7 +65,7 @@ func (g *Gateway) readSubscription(ctx context.Context, id string, local objecti
 	return g.judge(ctx, o, local)
 }
 
-func subscriptionParams(t payments.SubscriptionTerms, card, coupon string) *stripe.SubscriptionCreateParams {
+func subscriptionParams(t gateway.SubscriptionTerms, card, coupon string) *stripe.SubscriptionCreateParams {
 	p := &stripe.SubscriptionCreateParams{
 		Customer:             stripe.String(t.Payer.GatewayID),
 		Items:                []*stripe.SubscriptionCreateItemParams{{Price: stripe.String(t.PriceID)}},
@@ -97,27 +97,27 @@ func subscriptionParams(t payments.SubscriptionTerms, card, coupon string) *stri
 
 // judgedSubscription is a subscription with why its payment was refused.
 type judgedSubscription struct {
-	payments.RemoteSubscription
-	declined payments.Declined
+	gateway.RemoteSubscription
+	declined gateway.Declined
 }
 
 // judge reads, while the first payment is open, the payment intent, whose status
 // decides (section 6.3). When the intent has moved on, the subscription is read
 // anew.
 func (g *Gateway) judge(ctx context.Context, o *subscriptionObject, local objectid.ID) (judgedSubscription, error) {
-	if o.Status != string(payments.RemoteIncomplete) {
+	if o.Status != string(gateway.RemoteIncomplete) {
 		return settled(o), nil
 	}
 	intent, err := g.intentOf(ctx, o)
 	if err != nil {
-		return judgedSubscription{RemoteSubscription: open(o, payments.OutcomeUnknown, "unknown")}, nil //nolint:nilerr // the subscription is there; its payment is told later
+		return judgedSubscription{RemoteSubscription: open(o, gateway.OutcomeUnknown, "unknown")}, nil //nolint:nilerr // the subscription is there; its payment is told later
 	}
 	if intent.Status == stripe.PaymentIntentStatusSucceeded || intent.Status == stripe.PaymentIntentStatusCanceled {
 		now, err := g.retrieve(ctx, o.ID, local)
 		if err != nil {
-			return judgedSubscription{RemoteSubscription: open(o, payments.OutcomeUnknown, "unknown")}, nil //nolint:nilerr // as above
+			return judgedSubscription{RemoteSubscription: open(o, gateway.OutcomeUnknown, "unknown")}, nil //nolint:nilerr // as above
 		}
-		if o = now; o.Status != string(payments.RemoteIncomplete) {
+		if o = now; o.Status != string(gateway.RemoteIncomplete) {
 			return settled(o), nil
 		}
 	}
@@ -131,35 +131,35 @@ func decoded(raw []byte, local objectid.ID) (*subscriptionObject, error) {
 	if json.Unmarshal(raw, &o) != nil {
 		return nil, answer.Odd("it is no subscription")
 	}
-	if !slices.Contains(statuses, payments.RemoteStatus(o.Status)) {
+	if !slices.Contains(statuses, gateway.RemoteStatus(o.Status)) {
 		return nil, answer.Odd("it has no status")
 	}
 	return &o, carries(o.Metadata, metaSubscription, local)
 }
 
 // statuses are all that a subscription may have.
-var statuses = []payments.RemoteStatus{
-	payments.RemoteActive, payments.RemoteTrialing, payments.RemotePastDue, payments.RemoteUnpaid, payments.RemotePaused,
-	payments.RemoteCanceled, payments.RemoteIncomplete, payments.RemoteIncompleteExpired,
+var statuses = []gateway.RemoteStatus{
+	gateway.RemoteActive, gateway.RemoteTrialing, gateway.RemotePastDue, gateway.RemoteUnpaid, gateway.RemotePaused,
+	gateway.RemoteCanceled, gateway.RemoteIncomplete, gateway.RemoteIncompleteExpired,
 }
 
 // settled is a subscription whose status says all.
 func settled(o *subscriptionObject) judgedSubscription {
 	r := o.neutral()
 	switch r.Status {
-	case payments.RemoteActive, payments.RemoteTrialing:
-		r.Outcome = payments.Succeeded
-	case payments.RemotePastDue, payments.RemoteUnpaid, payments.RemoteCanceled, payments.RemoteIncompleteExpired:
-		r.Outcome = payments.RequiresPaymentMethod
+	case gateway.RemoteActive, gateway.RemoteTrialing:
+		r.Outcome = gateway.Succeeded
+	case gateway.RemotePastDue, gateway.RemoteUnpaid, gateway.RemoteCanceled, gateway.RemoteIncompleteExpired:
+		r.Outcome = gateway.RequiresPaymentMethod
 	default:
-		r.Outcome = payments.OutcomeUnknown
+		r.Outcome = gateway.OutcomeUnknown
 	}
 	r.PaymentStatus = string(r.Outcome)
 	return judgedSubscription{RemoteSubscription: r}
 }
 
 // open is a subscription whose first payment has not succeeded.
-func open(o *subscriptionObject, outcome payments.Outcome, status string) payments.RemoteSubscription {
+func open(o *subscriptionObject, outcome gateway.Outcome, status string) gateway.RemoteSubscription {
 	r := o.neutral()
 	r.Outcome, r.PaymentStatus = outcome, status
 	return r
@@ -168,60 +168,60 @@ func open(o *subscriptionObject, outcome payments.Outcome, status string) paymen
 func judgedByIntent(o *subscriptionObject, intent *stripe.PaymentIntent) judgedSubscription {
 	switch intent.Status {
 	case stripe.PaymentIntentStatusRequiresAction, stripe.PaymentIntentStatusRequiresConfirmation:
-		r := open(o, payments.RequiresAction, string(payments.RequiresAction))
+		r := open(o, gateway.RequiresAction, string(gateway.RequiresAction))
 		r.ClientSecret = secret.NewText(o.LatestInvoice.clientSecret())
 		if r.ClientSecret.Empty() {
 			r.ClientSecret = secret.NewText(intent.ClientSecret)
 		}
 		return judgedSubscription{RemoteSubscription: r}
 	case stripe.PaymentIntentStatusRequiresPaymentMethod:
-		j := judgedSubscription{RemoteSubscription: open(o, payments.RequiresPaymentMethod, string(payments.RequiresPaymentMethod))}
-		j.LatestPayment.Status = payments.PaymentFailed
+		j := judgedSubscription{RemoteSubscription: open(o, gateway.RequiresPaymentMethod, string(gateway.RequiresPaymentMethod))}
+		j.LatestPayment.Status = gateway.PaymentFailed
 		if e := intent.LastPaymentError; e != nil {
 			j.declined.Code, j.declined.Message = declineCode(e), e.Msg
 		}
 		return j
 	}
-	return judgedSubscription{RemoteSubscription: open(o, payments.OutcomeUnknown, "unknown")}
+	return judgedSubscription{RemoteSubscription: open(o, gateway.OutcomeUnknown, "unknown")}
 }
 
 // intentOf reads the payment intent of the first invoice.
 func (g *Gateway) intentOf(ctx context.Context, o *subscriptionObject) (*stripe.PaymentIntent, error) {
 	id := o.LatestInvoice.intent()
 	if id == "" {
-		return nil, payments.ErrGatewayMissing
+		return nil, gateway.ErrMissing
 	}
 	return g.intent(ctx, id, "")
 }
 
 // endDeclined cancels what a refused payment left. Should it have been paid
 // meanwhile, it is active after all.
-func (g *Gateway) endDeclined(ctx context.Context, sub judgedSubscription, local objectid.ID) (payments.RemoteSubscription, error) {
+func (g *Gateway) endDeclined(ctx context.Context, sub judgedSubscription, local objectid.ID) (gateway.RemoteSubscription, error) {
 	if sub.declined.Code == "" {
-		sub.declined = payments.Declined{Code: "card_declined", Message: "Your card was declined."}
+		sub.declined = gateway.Declined{Code: "card_declined", Message: "Your card was declined."}
 	}
 	declined := &sub.declined
 	remote := sub.RemoteSubscription
 	declined.Remote = &remote
-	if sub.Status != payments.RemoteIncomplete {
-		return payments.RemoteSubscription{}, declined
+	if sub.Status != gateway.RemoteIncomplete {
+		return gateway.RemoteSubscription{}, declined
 	}
 	if err := g.CancelSubscription(ctx, sub.GatewayID, local); err != nil {
-		return payments.RemoteSubscription{}, declined // its status tells that it still has to be ended
+		return gateway.RemoteSubscription{}, declined // its status tells that it still has to be ended
 	}
 	now, err := g.ReadSubscription(ctx, sub.GatewayID, local)
-	if err == nil && (now.Status == payments.RemoteActive || now.Status == payments.RemoteTrialing) {
+	if err == nil && (now.Status == gateway.RemoteActive || now.Status == gateway.RemoteTrialing) {
 		return now, nil
 	}
-	remote.Status = payments.RemoteCanceled
-	return payments.RemoteSubscription{}, declined
+	remote.Status = gateway.RemoteCanceled
+	return gateway.RemoteSubscription{}, declined
 }
 
 // FindSubscription looks through the payer's subscriptions, ended ones too, for
 // the one that carries the local id.
-func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionTerms) (payments.RemoteSubscription, bool, error) {
+func (g *Gateway) FindSubscription(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
 	if t.Payer.GatewayID == "" {
-		return payments.RemoteSubscription{}, false, nil
+		return gateway.RemoteSubscription{}, false, nil
 	}
 	id, err := read(ctx, g, func(ctx context.Context) (string, error) {
 		p := &stripe.SubscriptionListParams{Customer: stripe.String(t.Payer.GatewayID), Status: stripe.String("all")}
@@ -237,7 +237,7 @@ func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionT
 		return "", nil
 	})
 	if err != nil || id == "" {
-		return payments.RemoteSubscription{}, false, err
+		return gateway.RemoteSubscription{}, false, err
 	}
 	sub, err := g.ReadSubscription(ctx, id, t.SubscriptionID)
 	return sub, err == nil, unproven(err)
@@ -245,7 +245,7 @@ func (g *Gateway) FindSubscription(ctx context.Context, t payments.SubscriptionT
 
 // ReadSubscription reads it live, with the client secret while the payer has to
 // authenticate.
-func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (payments.RemoteSubscription, error) {
+func (g *Gateway) ReadSubscription(ctx context.Context, gatewayID string, local objectid.ID) (gateway.RemoteSubscription, error) {
 	sub, err := g.readSubscription(ctx, gatewayID, local)
 	return sub.RemoteSubscription, err
 }
@@ -271,17 +271,17 @@ func (g *Gateway) CancelSubscription(ctx context.Context, gatewayID string, loca
 		sub, err := g.api.V1Subscriptions.Cancel(ctx, gatewayID, &stripe.SubscriptionCancelParams{
 			InvoiceNow: stripe.Bool(false), Prorate: stripe.Bool(false),
 		})
-		if err == nil && !payments.RemoteStatus(sub.Status).Ended() {
+		if err == nil && !gateway.RemoteStatus(sub.Status).Ended() {
 			err = answer.Odd("it does not say that it has ended")
 		}
 		return sub, err
 	})
-	if !errors.Is(err, payments.ErrGatewayMissing) {
+	if !errors.Is(err, gateway.ErrMissing) {
 		return err
 	}
 	o, readErr := g.retrieve(ctx, gatewayID, local)
-	if readErr == nil && !payments.RemoteStatus(o.Status).Ended() {
-		return fmt.Errorf("%w: cancelling says missing, but it runs", payments.ErrOutcomeUnknown)
+	if readErr == nil && !gateway.RemoteStatus(o.Status).Ended() {
+		return fmt.Errorf("%w: cancelling says missing, but it runs", gateway.ErrOutcomeUnknown)
 	}
 	return gone(readErr)
 }

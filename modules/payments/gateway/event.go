@@ -1,11 +1,8 @@
-package payments
+package gateway
 
 import (
-	"context"
 	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"marquee/platform/objectid"
 )
@@ -54,7 +51,7 @@ const (
 
 // Event is an authenticated event of a gateway in neutral words.
 type Event struct {
-	Gateway   GatewayName
+	Gateway   Name
 	ID        string // the gateway's event id, kept whole
 	Type      string // the gateway's own word
 	Kind      EventKind
@@ -95,7 +92,7 @@ type Event struct {
 // later; an event that nobody knew is applied again once one of them is known.
 func (e Event) Subjects() []string {
 	var ids []string
-	all := []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), paymentID(e.Payment)}
+	all := []string{e.SubscriptionID, e.AuthorizationID, e.ConciliationID, e.Reference.String(), e.PaymentID()}
 	if e.Refund != nil {
 		all = append(all, e.Refund.PaymentID)
 	}
@@ -110,11 +107,36 @@ func (e Event) Subjects() []string {
 	return ids
 }
 
-func paymentID(p *Payment) string {
-	if p == nil {
+// PaymentID is the id of the event's payment, "" without one.
+func (e Event) PaymentID() string {
+	if e.Payment == nil {
 		return ""
 	}
-	return p.ID
+	return e.Payment.ID
+}
+
+// PaymentIDs are the ids by which the ledger may know the payment that the event is about.
+func (e Event) PaymentIDs() []string {
+	ids := []string{e.PaymentID()}
+	if e.Payment != nil {
+		ids = append(ids, e.Payment.PaymentIntentID)
+	}
+	if e.Refund != nil {
+		ids = append(ids, e.Refund.PaymentID)
+	}
+	if e.Dispute != nil {
+		ids = append(ids, e.Dispute.PaymentID)
+	}
+	return ids
+}
+
+// ReceivedAt bounds an event's time by that of its coming: one of the future would make
+// all true ones after it older than what is known. A date beyond all bounds stays, and is
+// why the event can never be applied.
+func (e *Event) ReceivedAt(at time.Time) {
+	if e.CreatedAt.IsZero() || e.CreatedAt.After(at) && e.Impossible() == "" {
+		e.CreatedAt = at
+	}
 }
 
 // ResultStatus says what became of an event.
@@ -150,25 +172,4 @@ type Result struct {
 // first, for the reason that is given.
 func Asked(subscription *objectid.ID, reason string) Result {
 	return Result{Status: ResultQueued, SubscriptionID: subscription, Reason: reason}
-}
-
-// Applier applies an event inside the webhook's transaction; it must be safe to
-// repeat. It answers Unclaimed when the event's subject is not its own.
-type Applier interface {
-	ApplyEventTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error)
-}
-
-// StrayMoneyTaker is an Applier that takes in money of a customer of ours which is of
-// nothing that is known here. It answers Result.Taken when it does; the event waits all
-// the same, should its subject become known.
-type StrayMoneyTaker interface {
-	TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e Event) (Result, error)
-}
-
-// RefundFollower is an Applier that keeps something which follows from the ledger
-// of refunds.
-type RefundFollower interface {
-	// FollowRefund is called when it is known what became of a refund that was asked
-	// for here, whether or not an event tells of it. It must be safe to repeat.
-	FollowRefund(ctx context.Context, r Refund) error
 }

@@ -1,4 +1,4 @@
-package payments
+package gateway
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // CollectionPauser has a card subscription that runs collect nothing for a while.
 // Repeating any of it is harmless. What has ended at the gateway collects nothing,
-// and is no error; ErrGatewayMissing says that it is not known there.
+// and is no error; ErrMissing says that it is not known there.
 type CollectionPauser interface {
 	// StopCollection has the subscription collect nothing that it makes from now on.
 	// What it has made stays open.

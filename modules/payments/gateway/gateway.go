@@ -1,4 +1,4 @@
-package payments
+package gateway
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"marquee/platform/secret"
 )
 
-// GatewayName tells the two gateways apart wherever a gateway is named: paths,
+// Name tells the two gateways apart wherever a gateway is named: paths,
 // fields, enumerated values.
-type GatewayName string
+type Name string
 
 // The two gateways.
 const (
-	GWA GatewayName = "gwa" // speaks the Asaas API v3
-	GWB GatewayName = "gwb" // speaks the Stripe API
+	GWA Name = "gwa" // speaks the Asaas API v3
+	GWB Name = "gwb" // speaks the Stripe API
 )
 
 // Gateway is what the modules above need of a payment gateway, without any type
@@ -29,7 +29,7 @@ const (
 // *Rejected when the gateway found the request wrong (nothing was made);
 // ErrUnavailable when the gateway certainly did nothing; ErrOutcomeUnknown when
 // it may or may not have acted (time-out, 5xx, an odd answer): ask again with Find;
-// ErrGatewayMissing when this one look proved that it is not there.
+// ErrMissing when this one look proved that it is not there.
 //
 // An answer counts when its kind, its id and our own id in it are right. An odd one
 // (another object, a list, no JSON, a proxy's page, far too long) means nothing: a
@@ -38,7 +38,7 @@ const (
 // row that was sent along; where it is empty it is not compared, and gateway A's
 // 404 then proves nothing.
 type Gateway interface {
-	Name() GatewayName
+	Name() Name
 
 	// EnsureCustomer returns the payer's id at the gateway, made when the payer
 	// has none yet.
@@ -298,9 +298,9 @@ var (
 	ErrAlreadyPaid    = errors.New("payments: the payment has been made meanwhile")
 	// ErrDisputed: a refund was refused since the payer disputes the payment.
 	ErrDisputed = errors.New("payments: the payment is disputed")
-	// ErrGatewayMissing: one look proved it. Of what was once there one look ends
+	// ErrMissing: one look proved it. Of what was once there one look ends
 	// nothing.
-	ErrGatewayMissing = errors.New("payments: the object is not known at the gateway")
+	ErrMissing = errors.New("payments: the object is not known at the gateway")
 	// ErrUnsupported: this gateway has nothing of the kind, such as automatic PIX
 	// at gateway B. Nothing was sent.
 	ErrUnsupported = errors.New("payments: the gateway does not offer this")

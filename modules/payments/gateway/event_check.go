@@ -1,4 +1,4 @@
-package payments
+package gateway
 
 import (
 	"math"
@@ -17,9 +17,9 @@ const (
 	lastYear    = 2200
 )
 
-// impossible says why the event can never be applied, whatever job tries it again: a
+// Impossible says why the event can never be applied, whatever job tries it again: a
 // value that no ledger holds. It is "" for all others.
-func (e Event) impossible() string {
+func (e Event) Impossible() string {
 	for _, amount := range e.amounts() {
 		switch {
 		case amount < 0:
@@ -29,7 +29,7 @@ func (e Event) impossible() string {
 		}
 	}
 	for _, id := range e.ids() {
-		if len(id) > maxEventID || strings.ContainsRune(id, 0) {
+		if len(id) > MaxID || strings.ContainsRune(id, 0) {
 			return "an id that cannot be one"
 		}
 	}
@@ -44,10 +44,10 @@ func (e Event) impossible() string {
 	return ""
 }
 
-// isStrayMoney reports whether an event that nobody claims tells of money that may be a
+// IsStrayMoney reports whether an event that nobody claims tells of money that may be a
 // customer's of ours.
-func (e Event) isStrayMoney() bool {
-	return e.Kind == PaymentWasSettled && e.Payment != nil && e.Payment.Amount > 0 && e.CustomerID != "" && !isCharge(e.Payment.ID)
+func (e Event) IsStrayMoney() bool {
+	return e.Kind == PaymentWasSettled && e.Payment != nil && e.Payment.Amount > 0 && e.CustomerID != "" && !IsCharge(e.Payment.ID)
 }
 
 // NamesOurs reports whether an event carries an id of the form of ours: gateway B tells it
@@ -129,3 +129,9 @@ func (e Event) instants() []time.Time {
 	}
 	return all
 }
+
+// IsCharge reports whether a payment is a charge of gateway B without an intent, which no
+// call of ours reads.
+func IsCharge(paymentID string) bool { return strings.HasPrefix(paymentID, "ch_") }
+
+const MaxID = 255 // bytes of event ids and types; gateway A's have about 50

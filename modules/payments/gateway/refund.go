@@ -1,4 +1,4 @@
-package payments
+package gateway
 
 import (
 	"context"
@@ -119,8 +119,8 @@ func (s DisputeState) Closed() bool {
 	return s == DisputeWon || s == DisputeLost || s == DisputeDismissed
 }
 
-// takesMoney reports whether the payer has the money back, for now or for good.
-func (s DisputeState) takesMoney() bool { return s == DisputeOpen || s == DisputeLost }
+// TakesMoney reports whether the payer has the money back, for now or for good.
+func (s DisputeState) TakesMoney() bool { return s == DisputeOpen || s == DisputeLost }
 
 // DisputeKind says who takes the money back.
 type DisputeKind string
@@ -145,7 +145,7 @@ type DisputeReport struct {
 	OpenedAt     time.Time // gateway A: of the report
 	At           time.Time // of the report, by the gateway's clock
 	EventID      string
-	// ofRefunds: the state is what all that was told of the payment's refunds makes of it,
+	// OfRefunds: the state is what all that was told of the payment's refunds makes of it,
 	// whichever report came last.
-	ofRefunds bool
+	OfRefunds bool
 }

@@ -1,0 +1,40 @@
+package gateway
+
+import "marquee/platform/objectid"
+
+// Purpose says what a payment is for.
+type Purpose string
+
+// The purposes.
+const (
+	ForSubscription Purpose = "subscription"
+	ForOrder        Purpose = "order"
+	ForCustomer     Purpose = "customer" // of a customer, and of neither: it stands on the list of unapplied payments
+)
+
+// LedgerPayment is a row of the ledger.
+type LedgerPayment struct {
+	ID         objectid.ID
+	Gateway    Name
+	Purpose    Purpose
+	LocalID    objectid.ID
+	CustomerID objectid.ID
+	Payment    Payment
+}
+
+// Names are the ids under which a dispute may know the payment.
+func (p LedgerPayment) Names() []string {
+	return []string{p.Payment.ID, p.Payment.InvoiceID, p.Payment.PaymentIntentID}
+}
+
+// RefundKey is the payment's id among refunds: at gateway B the payment intent,
+// "" while the ledger does not know it.
+func (p LedgerPayment) RefundKey() string {
+	if p.Gateway == GWA {
+		return p.Payment.ID
+	}
+	if p.Payment.PaymentIntentID == "" && p.Payment.InvoiceID == "" {
+		return p.Payment.ID
+	}
+	return p.Payment.PaymentIntentID
+}
