@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
@@ -23,7 +24,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	if err != nil {
 		return nil, fmt.Errorf("list tickets: %w", err)
 	}
-	docs, _, err := ownTickets[verified].DocsTx(ctx, db, ids)
+	docs, _, err := events.OwnTickets[verified].DocsTx(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}

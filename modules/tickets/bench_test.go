@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/testutil/pgtest"
 )
 
@@ -24,10 +25,10 @@ type noCalls struct{ payments.Gateway }
 
 func (noCalls) Name() payments.GatewayName { return payments.GWB }
 
-func benchmarkPurchases(b *testing.B, events, cents int) {
+func benchmarkPurchases(b *testing.B, spread, cents int) {
 	db := pgtest.DB(b)
 	s := newService(b, db)
-	all := make([]event, events)
+	all := make([]events.Event, spread)
 	for i := range all {
 		all[i] = freeEvent(b, db, 1_000_000_000)
 	}
@@ -39,7 +40,7 @@ func benchmarkPurchases(b *testing.B, events, cents int) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
-			w := wish{event: all[n%events], customer: buyer(n), quantity: 1}
+			w := wish{event: all[n%spread], customer: buyer(n), quantity: 1}
 			if cents > 0 {
 				w.gateway, w.method = noCalls{}, payments.MethodPix
 				w.customer.TaxID = w.customer.ID.String()

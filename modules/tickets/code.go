@@ -11,6 +11,7 @@ import (
 
 	"github.com/skip2/go-qrcode"
 
+	"marquee/modules/tickets/events"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
@@ -152,6 +153,6 @@ func qrDataURI(text string) (string, error) {
 }
 
 // codeOf is the code of a ticket.
-func (s *Service) codeOf(t ticket) code {
+func (s *Service) codeOf(t events.Ticket) code {
 	return s.codes.sign(codeContent{TicketID: t.ID, EventID: t.EventID})
 }

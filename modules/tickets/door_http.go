@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -22,8 +23,8 @@ type ticketQRBody struct {
 
 // ticketCode answers GET /me/tickets/{ticket_id}/qr; 409 unless the ticket is
 // available, and not blocked.
-func (s *Service) ticketCode(ctx context.Context, in *ticketInput) (*httpapi.Output[ticketQRBody], error) {
-	t, err := s.ownTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
+func (s *Service) ticketCode(ctx context.Context, in *events.TicketInput) (*httpapi.Output[ticketQRBody], error) {
+	t, err := s.events.OwnTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (s *Service) ticketCode(ctx context.Context, in *ticketInput) (*httpapi.Out
 		return nil, fmt.Errorf("read event: %w", err)
 	}
 	if !e.EndsAt.After(s.clock.Now()) {
-		return nil, notAvailable(ticket{Status: state.Expired}, "")
+		return nil, notAvailable(events.Ticket{Status: state.Expired}, "")
 	}
 	if block.Reason != "" {
 		return nil, notAvailable(t, block.Reason)

@@ -8,10 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // scan is one code read at a door without network.
@@ -117,9 +119,9 @@ func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan)
 		r.refuse(refusedBefore, t.RegisterDate)
 		return r, nil
 	}
-	used, err := s.useTicket(ctx, t.ID, func(tx pgx.Tx) (ticket, error) {
+	used, err := s.useTicket(ctx, t.ID, func(tx pgx.Tx) (events.Ticket, error) {
 		return s.db.TicketConsumeScanned(ctx, tx, ticketsdb.TicketConsumeScannedParams{
-			ID: t.ID, ScannedAt: &at, Nonce: filled(sc.nonce(now)), ActorID: &actor, Now: now,
+			ID: t.ID, ScannedAt: &at, Nonce: postgres.Filled(sc.nonce(now)), ActorID: &actor, Now: now,
 		})
 	})
 	if err == nil {
@@ -183,7 +185,7 @@ func (sc scan) told() string {
 
 // scanOutcome says why a scan did not consume its ticket. A device that repeats
 // an upload without a nonce is known by the instant that it tells.
-func scanOutcome(t ticket, sc scan) string {
+func scanOutcome(t events.Ticket, sc scan) string {
 	switch t.Status {
 	case state.Pending:
 		return scanPending
@@ -192,7 +194,7 @@ func scanOutcome(t ticket, sc scan) string {
 		if same == "" {
 			same = sc.told()
 		}
-		if text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
+		if postgres.Text(t.ConsumeNonce) == same || sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
 			return scanRepeated
 		}
 		return scanDouble

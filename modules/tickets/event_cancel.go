@@ -2,27 +2,20 @@ package tickets
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-)
-
-// What becomes of the money of a called off event.
-const (
-	refundAll       = "all"
-	refundOnRequest = "on_request"
 )
 
 // onRequestFor is how long the holders of a called off event may ask, unless the admin says.
@@ -32,8 +25,8 @@ const onRequestFor = 30 * 24 * time.Hour
 type eventCancel struct {
 	eventID objectid.ID
 	reason  string
-	refund  string     // refundAll or refundOnRequest
-	until   *time.Time // of refundOnRequest; nil: onRequestFor from now
+	refund  string     // RefundAll or RefundOnRequest
+	until   *time.Time // of RefundOnRequest; nil: onRequestFor from now
 }
 
 // cancelEvent calls an event off, at any time, also when it is over: the sale is closed in
@@ -44,11 +37,11 @@ type eventCancel struct {
 // be given back after all. Errors: 404; 409 for on request after all.
 func (s *Service) cancelEvent(ctx context.Context, q eventCancel) error {
 	now := s.clock.Now()
-	if q.refund == refundOnRequest && q.until == nil {
+	if q.refund == events.RefundOnRequest && q.until == nil {
 		q.until = new(now.Add(onRequestFor))
 	}
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		e, err := s.lockEvent(ctx, tx, event{ID: q.eventID})
+		e, err := s.events.LockTx(ctx, tx, q.eventID)
 		if postgres.IsNoRows(err) {
 			return fault.NotFound("Event")
 		}
@@ -60,45 +53,45 @@ func (s *Service) cancelEvent(ctx context.Context, q eventCancel) error {
 		}
 		switch {
 		case e.CancelledAt == nil:
-			return Events.AuditTx(ctx, tx, []objectid.ID{e.ID}, func() error { return s.cancelEventTx(ctx, tx, e, q, now) })
-		case text(e.CancelRefund) == q.refund:
+			return events.Events.AuditTx(ctx, tx, []objectid.ID{e.ID}, func() error { return s.cancelEventTx(ctx, tx, e, q, now) })
+		case postgres.Text(e.CancelRefund) == q.refund:
 			return nil
-		case q.refund == refundOnRequest:
+		case q.refund == events.RefundOnRequest:
 			return fault.Conflict("The event is called off, and all its money is given back already.").WithField("refund")
 		}
-		return Events.AuditTx(ctx, tx, []objectid.ID{e.ID}, func() error { return s.refundAllTx(ctx, tx, e, now) })
+		return events.Events.AuditTx(ctx, tx, []objectid.ID{e.ID}, func() error { return s.refundAllTx(ctx, tx, e, now) })
 	})
 	faultpoint.Hit("event_cancel.committed")
 	return err
 }
 
-func (s *Service) cancelEventTx(ctx context.Context, tx pgx.Tx, e event, q eventCancel, now time.Time) error {
+func (s *Service) cancelEventTx(ctx context.Context, tx pgx.Tx, e events.Event, q eventCancel, now time.Time) error {
 	err := s.db.EventCancel(ctx, tx, ticketsdb.EventCancelParams{ID: e.ID, Now: &now, Reason: &q.reason, Refund: &q.refund, RefundUntil: q.until})
 	if err != nil {
 		return fmt.Errorf("call event off: %w", err)
 	}
 	open := ticketsdb.GiveBackOpenParams{EventID: e.ID, Now: now}
-	if q.refund == refundAll {
+	if q.refund == events.RefundAll {
 		open.AskedAt = &now
 	}
 	if err := s.db.GiveBackOpen(ctx, tx, open); err != nil {
 		return fmt.Errorf("list orders to give back: %w", err)
 	}
-	if err := s.mailHoldersTx(ctx, tx, e, mailCancelled, nil); err != nil || q.refund != refundAll {
+	if err := s.events.MailHoldersTx(ctx, tx, e, events.MailCancelled, nil); err != nil || q.refund != events.RefundAll {
 		return err
 	}
 	return s.giveBackLaterTx(ctx, tx)
 }
 
 // refundAllTx has everybody's money go back, not only theirs who ask.
-func (s *Service) refundAllTx(ctx context.Context, tx pgx.Tx, e event, now time.Time) error {
+func (s *Service) refundAllTx(ctx context.Context, tx pgx.Tx, e events.Event, now time.Time) error {
 	if err := s.db.EventRefundAll(ctx, tx, ticketsdb.EventRefundAllParams{ID: e.ID, Now: now}); err != nil {
 		return fmt.Errorf("give all of the event back: %w", err)
 	}
 	if _, err := s.db.GiveBackAskOfEvent(ctx, tx, ticketsdb.GiveBackAskOfEventParams{EventID: e.ID, Now: &now}); err != nil {
 		return fmt.Errorf("ask for all orders: %w", err)
 	}
-	if err := s.mailHoldersTx(ctx, tx, e, mailCancelled, nil); err != nil {
+	if err := s.events.MailHoldersTx(ctx, tx, e, events.MailCancelled, nil); err != nil {
 		return err
 	}
 	return s.giveBackLaterTx(ctx, tx)
@@ -106,7 +99,7 @@ func (s *Service) refundAllTx(ctx context.Context, tx pgx.Tx, e event, now time.
 
 // cancellation is how far the money of a called off event has come.
 type cancellation struct {
-	event    event
+	event    events.Event
 	progress ticketsdb.GiveBackProgressRow
 	amount   money.Cents // given back since
 }
@@ -132,55 +125,4 @@ func (s *Service) cancellationOf(ctx context.Context, id objectid.ID) (c cancell
 	}
 	c.amount, err = s.payments.RefundedSince(ctx, s.pool, payments.ForOrder, orders, *c.event.CancelledAt)
 	return c, err
-}
-
-// guardCancelled keeps a called off event closed and where it is: 409 for an edit of its
-// time, place or sale.
-func guardCancelled(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	ids := make([]string, len(records))
-	for i, rec := range records {
-		ids[i] = rec.ID.String()
-	}
-	rows, err := ticketsdb.New().EventListOf(ctx, tx, ids)
-	if err != nil {
-		return fmt.Errorf("read events: %w", err)
-	}
-	for _, e := range rows {
-		if e.CancelledAt == nil {
-			continue
-		}
-		for _, rec := range records {
-			if rec.ID != e.ID {
-				continue
-			}
-			for field, now := range map[string]any{
-				"event_date": e.EventDate, "event_end_date": e.EventEndDate, "location": e.Location, "is_active": e.IsActive, "refund_until": e.RefundUntil,
-			} {
-				if value, ok := rec.Value(field); ok && !sameJSON(value, now) {
-					return fault.Conflict("%s stays as it is: the event is called off.", field).WithField(field)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// sameJSON compares a value of a body with that of a row, whose instants may be pointers.
-func sameJSON(a, b any) bool {
-	x, errX := json.Marshal(inUTC(a))
-	y, errY := json.Marshal(inUTC(b))
-	return errX == nil && errY == nil && string(x) == string(y)
-}
-
-func inUTC(v any) any {
-	switch t := v.(type) {
-	case time.Time:
-		return t.UTC().Truncate(time.Millisecond)
-	case *time.Time:
-		if t != nil {
-			return t.UTC().Truncate(time.Millisecond)
-		}
-		return nil
-	}
-	return v
 }

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"marquee/modules/tickets/events"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 type cancelEventInput struct {
@@ -30,12 +32,12 @@ type cancellationBody struct {
 }
 
 type refundProgress struct {
-	Orders   int64 `json:"orders" doc:"Paid orders, also those that were paid after the event was called off"`
-	Refunded int64 `json:"refunded" doc:"All of their money is back"`
-	Failed   int64 `json:"failed" doc:"Refused by the gateway: on the list of unapplied payments"`
-	Disputed int64 `json:"disputed" doc:"The money is with the payer's bank: nothing is refunded while the dispute is open, nor when it is lost"`
-	NotAsked int64 `json:"not_asked" doc:"Of on_request: nobody has asked for their money"`
-	Amount   reais `json:"amount" doc:"Given back, reais"`
+	Orders   int64        `json:"orders" doc:"Paid orders, also those that were paid after the event was called off"`
+	Refunded int64        `json:"refunded" doc:"All of their money is back"`
+	Failed   int64        `json:"failed" doc:"Refused by the gateway: on the list of unapplied payments"`
+	Disputed int64        `json:"disputed" doc:"The money is with the payer's bank: nothing is refunded while the dispute is open, nor when it is lost"`
+	NotAsked int64        `json:"not_asked" doc:"Of on_request: nobody has asked for their money"`
+	Amount   events.Reais `json:"amount" doc:"Given back, reais"`
 }
 
 // cancelEventNow answers POST /admin/events/{id}/cancel.
@@ -50,7 +52,7 @@ func (s *Service) cancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 	}
 	if until := in.Body.RefundUntil; until != nil {
 		switch {
-		case q.refund == refundAll:
+		case q.refund == events.RefundAll:
 			return nil, fault.InvalidAt("is of refund on_request alone", "body", "refund_until")
 		case !time.Time(*until).After(s.clock.Now()):
 			return nil, fault.InvalidAt("has to lie ahead", "body", "refund_until")
@@ -79,10 +81,10 @@ func (s *Service) cancellationAnswer(ctx context.Context, id objectid.ID) (*http
 	}
 	p := c.progress
 	return httpapi.OK(cancellationBody{
-		EventID: id, CancelledAt: httpapi.Time(*c.event.CancelledAt), Reason: text(c.event.CancelReason), Refund: text(c.event.CancelRefund),
+		EventID: id, CancelledAt: httpapi.Time(*c.event.CancelledAt), Reason: postgres.Text(c.event.CancelReason), Refund: postgres.Text(c.event.CancelRefund),
 		RefundUntil: httpapi.TimePtr(c.event.RefundUntil),
 		Progress: refundProgress{
-			Orders: p.Orders, Refunded: p.Refunded, Failed: p.Failed, Disputed: p.Disputed, NotAsked: p.NotAsked, Amount: reais(c.amount),
+			Orders: p.Orders, Refunded: p.Refunded, Failed: p.Failed, Disputed: p.Disputed, NotAsked: p.NotAsked, Amount: events.Reais(c.amount),
 		},
 	})
 }

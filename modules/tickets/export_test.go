@@ -1,4 +1,9 @@
 package tickets
 
+import "marquee/modules/tickets/events"
+
 // Base45Decode is for tests of what a door device does.
 var Base45Decode = base45Decode
+
+// Events is the room.
+func (s *Service) Events() *events.Store { return s.events }

@@ -17,6 +17,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/files"
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -40,13 +41,13 @@ func newService(t testing.TB, db *pgxpool.Pool) *Service {
 }
 
 // freeEvent makes a free event on sale.
-func freeEvent(t testing.TB, db *pgxpool.Pool, capacity int) event {
+func freeEvent(t testing.TB, db *pgxpool.Pool, capacity int) events.Event {
 	t.Helper()
 	id := objectid.New()
 	_, err := db.Exec(t.Context(), `INSERT INTO tickets.events (id, title, event_date, capacity, is_sale_box_office) VALUES ($1, 'Premiere', $2, $3, true)`,
 		id, time.Now().Add(24*time.Hour), capacity)
 	require.NoError(t, err)
-	return event{ID: id}
+	return events.Event{ID: id}
 }
 
 func buyer(n int) accounts.Customer {
@@ -56,7 +57,7 @@ func buyer(n int) accounts.Customer {
 
 // rush lets many buyers at one event at once, half of them past the gate as other
 // processes are, and returns how many have a ticket.
-func rush(t *testing.T, s *Service, e event, buyers int) (served int) {
+func rush(t *testing.T, s *Service, e events.Event, buyers int) (served int) {
 	t.Helper()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -107,7 +108,7 @@ func TestOnePersonsOrdersAreCountedAcrossProcesses(t *testing.T) {
 	require.Equal(t, 10, rows)
 }
 
-func counts(t *testing.T, db *pgxpool.Pool, e event) (issued, rows int) {
+func counts(t *testing.T, db *pgxpool.Pool, e events.Event) (issued, rows int) {
 	t.Helper()
 	require.NoError(t, db.QueryRow(t.Context(), `SELECT tickets_issued, (SELECT count(*) FROM tickets.tickets t WHERE t.event_id = e.id AND holds_place)
 		FROM tickets.events e WHERE id = $1`, e.ID).Scan(&issued, &rows))
@@ -131,7 +132,7 @@ func TestWithoutTheLockTheConditionStillHolds(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	s := newService(t, db)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (event, holdings, error) {
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error) {
 		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
 		return read, holdings{}, err
 	}
@@ -152,7 +153,7 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	require.NoError(t, err)
 	var barrier sync.WaitGroup
 	barrier.Add(2)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (event, holdings, error) {
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error) {
 		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
 		barrier.Done()
 		barrier.Wait() // both have seen the last place free
@@ -182,7 +183,7 @@ func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
 	var in atomic.Int32
 	for range 3 {
 		all.Go(func() {
-			_, err := s.useTicket(t.Context(), r.tickets[0], func(tx pgx.Tx) (ticket, error) {
+			_, err := s.useTicket(t.Context(), r.tickets[0], func(tx pgx.Tx) (events.Ticket, error) {
 				read, err := s.db.TicketGet(t.Context(), tx, r.tickets[0])
 				looked.Done()
 				looked.Wait() // all have seen it available
@@ -226,7 +227,7 @@ func TestAnOrderTooLargeDoesNotKeepOthersOut(t *testing.T) {
 func TestAPanicInTheGateIsAnError(t *testing.T) {
 	t.Parallel()
 	g := newGate(func(context.Context, []wish) []reservation { panic("boom") })
-	require.ErrorContains(t, g.enter(t.Context(), wish{event: event{ID: objectid.New()}}).err, "boom")
+	require.ErrorContains(t, g.enter(t.Context(), wish{event: events.Event{ID: objectid.New()}}).err, "boom")
 	require.Empty(t, g.waiting[""])
 }
 

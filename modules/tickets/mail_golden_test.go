@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/tickets/events"
 	"marquee/platform/mail"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -63,8 +64,8 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			template string
 			data     eventMail
 		}{
-			"event-cancelled": {mailCancelled, off}, "event-cancelled-on-request": {mailCancelled, asked}, "event-cancelled-free": {mailCancelled, gratis},
-			"event-moved": {mailMoved, moved}, "event-moved-account": {mailMoved, account},
+			"event-cancelled": {events.MailCancelled, off}, "event-cancelled-on-request": {events.MailCancelled, asked}, "event-cancelled-free": {events.MailCancelled, gratis},
+			"event-moved": {events.MailMoved, moved}, "event-moved-account": {events.MailMoved, account},
 		} {
 			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)

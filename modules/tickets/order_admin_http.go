@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -35,7 +36,7 @@ type orderRefundBody struct {
 	Message         string          `json:"message"`
 	Order           orderBody       `json:"order"`
 	RefundID        *objectid.ID    `json:"refund_id" nullable:"true" doc:"Null when no money had to be given back"`
-	RefundAmount    reais           `json:"refund_amount" doc:"Reais"`
+	RefundAmount    events.Reais    `json:"refund_amount" doc:"Reais"`
 	TicketIDs       []objectid.ID   `json:"ticket_ids" doc:"The tickets whose share it gives back"`
 	GatewayResponse json.RawMessage `json:"gateway_response"`
 }
@@ -131,7 +132,7 @@ func (s *Service) orderRefundAnswer(ctx context.Context, id objectid.ID, out *pa
 	if out.Refund.Status != payments.RefundDone {
 		body.Message = "The refund is under way at the gateway."
 	}
-	body.RefundID, body.RefundAmount = &out.Refund.ID, reais(out.Refund.Amount)
+	body.RefundID, body.RefundAmount = &out.Refund.ID, events.Reais(out.Refund.Amount)
 	if len(out.Response) > 0 {
 		body.GatewayResponse = out.Response
 	}

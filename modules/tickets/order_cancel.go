@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/audit"
@@ -43,14 +44,14 @@ func (s *Service) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)
 	}
-	used := slices.ContainsFunc(tickets, func(t ticket) bool { return t.Status == state.Consumed })
+	used := slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed })
 	if used && !q.Consumed {
 		return nil, fault.Conflict("Tickets of the order were used: include_consumed cancels it all the same.").WithField("include_consumed")
 	}
 	if o.TotalCents == 0 {
 		return nil, s.cancelFree(ctx, o.ID, q)
 	}
-	if !slices.ContainsFunc(tickets, func(t ticket) bool { return t.RefundID == nil }) {
+	if !slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.RefundID == nil }) {
 		return nil, nil //nolint:nilnil // all of it is given back, or on its way
 	}
 	refund, err := s.RefundTickets(ctx, q)
@@ -84,7 +85,7 @@ func (s *Service) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund
 		if err := auditCancelTx(ctx, tx, id, q.Reason); err != nil {
 			return err
 		}
-		if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+		if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 			return fmt.Errorf("lock event: %w", err)
 		}
 		err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "cancelled", Now: s.clock.Now()})

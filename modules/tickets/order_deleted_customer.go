@@ -11,6 +11,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // isGoneTx reports whether the customer has deleted the account. It holds their row, so
@@ -36,7 +37,7 @@ func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		return err
 	}
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
+	"marquee/platform/postgres"
 )
 
 // Why a ticket opens no door although it is neither used nor expired, as the SQL function
@@ -40,7 +41,7 @@ func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if _, loses := state.Next(o.State, state.DisputeLost); !lost || !loses {
 		return nil
 	}
-	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: blockedPayment, Now: s.clock.Now()})
@@ -60,7 +61,7 @@ func (s *Service) disputesTx(ctx context.Context, tx pgx.Tx, o order) (open, los
 		return false, false, fmt.Errorf("read payments: %w", err)
 	}
 	for _, p := range paid {
-		if p.Payment.ID != text(o.GatewayPaymentID) {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
 			continue
 		}
 		for _, d := range disputes {

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // appliers say what each kind of event does to the order it is about, which is
@@ -47,7 +48,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
 		return payments.Asked(nil, askedLive), err
 	}
-	if text(o.Gateway) != string(e.Gateway) {
+	if postgres.Text(o.Gateway) != string(e.Gateway) {
 		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, "the order is of the other gateway")
 	}
 	// Refunds and disputes lock their ledger first, as the answer to a refund does.
@@ -135,7 +136,7 @@ func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, o *order, e paymen
 	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
 		return "another payment of the order", nil
 	}
-	return "", s.giveBackTx(ctx, tx, o, lost(text(o.PaymentMethod) == string(payments.MethodCard)))
+	return "", s.giveBackTx(ctx, tx, o, lost(postgres.Text(o.PaymentMethod) == string(payments.MethodCard)))
 }
 
 // lost is an event that says that nobody will pay.
@@ -146,7 +147,7 @@ func lost(declined bool) answer {
 // recordTx takes what an event says of refunds and disputes into the ledgers.
 func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o order, e payments.Event) error {
 	if e.Refund != nil {
-		paid := payments.Payment{Method: payments.Method(text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
+		paid := payments.Payment{Method: payments.Method(postgres.Text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}

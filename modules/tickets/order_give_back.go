@@ -71,7 +71,7 @@ func (s *Service) followGiveBackTx(ctx context.Context, tx pgx.Tx, o order, m or
 
 func (s *Service) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o order, m orderMoney, why state.GivenBack, r payments.Refund) error {
 	for _, p := range m.paid {
-		if p.Payment.ID != text(o.GatewayPaymentID) {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
 			continue
 		}
 		left, _ := m.left(p.Payment)
@@ -201,7 +201,7 @@ func (s *Service) givenBackOf(ctx context.Context, tx postgres.DB, o order, sinc
 		return 0, nil, err
 	}
 	for _, p := range m.paid {
-		if p.Payment.ID != text(o.GatewayPaymentID) {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
 			continue
 		}
 		amount += p.Payment.Amount

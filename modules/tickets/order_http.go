@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/collection"
@@ -130,7 +131,7 @@ func (s *Service) ticketIDsOf(ctx context.Context, db postgres.DB, orders ...obj
 func (s *Service) refundedOf(ctx context.Context, db postgres.DB, orders ...order) (map[objectid.ID]money.Cents, error) {
 	ids, own := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
 	for i, o := range orders {
-		ids[i], own[o.ID] = o.ID, text(o.GatewayPaymentID)
+		ids[i], own[o.ID] = o.ID, postgres.Text(o.GatewayPaymentID)
 	}
 	all, err := s.payments.RefundedPayments(ctx, db, payments.ForOrder, ids)
 	refunded := map[objectid.ID]money.Cents{}
@@ -147,7 +148,7 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 	if err != nil {
 		return nil, err
 	}
-	docs, _, err := Tickets.DocsTx(ctx, s.pool, tickets[o.ID])
+	docs, _, err := events.Tickets.DocsTx(ctx, s.pool, tickets[o.ID])
 	if err != nil {
 		return nil, err
 	}
@@ -163,12 +164,12 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
-	if o.State == state.Paid && text(e.CancelRefund) != refundAll {
+	if o.State == state.Paid && postgres.Text(e.CancelRefund) != events.RefundAll {
 		until, _ := s.withdrawalUntil(e, o)
 		body.WithdrawalUntil = httpapi.TimePtr(until)
 	}
 	if payable(o, s.clock.Now()) && e.CancelledAt == nil {
-		body.Pix = pixBodyOf(o, payments.PixCharge{Payload: *o.PixPayload, EncodedImage: text(o.PixImage)})
+		body.Pix = pixBodyOf(o, payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)})
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -181,7 +182,7 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 func orderDetailSchema() *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets", "withdrawal_until"}, Properties: map[string]*huma.Schema{
 		"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
-		"tickets": {Type: huma.TypeArray, Items: Tickets.DocumentSchema()},
+		"tickets": {Type: huma.TypeArray, Items: events.Tickets.DocumentSchema()},
 		"withdrawal_until": {
 			Type: huma.TypeString, Format: "date-time", Nullable: true,
 			Description: "Until when the order may be given back (POST /me/ticket-orders/{order_id}/withdraw); null where there is no such right",

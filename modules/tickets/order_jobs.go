@@ -58,7 +58,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(refunds, err, s.queueRefund)
 	_, err = s.db.DeclineDeleteOld(ctx, s.pool, now.Add(-s.cfg.DeclineWindow-keepDeclines))
 	_, forgot := s.db.OrderForgetHolders(ctx, s.pool, now)
-	return errors.Join(failed, err, forgot, s.ExpireEnded(ctx), s.queueGiveBacks(ctx))
+	return errors.Join(failed, err, forgot, s.events.ExpireEnded(ctx), s.queueGiveBacks(ctx))
 }
 
 // each runs a step for all ids, some at a time. One that fails is tried again by
@@ -96,7 +96,7 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if o.GatewayPaymentID != nil {
-		gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
+		gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil {
 		return err
 	}
-	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(text(o.Gateway)), paymentID)
+	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(postgres.Text(o.Gateway)), paymentID)
 	if err != nil || paid == nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (s *Service) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, pay
 	switch {
 	case o.State == state.RefundDue:
 		return s.returnedTx(ctx, tx, &o)
-	case text(o.GatewayPaymentID) == paymentID:
+	case postgres.Text(o.GatewayPaymentID) == paymentID:
 		return nil // the refund's webhook was faster, and has told the buyer
 	}
 	return s.mailLaterTx(ctx, tx, id, mailRefund)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
@@ -34,7 +35,7 @@ type holder struct{ taxID, email, address []byte }
 
 // holderOf tells who takes places of an event. The address is a network: the IPv4
 // address, or the /64 of an IPv6 address.
-func (s *Service) holderOf(ctx context.Context, e event, c accounts.Customer, b *Buyer) holder {
+func (s *Service) holderOf(ctx context.Context, e events.Event, c accounts.Customer, b *Buyer) holder {
 	taxID := c.TaxID
 	if taxID == "" && b != nil {
 		taxID = b.TaxID
@@ -54,7 +55,7 @@ func (s *Service) holderMAC(kind string, event objectid.ID, value string) []byte
 }
 
 // keptWith is what of it is written with an order: only what a limit asks for.
-func (h holder) keptWith(o order, e event) holder {
+func (h holder) keptWith(o order, e events.Event) holder {
 	switch {
 	case o.State == state.Reserved:
 		return h
@@ -97,7 +98,7 @@ type holding struct{ unpaid, taken int }
 type holdings map[subject]holding
 
 // lockAndCount locks the event and counts in the same statement.
-func (s *Service) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []wish) (event, holdings, error) {
+func (s *Service) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error) {
 	p := ticketsdb.EventLockForSaleParams{ID: wishes[0].event.ID}
 	held := holdings{}
 	var asked [4][]subject
@@ -115,7 +116,7 @@ func (s *Service) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []wish) (e
 	p.TaxIds, p.Emails, p.Addresses = keysOf(asked[byTaxID]), keysOf(asked[byEmail]), keysOf(asked[byAddress])
 	row, err := s.db.EventLockForSale(ctx, tx, p)
 	if err != nil {
-		return event{}, nil, err
+		return events.Event{}, nil, err
 	}
 	if counted := row.Held; len(counted) > 0 {
 		for _, kind := range asked {
@@ -125,7 +126,7 @@ func (s *Service) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []wish) (e
 			}
 		}
 	}
-	return event{
+	return events.Event{
 		ID: row.ID, Title: row.Title, EndsAt: row.EndsAt, Capacity: row.Capacity, TicketsIssued: row.TicketsIssued, TicketValueCents: row.TicketValueCents,
 		IsSaleBoxOffice: row.IsSaleBoxOffice, ImageID: row.ImageID, IsActive: row.IsActive,
 		MaxPerPerson: row.MaxPerPerson, PlacesUnpaid: row.PlacesUnpaid, PlacesUnpaidGuests: row.PlacesUnpaidGuests,
@@ -141,7 +142,7 @@ func keysOf(subjects []subject) [][]byte {
 }
 
 // add counts an order that has got its places, for those behind it.
-func (all holdings) add(e *event, w wish) {
+func (all holdings) add(e *events.Event, w wish) {
 	e.TicketsIssued += int32(w.quantity) //nolint:gosec // at most MaxQuantity
 	unpaid := 0
 	if w.gateway != nil {
@@ -172,7 +173,7 @@ func (all holdings) ofPerson(w wish) holding {
 // event sells to one (409), or more would be held unpaid than may be by one person, from
 // one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free but for
 // theirs, rounded up, so that the last one can be bought.
-func (s *Service) withinLimits(e event, held holdings, w wish) error {
+func (s *Service) withinLimits(e events.Event, held holdings, w wish) error {
 	person := held.ofPerson(w)
 	if e.MaxPerPerson != nil && person.taken+w.quantity > int(*e.MaxPerPerson) {
 		return errTooManyForOne(e)
@@ -202,10 +203,10 @@ func (s *Service) withinLimits(e event, held holdings, w wish) error {
 }
 
 // crowded reports whether so many places are held unpaid that new ones are held shorter.
-func (s *Service) crowded(e event) bool {
+func (s *Service) crowded(e events.Event) bool {
 	return !s.cfg.NoHoldLimits && e.Capacity != nil && 100*int64(e.PlacesUnpaid) > crowdedPercent*int64(*e.Capacity)
 }
 
-func errTooManyForOne(e event) *fault.Error {
+func errTooManyForOne(e events.Event) *fault.Error {
 	return fault.Conflict("One person can have at most %s of this event, paid for or waiting for payment.", fault.Count(int(*e.MaxPerPerson), "place")).WithField("quantity")
 }

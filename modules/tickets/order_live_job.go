@@ -41,7 +41,7 @@ func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, o order, e payments
 	if e.Kind != payments.PaymentWasSettled || p == nil || e.IsProof() {
 		return false, nil
 	}
-	ordered := text(o.Gateway) == string(e.Gateway) && text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
+	ordered := postgres.Text(o.Gateway) == string(e.Gateway) && postgres.Text(o.GatewayPaymentID) == p.ID && int64(p.Amount) == o.TotalCents
 	if ordered {
 		return false, nil
 	}
@@ -108,14 +108,14 @@ func (s *Service) lookLater(ctx context.Context, a LiveMoneyArgs, why error) err
 
 // isOtherAmount reports whether money of gateway A is not the order's price.
 func isOtherAmount(o order, p payments.Payment) bool {
-	return text(o.Gateway) == string(payments.GWA) && p.Status == payments.PaymentSettled && int64(p.Amount) != o.TotalCents
+	return postgres.Text(o.Gateway) == string(payments.GWA) && p.Status == payments.PaymentSettled && int64(p.Amount) != o.TotalCents
 }
 
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
 // the order's own charge nobody can pay that any more, and the places are free again.
 func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *order, p payments.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: payments.GatewayName(text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: payments.GatewayName(postgres.Text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
@@ -126,7 +126,7 @@ func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *order, p 
 			return err
 		}
 	}
-	if text(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
+	if postgres.Text(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
 		return nil
 	}
 	return s.giveBackTx(ctx, tx, o, answer{ranOut: true})

@@ -79,7 +79,7 @@ func (s *Service) offerable(ctx context.Context, o order, a answer) (answer, err
 	if payable(after, now) && !a.pix.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return a, nil
 	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
+	gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
 	if err != nil {
 		return a, err
 	}
@@ -116,7 +116,7 @@ func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if !open {
-			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOf(id), Customer: o.CustomerID, Gateway: text(o.Gateway)}); err != nil {
+			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOf(id), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway)}); err != nil {
 				return err
 			}
 		}
@@ -127,12 +127,12 @@ func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
 // ask looks at the gateway for what the order's call may have made.
 func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err error) {
 	ctx = payments.Background(ctx)
-	gateway, err := s.payments.Gateway(payments.GatewayName(text(o.Gateway)))
+	gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
 	if err != nil {
 		return a, false, err
 	}
-	payer := payments.Payer{CustomerID: o.CustomerID, GatewayID: text(o.GatewayCustomerID)}
-	if text(o.PaymentMethod) == string(payments.MethodPix) {
+	payer := payments.Payer{CustomerID: o.CustomerID, GatewayID: postgres.Text(o.GatewayCustomerID)}
+	if postgres.Text(o.PaymentMethod) == string(payments.MethodPix) {
 		charge, ok, err := gateway.FindPix(ctx, s.pixTerms(o, payer, ""))
 		return answer{pix: &charge}, ok, err
 	}

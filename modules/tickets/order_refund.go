@@ -36,7 +36,7 @@ func (s *Service) moneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (
 // beside it bought nothing, and may be kept.
 func (m orderMoney) whole(o order) bool {
 	for _, p := range m.paid {
-		if p.Payment.ID != text(o.GatewayPaymentID) {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
 			continue
 		}
 		left := p.Payment.Amount
@@ -94,7 +94,7 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if _, returns := state.Next(o.State, state.MoneyReturned); !returns || !m.whole(*o) {
 		return nil
 	}
-	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	if err := s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.clock.Now()}); err != nil {
@@ -102,7 +102,7 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	}
 	due := o.State == state.RefundDue
 	err = s.moveTx(ctx, tx, o, state.MoneyReturned, func(o *order) {
-		o.PaymentStatus = refundedStatus(payments.GatewayName(text(o.Gateway)))
+		o.PaymentStatus = refundedStatus(payments.GatewayName(postgres.Text(o.Gateway)))
 	})
 	if err != nil || !due {
 		return err
@@ -114,7 +114,7 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 // same. As long as it does not, the order stays among those whose refund is due.
 func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	err := s.moveTx(ctx, tx, o, state.RefundBounced, func(o *order) {
-		o.PaymentStatus = settledStatus(payments.GatewayName(text(o.Gateway)))
+		o.PaymentStatus = settledStatus(payments.GatewayName(postgres.Text(o.Gateway)))
 	})
 	if err != nil || o.GatewayPaymentID == nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error 
 // by one job a failure.
 func (s *Service) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o order, m orderMoney) error {
 	for _, p := range m.paid {
-		if p.Payment.ID == text(o.GatewayPaymentID) {
+		if p.Payment.ID == postgres.Text(o.GatewayPaymentID) {
 			continue
 		}
 		left, bounced := m.left(p.Payment)

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
@@ -21,7 +22,7 @@ import (
 
 // wish is a purchase before anything is written.
 type wish struct {
-	event        event
+	event        events.Event
 	customer     accounts.Customer
 	payer        payments.Payer   // with GatewayID; empty for a free event
 	gateway      payments.Gateway // nil for a free event
@@ -38,18 +39,6 @@ type reservation struct {
 	order   order
 	tickets []objectid.ID
 	err     error
-}
-
-// sellable says why an event is not for sale: 400 not for sale, 400 over
-// (specification, Purchase errors); nil when it is.
-func sellable(e event, now time.Time) error {
-	if !e.IsSaleBoxOffice || !e.IsActive {
-		return fault.Bad("The event is not for sale.").WithField("event_id")
-	}
-	if !e.EndsAt.After(now) {
-		return errEnded().WithField("event_id")
-	}
-	return nil
 }
 
 // reserve holds the places of a purchase in a short transaction of its own, alone
@@ -83,8 +72,8 @@ func (s *Service) reserveMany(ctx context.Context, wishes []wish) []reservation 
 
 func reserveFault(err error) error {
 	switch {
-	case postgres.Constraint(err) == constraintCapacity:
-		return errSoldOut()
+	case postgres.Constraint(err) == events.ConstraintCapacity:
+		return events.ErrSoldOut()
 	case postgres.IsNoRows(err):
 		return fault.NotFound("Event")
 	}
@@ -112,19 +101,19 @@ func (s *Service) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) er
 	for _, w := range wishes {
 		buyers[w.customer.ID] = w.customer
 	}
-	return s.keepNamesTx(ctx, tx, buyers)
+	return s.events.KeepNamesTx(ctx, tx, buyers)
 }
 
 // seat gives places as long as there are any, within the limits of what one buyer and
 // all guests may hold: an order that is too large for what is left is refused, a smaller
 // one behind it is not.
-func (s *Service) seat(e event, held holdings, wishes []wish) []reservation {
+func (s *Service) seat(e events.Event, held holdings, wishes []wish) []reservation {
 	now := s.clock.Now()
 	results := make([]reservation, len(wishes))
 	for i, w := range wishes {
-		err := sellable(e, now)
+		err := events.Sellable(e, now)
 		if err == nil && e.Capacity != nil && int(e.TicketsIssued)+w.quantity > int(*e.Capacity) {
-			err = errSoldOut()
+			err = events.ErrSoldOut()
 		}
 		if err == nil && (w.gateway == nil) != (priceOf(e) == 0) {
 			err = fault.Conflict("The price of the event has just changed. Look again, please.")
@@ -142,14 +131,14 @@ func (s *Service) seat(e event, held holdings, wishes []wish) []reservation {
 	return results
 }
 
-func priceOf(e event) int64 {
+func priceOf(e events.Event) int64 {
 	if e.TicketValueCents == nil {
 		return 0
 	}
 	return *e.TicketValueCents
 }
 
-func (s *Service) newOrder(e event, w wish, now time.Time) order {
+func (s *Service) newOrder(e events.Event, w wish, now time.Time) order {
 	o := order{
 		ID: objectid.At(now), CustomerID: w.customer.ID, EventID: e.ID, Quantity: int32(w.quantity), //nolint:gosec // at most MaxQuantity
 		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin, CreatedAt: now, UpdatedAt: now,
@@ -159,7 +148,7 @@ func (s *Service) newOrder(e event, w wish, now time.Time) order {
 		return o
 	}
 	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, openStatus(w.gateway.Name(), w.method), true
-	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(string(w.gateway.Name())), new(string(w.method)), filled(w.payer.GatewayID)
+	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(string(w.gateway.Name())), new(string(w.method)), postgres.Filled(w.payer.GatewayID)
 	o.RecoveryAt = new(now.Add(adoptAfter))
 	o.HoldUntil = new(s.holdUntil(e, w.method, now))
 	return o
@@ -167,7 +156,7 @@ func (s *Service) newOrder(e event, w wish, now time.Time) order {
 
 // holdUntil is when unpaid places are given back: never later than the event, and
 // sooner while many are held unpaid.
-func (s *Service) holdUntil(e event, method payments.Method, now time.Time) time.Time {
+func (s *Service) holdUntil(e events.Event, method payments.Method, now time.Time) time.Time {
 	until := now.Add(s.cfg.PixTTL)
 	switch {
 	case method == payments.MethodCard:
@@ -182,7 +171,7 @@ func (s *Service) holdUntil(e event, method payments.Method, now time.Time) time
 }
 
 // writeTx inserts the orders that have places, with their tickets.
-func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish, results []reservation) error {
+func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []wish, results []reservation) error {
 	p := ticketsdb.OrderReserveParams{EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.clock.Now()}
 	if e.ImageID != nil {
 		p.ImageID = new(e.ImageID.String())
@@ -197,7 +186,7 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e event, wishes []wish
 		o := r.order
 		byID[o.ID.String()], attempts[o.ID.String()] = r, wishes[i].attempt
 		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()), append(p.Quantities, o.Quantity)
-		p.Gateways, p.Methods = append(p.Gateways, text(o.Gateway)), append(p.Methods, text(o.PaymentMethod))
+		p.Gateways, p.Methods = append(p.Gateways, postgres.Text(o.Gateway)), append(p.Methods, postgres.Text(o.PaymentMethod))
 		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
 		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
 		p.Unproved = append(p.Unproved, !wishes[i].withoutLogin && wishes[i].unproved)
@@ -235,7 +224,7 @@ func openingsOf(results []reservation) []intent.Opening {
 	var all []intent.Opening
 	for _, r := range results {
 		if r.err == nil && r.order.IntentOpen {
-			all = append(all, intent.Opening{Ref: intentOf(r.order.ID), Customer: r.order.CustomerID, Gateway: text(r.order.Gateway), CallTime: callTime})
+			all = append(all, intent.Opening{Ref: intentOf(r.order.ID), Customer: r.order.CustomerID, Gateway: postgres.Text(r.order.Gateway), CallTime: callTime})
 		}
 	}
 	return all

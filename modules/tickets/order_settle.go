@@ -158,7 +158,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
-		if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(text(o.Gateway)), o.ID.String(), p.ID); err != nil {
+		if err := s.payments.ReplayWaitingTx(ctx, tx, payments.GatewayName(postgres.Text(o.Gateway)), o.ID.String(), p.ID); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 	case payments.PaymentSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case payments.PaymentFailed, payments.PaymentGone:
-		a.declined = text(o.PaymentMethod) == string(payments.MethodCard)
+		a.declined = postgres.Text(o.PaymentMethod) == string(payments.MethodCard)
 		return s.giveBackTx(ctx, tx, o, a)
 	case payments.PaymentPending:
 		if open && a.pix != nil && a.end.by == byLook && payable(*o, s.clock.Now()) {
@@ -192,12 +192,12 @@ func closeIntent(o *order) { o.IntentOpen, o.RecoveryAt = false, nil }
 // never in neither and never in both. Repetitions change nothing.
 func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p payments.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: payments.GatewayName(text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
+		Gateway: payments.GatewayName(postgres.Text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
 	}
-	if text(o.GatewayPaymentID) != p.ID {
+	if postgres.Text(o.GatewayPaymentID) != p.ID {
 		if !first {
 			return nil
 		}
@@ -289,7 +289,7 @@ const (
 // The order's own job refunds it, and shows there when it cannot.
 func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, o order, p payments.Payment, kind payments.UnappliedKind, note string) error {
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: kind, Gateway: payments.GatewayName(text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+		Kind: kind, Gateway: payments.GatewayName(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: note,
 	})
 	return err
@@ -317,7 +317,7 @@ func (s *Service) paidTx(ctx context.Context, tx pgx.Tx, o order) error {
 // have lost them, as long as there are any. Seated is false, and nothing is
 // changed, when there are too few, the event is over or called off.
 func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, err error) {
-	e, err := s.lockEvent(ctx, tx, event{ID: o.EventID})
+	e, err := s.events.LockTx(ctx, tx, o.EventID)
 	if err != nil {
 		return false, fmt.Errorf("lock event: %w", err)
 	}
@@ -363,7 +363,7 @@ func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer)
 	if _, ok := state.Next(o.State, state.GiveBack); !ok {
 		return s.saveTx(ctx, tx, o, closeIntent, a.end)
 	}
-	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	var err error
@@ -381,7 +381,7 @@ func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer)
 		}
 	}
 	return s.moveTx(ctx, tx, o, state.GiveBack, func(o *order) {
-		o.PaymentStatus = endStatus(payments.GatewayName(text(o.Gateway)))
+		o.PaymentStatus = endStatus(payments.GatewayName(postgres.Text(o.Gateway)))
 		o.PixPayload, o.PixImage = nil, nil
 		if o.GatewayPaymentID == nil && a.pix != nil {
 			o.GatewayPaymentID = &a.pix.Payment.ID

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
@@ -99,7 +100,7 @@ func (s *Service) mayWithdraw(ctx context.Context, o order) (state.GivenBack, er
 	if until != nil {
 		ends = " The right of withdrawal ends at " + until.UTC().Format(time.RFC3339) + "."
 	}
-	used := slices.ContainsFunc(tickets, func(t ticket) bool { return t.Status == state.Consumed })
+	used := slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed })
 	switch {
 	case o.State == state.Lost || o.DisputedAt != nil:
 		return "", errNoWithdrawal("The order's payment is disputed: the bank decides about the money." + ends)
@@ -122,10 +123,10 @@ func errNoWithdrawal(message string) error {
 // that of its payment, and WithdrawalBefore the event at the latest; whatever these limits,
 // until refund_until of an event that was moved or called off; a free order until its event
 // begins. Nil where there is no such right.
-func (s *Service) withdrawalUntil(e event, o order) (*time.Time, state.GivenBack) {
+func (s *Service) withdrawalUntil(e events.Event, o order) (*time.Time, state.GivenBack) {
 	now := s.clock.Now()
 	switch {
-	case e.CancelledAt != nil && text(e.CancelRefund) == refundAll:
+	case e.CancelledAt != nil && postgres.Text(e.CancelRefund) == events.RefundAll:
 		return new(now.Add(time.Hour)), state.EventCancelled // without an end
 	case e.CancelledAt != nil:
 		return e.RefundUntil, state.EventCancelled

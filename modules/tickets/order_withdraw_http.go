@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"marquee/modules/tickets/events"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -14,7 +15,7 @@ import (
 
 // withdrawalBody is the answer of open-shapes, section 5, number 9.
 type withdrawalBody struct {
-	RefundAmount reais         `json:"refund_amount" doc:"Reais, as the order's own amounts"`
+	RefundAmount events.Reais  `json:"refund_amount" doc:"Reais, as the order's own amounts"`
 	RefundedAt   *httpapi.Time `json:"refunded_at" nullable:"true" doc:"Null until the gateway has given all of it back, and where nothing was paid"`
 	Status       string        `json:"status" enum:"cancelled,refunding,refunded" doc:"cancelled: nothing was paid, and the places are free"`
 }
@@ -33,7 +34,7 @@ func withdrawalOutput(w withdrawal, err error) (*httpapi.Output[withdrawalBody],
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(withdrawalBody{RefundAmount: reais(w.amount), RefundedAt: httpapi.TimePtr(w.refundedAt), Status: w.status})
+	return httpapi.OK(withdrawalBody{RefundAmount: events.Reais(w.amount), RefundedAt: httpapi.TimePtr(w.refundedAt), Status: w.status})
 }
 
 // recallWithdrawal tells what became of a request that was cut off (httpapi.Idempotent).

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -83,11 +84,11 @@ func (s *Service) prepare(ctx context.Context, p purchase) (w wish, instrument p
 	if err != nil {
 		return w, instrument, fmt.Errorf("read event: %w", err)
 	}
-	if err := sellable(e, s.clock.Now()); err != nil {
+	if err := events.Sellable(e, s.clock.Now()); err != nil {
 		return w, instrument, err
 	}
 	if e.Capacity != nil && int(e.TicketsIssued)+p.quantity > int(*e.Capacity) {
-		return w, instrument, errSoldOut()
+		return w, instrument, events.ErrSoldOut()
 	}
 	if e.MaxPerPerson != nil && p.quantity > int(*e.MaxPerPerson) {
 		return w, instrument, errTooManyForOne(e)
@@ -165,7 +166,7 @@ func (s *Service) customerOf(ctx context.Context, p purchase, free bool) (accoun
 // account that was there before; the gateway gets it where the account has none.
 func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer, b *Buyer) (payments.Payer, error) {
 	p := payments.Payer{
-		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gateway.Name())], Name: nameOf(c), Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gateway.Name())], Name: events.NameOf(c), Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
 	}
 	if b != nil {
 		if p.TaxID == "" {
@@ -214,7 +215,7 @@ func (s *Service) withoutAnswer(ctx context.Context, o order, err error) error {
 	case errors.As(err, &rejected), errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrUnsupported):
 		return s.giveUp(ctx, o, intent.Refused, err)
 	}
-	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", text(o.Gateway)), slog.Any("error", err))
+	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", postgres.Text(o.Gateway)), slog.Any("error", err))
 	if err := s.intents.NotKnown(ctx, intentOf(o.ID), err); err != nil {
 		s.log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("order_id", o.ID.String()), slog.Any("error", err))
 	}
@@ -255,7 +256,7 @@ func (s *Service) giveUp(ctx context.Context, o order, how intent.State, why err
 	var declined *payments.Declined
 	if errors.As(why, &declined) {
 		field := "credit_card"
-		if text(o.Gateway) == string(payments.GWB) {
+		if postgres.Text(o.Gateway) == string(payments.GWB) {
 			field = "payment_method_id"
 		}
 		message := declined.Message

@@ -7,10 +7,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/platform/taxid"
 )
 
@@ -20,9 +22,9 @@ type orderBody struct {
 	CustomerID       objectid.ID   `json:"customer_id"`
 	EventID          objectid.ID   `json:"event_id"`
 	Quantity         int32         `json:"quantity"`
-	UnitPrice        reais         `json:"unit_price"`
-	Total            reais         `json:"total"`
-	Refunded         reais         `json:"refunded" doc:"What of it was given back"`
+	UnitPrice        events.Reais  `json:"unit_price"`
+	Total            events.Reais  `json:"total"`
+	Refunded         events.Reais  `json:"refunded" doc:"What of it was given back"`
 	Gateway          *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
 	PaymentMethod    *string       `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
 	GatewayPaymentID *string       `json:"gateway_payment_id" nullable:"true"`
@@ -36,7 +38,7 @@ type orderBody struct {
 
 func orderBodyOf(o order, tickets []objectid.ID, refunded money.Cents) orderBody {
 	return orderBody{
-		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: reais(o.UnitPriceCents), Total: reais(o.TotalCents), Refunded: reais(refunded),
+		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents), Refunded: events.Reais(refunded),
 		Gateway: o.Gateway, PaymentMethod: o.PaymentMethod, GatewayPaymentID: o.GatewayPaymentID, PaymentStatus: o.PaymentStatus, Status: "pending",
 		TicketIDs: append([]objectid.ID{}, tickets...), CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), WithoutLogin: o.WithoutLogin,
 	}
@@ -93,7 +95,7 @@ func purchaseBodyOf(r receipt) purchaseBody {
 	if r.order.State == state.Paid {
 		body.Payment.Status = statusConfirmed
 	}
-	if text(r.order.PaymentMethod) == string(payments.MethodPix) {
+	if postgres.Text(r.order.PaymentMethod) == string(payments.MethodPix) {
 		body.Payment.BillingType = "PIX"
 	}
 	if r.pix != nil {

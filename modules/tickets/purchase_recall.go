@@ -11,6 +11,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // recall tells what became of the order of a purchase that was cut off
@@ -30,7 +31,7 @@ func (s *Service) recall(ctx context.Context, orderID objectid.ID) (receipt, err
 	tickets, err := s.ticketIDsOf(ctx, s.pool, o.ID)
 	r := receipt{order: o, tickets: tickets[o.ID]}
 	if o.PixPayload != nil {
-		r.pix = &payments.PixCharge{Payload: *o.PixPayload, EncodedImage: text(o.PixImage)}
+		r.pix = &payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)}
 	}
 	return r, err
 }

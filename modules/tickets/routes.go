@@ -3,28 +3,29 @@ package tickets
 import (
 	"net/http"
 
+	"marquee/modules/tickets/events"
 	"marquee/platform/httpapi"
 )
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	httpapi.Route(api, http.MethodGet, "/events", "event_list", httpapi.SignedIn, s.listEvents, Events.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/events", "event_create", httpapi.Admin, s.crud.Create(Events), Events.CreateDoc()...)
-	httpapi.Route(api, http.MethodPut, "/events", "event_update", httpapi.Admin, s.updateEvents, Events.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/events", "event_delete", httpapi.Admin, s.crud.Delete(Events), Events.DeleteDoc()...)
+	httpapi.Route(api, http.MethodGet, "/events", "event_list", httpapi.SignedIn, s.events.ListEvents, events.Events.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/events", "event_create", httpapi.Admin, s.crud.Create(events.Events), events.Events.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/events", "event_update", httpapi.Admin, s.events.UpdateEvents, events.Events.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/events", "event_delete", httpapi.Admin, s.crud.Delete(events.Events), events.Events.DeleteDoc()...)
 	httpapi.Route(api, http.MethodGet, "/events/{id}/checkin-bundle", "event_checkin_bundle", httpapi.Admin, s.checkinBundle,
 		httpapi.Summary("What a door device needs to check codes without network"))
 
-	envelope := httpapi.ResponseSchema(Tickets.EnvelopeSchema())
-	httpapi.Route(api, http.MethodGet, "/tickets", "ticket_list", httpapi.Admin, s.crud.List(Tickets.View), Tickets.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/tickets", "ticket_create", httpapi.Admin, s.createTicket, httpapi.Summary("Give a customer a ticket"), envelope)
-	httpapi.Route(api, http.MethodPut, "/tickets", "ticket_update", httpapi.Admin, s.updateTickets, Tickets.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/tickets", "ticket_delete", httpapi.Admin, s.crud.Delete(Tickets), Tickets.DeleteDoc()...)
+	envelope := httpapi.ResponseSchema(events.Tickets.EnvelopeSchema())
+	httpapi.Route(api, http.MethodGet, "/tickets", "ticket_list", httpapi.Admin, s.crud.List(events.Tickets.View), events.Tickets.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/tickets", "ticket_create", httpapi.Admin, s.events.CreateTicket, httpapi.Summary("Give a customer a ticket"), envelope)
+	httpapi.Route(api, http.MethodPut, "/tickets", "ticket_update", httpapi.Admin, s.events.UpdateTickets, events.Tickets.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/tickets", "ticket_delete", httpapi.Admin, s.crud.Delete(events.Tickets), events.Tickets.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPut, "/tickets/{ticket_id}/consume", "ticket_consume", httpapi.CustomerOrAdmin, s.consumeTicket, httpapi.Summary("Use a ticket"), envelope)
 	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr", "ticket_consume_qr", httpapi.Admin, s.consumeCode, httpapi.Summary("Use a ticket by its code"), envelope)
 	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr/batch", "ticket_consume_qr_batch", httpapi.Admin, s.consumeBatch, httpapi.Summary("Upload scans made without network"))
 
-	httpapi.Route(api, http.MethodGet, "/me/tickets", "me_ticket_list", httpapi.Customer, s.listOwnTickets, Tickets.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/me/tickets", "me_ticket_list", httpapi.Customer, s.events.ListOwnTickets, events.Tickets.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer, s.ticketCode, httpapi.Summary("A ticket's code"))
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, s.listOrders, httpapi.Summary("Own orders, newest first"))
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer, s.getOrder,
@@ -45,8 +46,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("Give an order back by the link in its mail"), httpapi.PerMinute(linksPerMinute))
 	api.Mount(http.MethodGet, httpapi.Prefix+withdrawalPath, "store_ticket_order_withdraw_get", httpapi.Public, s.withdrawalPage)
 
-	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.listStore, httpapi.Summary("Events on sale"))
-	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public, s.getStoreEvent, httpapi.Summary("An event on sale"))
+	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.events.ListStore, httpapi.Summary("Events on sale"))
+	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public, s.events.GetStoreEvent, httpapi.Summary("An event on sale"))
 	limit := httpapi.PerMinute(s.cfg.PerMinute)
 	repeat, repeatGuest := httpapi.Idempotent(s.recallPurchase, nil), httpapi.Idempotent(s.recallCheckout, guestOf)
 	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/card", "store_purchase_gwa_card", httpapi.Customer, s.buyCardA, limit, repeat)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/collection"
@@ -20,14 +21,14 @@ import (
 
 // consumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
 // else's ticket, 409 for one that is not available (open-shapes, section 4, 21).
-func (s *Service) consumeTicket(ctx context.Context, in *ticketInput) (*collection.Answer, error) {
+func (s *Service) consumeTicket(ctx context.Context, in *events.TicketInput) (*collection.Answer, error) {
 	caller := httpapi.CallerOf(ctx)
-	var t ticket
+	var t events.Ticket
 	var err error
 	if caller.IsAdmin() {
-		t, err = s.ticketByPath(ctx, in.TicketID)
+		t, err = s.events.TicketByPath(ctx, in.TicketID)
 	} else {
-		t, err = s.ownTicket(ctx, caller.ID, in.TicketID)
+		t, err = s.events.OwnTicket(ctx, caller.ID, in.TicketID)
 	}
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (s *Service) consumeTicket(ctx context.Context, in *ticketInput) (*collecti
 	if _, err := s.consume(ctx, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
 		return nil, err
 	}
-	return s.ticketAnswer(ctx, t.ID)
+	return s.events.TicketAnswer(ctx, t.ID)
 }
 
 type consumeCodeInput struct {
@@ -80,7 +81,7 @@ func (s *Service) consumeCode(ctx context.Context, in *consumeCodeInput) (*codeA
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.ticketAnswer(ctx, content.TicketID)
+	answer, err := s.events.TicketAnswer(ctx, content.TicketID)
 	if err != nil {
 		return nil, err
 	}
@@ -108,10 +109,10 @@ func errOtherEvent() *fault.Error {
 
 // consume uses a ticket once: of many at once, one is told that it was him. The
 // same nonce again is the same scan.
-func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (ticket, error) {
+func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
 	now := s.clock.Now()
-	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (ticket, error) {
-		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: filled(nonce), Reason: reason, ActorID: &actor})
+	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (events.Ticket, error) {
+		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: postgres.Filled(nonce), Reason: reason, ActorID: &actor})
 	})
 	if err == nil {
 		return t, nil
@@ -120,12 +121,12 @@ func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, rea
 		return t, fmt.Errorf("consume ticket: %w", err)
 	}
 	if t, err = s.db.TicketGet(ctx, s.pool, id); errors.Is(err, pgx.ErrNoRows) {
-		return t, errNoTicket()
+		return t, events.ErrNoTicket()
 	}
 	if err != nil {
 		return t, fmt.Errorf("read ticket: %w", err)
 	}
-	if t.Status == state.Consumed && nonce != "" && text(t.ConsumeNonce) == nonce {
+	if t.Status == state.Consumed && nonce != "" && postgres.Text(t.ConsumeNonce) == nonce {
 		return t, nil
 	}
 	block, err := s.db.TicketBlock(ctx, s.pool, id)
@@ -137,9 +138,9 @@ func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, rea
 
 // useTicket runs the compare-and-set that uses a ticket, for the audit trail to
 // tell of.
-func (s *Service) useTicket(ctx context.Context, id objectid.ID, use func(tx pgx.Tx) (ticket, error)) (t ticket, err error) {
+func (s *Service) useTicket(ctx context.Context, id objectid.ID, use func(tx pgx.Tx) (events.Ticket, error)) (t events.Ticket, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		return Tickets.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
+		return events.Tickets.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
 			t, err = use(tx)
 			return err
 		})
@@ -156,7 +157,7 @@ func (e *AlreadyConsumed) Error() string { return "ticket consumed at " + e.At.S
 // notAvailable says why a ticket does not open the door: blocked is what tickets.blocked
 // says of it, "" for nothing. The event may be over although the ticket has not expired
 // yet.
-func notAvailable(t ticket, blocked string) error {
+func notAvailable(t events.Ticket, blocked string) error {
 	switch t.Status {
 	case state.Available:
 		if blocked != "" {

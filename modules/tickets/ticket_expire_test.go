@@ -40,10 +40,10 @@ func TestATicketOfAPaidOrderDoesNotWait(t *testing.T) {
 	old := bought[0]
 	_, err := b.db.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'pending' WHERE id = $1", old)
 	require.NoError(t, err)
-	require.NoError(t, b.service.ExpireEnded(t.Context()))
+	require.NoError(t, b.service.Events().ExpireEnded(t.Context()))
 	require.Equal(t, "pending", b.ticketStatus(old), "not yet")
 	b.clock.Advance(31 * 24 * time.Hour)
-	require.NoError(t, b.service.ExpireEnded(t.Context()))
+	require.NoError(t, b.service.Events().ExpireEnded(t.Context()))
 	require.Equal(t, "expired", b.ticketStatus(old))
 	require.Equal(t, "pending", b.ticketStatus(open))
 	require.Equal(t, 2, b.issued(event))

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
@@ -121,7 +122,7 @@ func errNothingLeft(message string) error {
 }
 
 // choose gives the tickets that are meant.
-func (q TicketRefund) choose(tickets []ticket) ([]objectid.ID, error) {
+func (q TicketRefund) choose(tickets []events.Ticket) ([]objectid.ID, error) {
 	if q.TicketIDs != nil {
 		return q.chooseNamed(tickets)
 	}
@@ -145,10 +146,10 @@ func (q TicketRefund) choose(tickets []ticket) ([]objectid.ID, error) {
 	return nil, errNothingLeft("No ticket of the order is left to refund.")
 }
 
-func (q TicketRefund) chooseNamed(tickets []ticket) ([]objectid.ID, error) {
+func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error) {
 	var chosen []objectid.ID
 	for _, id := range q.TicketIDs {
-		i := slices.IndexFunc(tickets, func(t ticket) bool { return t.ID == id })
+		i := slices.IndexFunc(tickets, func(t events.Ticket) bool { return t.ID == id })
 		switch {
 		case i < 0:
 			return nil, fault.NotFound("Ticket").WithField("ticket_ids")
@@ -169,7 +170,7 @@ func (q TicketRefund) chooseNamed(tickets []ticket) ([]objectid.ID, error) {
 
 // ownPayment is the order's own payment and what of it is neither back nor on its way.
 func (s *Service) ownPayment(ctx context.Context, db postgres.DB, o order) (payments.LedgerPayment, money.Cents, error) {
-	paid, err := s.payments.FindPayment(ctx, db, payments.GatewayName(text(o.Gateway)), text(o.GatewayPaymentID))
+	paid, err := s.payments.FindPayment(ctx, db, payments.GatewayName(postgres.Text(o.Gateway)), postgres.Text(o.GatewayPaymentID))
 	if err != nil {
 		return payments.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
 	}
@@ -194,7 +195,7 @@ func (s *Service) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, ch
 	if err := refundable(o); err != nil {
 		return err
 	}
-	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	taken, err := s.db.TicketAskRefund(ctx, tx, ticketsdb.TicketAskRefundParams{
@@ -238,7 +239,7 @@ func (s *Service) followTicketsTx(ctx context.Context, tx pgx.Tx, o order, refun
 	if len(done)+len(failed) == 0 {
 		return nil
 	}
-	if _, err := s.lockEvent(ctx, tx, event{ID: o.EventID}); err != nil {
+	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	now := s.clock.Now()

@@ -13,11 +13,14 @@ import (
 	"marquee/modules/files"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/clock"
 	"marquee/platform/collection"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
 
@@ -124,11 +127,10 @@ type Service struct {
 	holders   []byte   // key of those who hold places
 	links     [][]byte // keys of the links by which guests give orders back, the signing one first
 	gate      *gate
+	events    *events.Store
 
-	// lockEvent reads the event and keeps others from issuing tickets to it.
-	lockEvent func(ctx context.Context, tx pgx.Tx, id event) (event, error)
-	// lockForSale does so for purchases of the event, and tells what their buyers hold of it.
-	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (event, holdings, error)
+	// lockForSale locks the event for purchases of it, and tells what their buyers hold of it.
+	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error)
 }
 
 // New makes the module and registers it with payments as the one that applies
@@ -147,10 +149,9 @@ func New(d Deps) *Service {
 		s.lists = d.Pool
 	}
 	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
-	s.lockEvent = func(ctx context.Context, tx pgx.Tx, e event) (event, error) {
-		row, err := s.db.EventLock(ctx, tx, e.ID)
-		return event(row), err
-	}
+	s.events = events.New(events.Deps{
+		Pool: d.Pool, Lists: s.lists, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files, Routes: s.crud,
+	})
 	s.lockForSale = s.lockAndCount
 	s.gate = newGate(s.reserveMany)
 	s.intents = d.Payments.Intents()
@@ -159,12 +160,40 @@ func New(d Deps) *Service {
 	return s
 }
 
-// event, order and ticket are rows as the database holds them.
-type (
-	event  = ticketsdb.EventGetRow
-	order  = ticketsdb.Order
-	ticket = ticketsdb.Ticket
-)
+// order is a row as the database holds it.
+type order = ticketsdb.Order
+
+// Issue is tickets to be issued without an order: by an admin, or by a promo code.
+type Issue = events.Issue
+
+// IssueTx issues tickets (events.Store.IssueTx).
+func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID, error) {
+	return s.events.IssueTx(ctx, tx, in)
+}
+
+// KeepCustomersTx keeps the names of customers who are about to have tickets (events.Store.KeepCustomersTx).
+func (s *Service) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.ID) error {
+	return s.events.KeepCustomersTx(ctx, tx, ids...)
+}
+
+// CustomerChangedTx takes a new name or e-mail of a customer to the tickets (accounts.CustomerChanges).
+func (s *Service) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.Customer) error {
+	return s.events.CustomerChangedTx(ctx, tx, c)
+}
+
+// EventEnds tells when events end by the end rule; an event that does not exist is left out.
+func (s *Service) EventEnds(ctx context.Context, db postgres.DB, ids ...objectid.ID) (map[objectid.ID]time.Time, error) {
+	return s.events.EventEnds(ctx, db, ids...)
+}
+
+// EventSearch makes events searchable by those who may list them.
+func (s *Service) EventSearch() collection.Searchable { return s.events.EventSearch() }
+
+// TicketSearch makes tickets searchable as they may be listed: all of them by admins, their own by customers.
+func (s *Service) TicketSearch() collection.Searchable { return s.events.TicketSearch() }
+
+// FileRecords are the kinds of records of this module that files belong to.
+func (s *Service) FileRecords() []files.Records { return s.events.FileRecords() }
 
 // DoorKeys are the public keys that check QR codes offline, the signing one
 // first.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"marquee/modules/tickets/events"
 	"marquee/platform/jobs"
 )
 
@@ -24,7 +25,9 @@ func (s *Service) Workers(w *river.Workers) {
 		return s.ConfirmLiveMoney(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[mailArgs]) error { return s.sendMail(ctx, job.Args) }))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[eventMailArgs]) error { return s.sendEventMail(ctx, job.Args) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[events.MailArgs]) error {
+		return s.sendEventMail(ctx, job.Args)
+	}))
 }
 
 // Periodic returns the jobs that run by the clock.

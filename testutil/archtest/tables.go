@@ -56,6 +56,7 @@ var rooms = map[string][]room{
 	"tickets": {
 		{name: "state"},
 		{name: "internal/ticketsdb", uses: []string{"state"}},
+		{name: "events", uses: []string{"internal/ticketsdb", "state"}, sql: []string{"customer", "event", "ticket"}},
 		{name: "", sql: []string{"customer", "decline", "deleted_order", "event", "give_back", "order", "ticket"}},
 	},
 }

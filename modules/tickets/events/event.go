@@ -1,8 +1,9 @@
-package tickets
+package events
 
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,7 +16,7 @@ import (
 
 // Constraints that people can run into.
 const (
-	constraintCapacity    = "events_capacity_respected"
+	ConstraintCapacity    = "events_capacity_respected"
 	constraintTicketEvent = "tickets_event_known"
 	constraintOrderEvent  = "orders_event_known"
 )
@@ -89,4 +90,25 @@ func dropUnsold(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 		return err
 	}
 	return db.EventDropUnpaidOrders(ctx, tx, objectid.Strings(ids))
+}
+
+// Sellable says why an event is not for sale: 400 not for sale, 400 over
+// (specification, Purchase errors); nil when it is.
+func Sellable(e Event, now time.Time) error {
+	if !e.IsSaleBoxOffice || !e.IsActive {
+		return fault.Bad("The event is not for sale.").WithField("event_id")
+	}
+	if !e.EndsAt.After(now) {
+		return errEnded().WithField("event_id")
+	}
+	return nil
+}
+
+// Event is a row as the database holds it.
+type Event = ticketsdb.EventGetRow
+
+// LockTx reads the event and keeps others from issuing tickets to it.
+func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (Event, error) {
+	row, err := s.db.EventLock(ctx, tx, id)
+	return Event(row), err
 }

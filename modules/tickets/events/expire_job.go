@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // ExpireEnded lets tickets of events that are over expire (open-shapes, Tickets
 // to expired). Reserved places of orders go through their orders, which may have
 // to be cancelled at a gateway. An event that is moved brings its tickets back.
-func (s *Service) ExpireEnded(ctx context.Context) error {
+func (s *Store) ExpireEnded(ctx context.Context) error {
 	ended, err := s.db.EventListEnded(ctx, s.pool, s.clock.Now())
 	if err != nil {
 		return fmt.Errorf("list ended events: %w", err)
@@ -27,7 +27,7 @@ func (s *Service) ExpireEnded(ctx context.Context) error {
 	return failed
 }
 
-func (s *Service) expireEvent(ctx context.Context, id objectid.ID) error {
+func (s *Store) expireEvent(ctx context.Context, id objectid.ID) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		e, err := s.db.EventLock(ctx, tx, id)
 		if err != nil {

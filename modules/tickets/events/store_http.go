@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 	"marquee/platform/postgres"
 )
 
-// reais is an amount that the API shows as decimal reais.
-type reais money.Cents
+// Reais is an amount that the API shows as decimal reais.
+type Reais money.Cents
 
 // MarshalJSON writes two decimals.
-func (r reais) MarshalJSON() ([]byte, error) { return json.Marshal(money.Reais(r)) }
+func (r Reais) MarshalJSON() ([]byte, error) { return json.Marshal(money.Reais(r)) }
 
 // Schema is a number.
-func (reais) Schema(huma.Registry) *huma.Schema {
+func (Reais) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais"}
 }
 
@@ -33,7 +33,7 @@ type storeEvent struct {
 	EventDate        httpapi.Time  `json:"event_date"`
 	EventEndDate     *httpapi.Time `json:"event_end_date" nullable:"true"`
 	Location         string        `json:"location"`
-	TicketValue      *reais        `json:"ticket_value" nullable:"true" doc:"Reais; null is free"`
+	TicketValue      *Reais        `json:"ticket_value" nullable:"true" doc:"Reais; null is free"`
 	ImageID          *objectid.ID  `json:"image_id" nullable:"true"`
 	ImageURL         *string       `json:"image_url" nullable:"true" doc:"Public"`
 	Capacity         *int32        `json:"capacity" nullable:"true"`
@@ -43,14 +43,14 @@ type storeEvent struct {
 	IsSaleBoxOffice  bool          `json:"is_sale_box_office"`
 }
 
-func (s *Service) storeEventOf(e event) storeEvent {
+func (s *Store) storeEventOf(e Event) storeEvent {
 	out := storeEvent{
 		ID: e.ID, Title: e.Title, Description: e.Description, EventType: e.EventType, EventDate: httpapi.Time(e.EventDate),
 		EventEndDate: httpapi.TimePtr(e.EventEndDate), Location: e.Location, ImageID: e.ImageID, Capacity: e.Capacity,
 		TicketsIssued: e.TicketsIssued, MaxPerPerson: e.MaxPerPerson, IsSaleBoxOffice: e.IsSaleBoxOffice,
 	}
 	if e.TicketValueCents != nil {
-		out.TicketValue = new(reais(*e.TicketValueCents))
+		out.TicketValue = new(Reais(*e.TicketValueCents))
 	}
 	if e.ImageID != nil {
 		out.ImageURL = new(s.files.PublicURL(*e.ImageID))
@@ -65,8 +65,8 @@ type storeBody struct {
 	Events []storeEvent `json:"events"`
 }
 
-// listStore answers GET /store/events, the next event first.
-func (s *Service) listStore(ctx context.Context, _ *struct{}) (*httpapi.Output[storeBody], error) {
+// ListStore answers GET /store/events, the next event first.
+func (s *Store) ListStore(ctx context.Context, _ *struct{}) (*httpapi.Output[storeBody], error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Service) listStore(ctx context.Context, _ *struct{}) (*httpapi.Output[s
 	}
 	body := storeBody{Events: make([]storeEvent, len(rows))}
 	for i, e := range rows {
-		body.Events[i] = s.storeEventOf(event(e))
+		body.Events[i] = s.storeEventOf(Event(e))
 	}
 	return httpapi.OK(body)
 }
@@ -85,15 +85,15 @@ type storeEventInput struct {
 	EventID string `path:"event_id"`
 }
 
-// getStoreEvent answers GET /store/events/{event_id}; 404 for one that the list
+// GetStoreEvent answers GET /store/events/{event_id}; 404 for one that the list
 // does not show.
-func (s *Service) getStoreEvent(ctx context.Context, in *storeEventInput) (*httpapi.Output[storeEvent], error) {
+func (s *Store) GetStoreEvent(ctx context.Context, in *storeEventInput) (*httpapi.Output[storeEvent], error) {
 	id, err := objectid.Parse(in.EventID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
 	}
 	e, err := s.db.EventGet(ctx, s.lists, id)
-	if postgres.IsNoRows(err) || err == nil && sellable(e, s.clock.Now()) != nil {
+	if postgres.IsNoRows(err) || err == nil && Sellable(e, s.clock.Now()) != nil {
 		return nil, fault.NotFound("Event")
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 )
 
 // FileRecords are the kinds of records of this module that files belong to.
-func (s *Service) FileRecords() []files.Records { return []files.Records{eventImages{s}} }
+func (s *Store) FileRecords() []files.Records { return []files.Records{eventImages{s}} }
 
 // eventImages tells the module files about the images of events: an admin
 // uploads one for the event's id and then names it in image_id.
-type eventImages struct{ s *Service }
+type eventImages struct{ s *Store }
 
 // FileKind names the records.
 func (eventImages) FileKind() string { return "event" }

@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -43,15 +43,15 @@ var Tickets = collection.New(collection.Definition{
 		{Name: "event_location", Expr: "e.location", Kind: query.String},
 	},
 	Constraints: map[string]collection.Violation{
-		constraintCapacity: {Message: "The event is sold out: the ticket cannot take a place again."},
+		ConstraintCapacity: {Message: "The event is sold out: the ticket cannot take a place again."},
 	},
 	Hooks: collection.Hooks{BeforeUpdate: noteEdits, BeforeDelete: guardDeletes},
 })
 
-// ownTickets is what a customer sees of his tickets: all, or, while his address
+// OwnTickets is what a customer sees of his tickets: all, or, while his address
 // is not verified, those that he bought himself (open-shapes, Unverified accounts
 // and guest checkout).
-var ownTickets = map[bool]*collection.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
+var OwnTickets = map[bool]*collection.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
 
 // noteEdits gives the history its reason and actor.
 func noteEdits(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
@@ -84,11 +84,11 @@ type Issue struct {
 // IssueTx issues tickets, good at once, and returns their ids. Errors: 404 for an
 // unknown event or customer, 400 when the event is over, 409 when it is called off, and when
 // there are fewer places than tickets.
-func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID, error) {
+func (s *Store) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID, error) {
 	if err := s.KeepCustomersTx(ctx, tx, in.CustomerIDs...); err != nil {
 		return nil, err
 	}
-	e, err := s.lockEvent(ctx, tx, event{ID: in.EventID})
+	e, err := s.LockTx(ctx, tx, in.EventID)
 	if postgres.IsNoRows(err) {
 		return nil, fault.NotFound("Event")
 	}
@@ -109,11 +109,11 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 		in.ImageID = e.ImageID
 	}
 	ids, err := s.db.TicketInsert(ctx, tx, ticketsdb.TicketInsertParams{
-		EventID: e.ID, Title: in.Title, Description: filled(strings.TrimSpace(in.Description)), Reason: in.Reason, ActorID: in.ActorID,
-		PromoCodeID: in.PromoCodeID, PromoCode: filled(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: objectid.Strings(in.CustomerIDs),
+		EventID: e.ID, Title: in.Title, Description: postgres.Filled(strings.TrimSpace(in.Description)), Reason: in.Reason, ActorID: in.ActorID,
+		PromoCodeID: in.PromoCodeID, PromoCode: postgres.Filled(in.PromoCode), ImageID: in.ImageID, Now: now, CustomerIds: objectid.Strings(in.CustomerIDs),
 	})
-	if postgres.Constraint(err) == constraintCapacity {
-		return nil, errSoldOut()
+	if postgres.Constraint(err) == ConstraintCapacity {
+		return nil, ErrSoldOut()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("issue tickets: %w", err)
@@ -124,7 +124,7 @@ func (s *Service) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.
 // KeepCustomersTx keeps the names of customers who are about to have tickets; 404
 // for one who is not there. Customers are locked before events, so who issues to
 // several customers, one IssueTx after the other, calls it for all of them first.
-func (s *Service) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.ID) error {
+func (s *Store) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.ID) error {
 	known, err := s.accounts.CustomersByID(ctx, tx, ids)
 	if err != nil {
 		return err
@@ -134,13 +134,13 @@ func (s *Service) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objecti
 			return fault.NotFound("Customer")
 		}
 	}
-	return s.keepNamesTx(ctx, tx, known)
+	return s.KeepNamesTx(ctx, tx, known)
 }
 
-func (s *Service) keepNamesTx(ctx context.Context, tx pgx.Tx, customers map[objectid.ID]accounts.Customer) error {
+func (s *Store) KeepNamesTx(ctx context.Context, tx pgx.Tx, customers map[objectid.ID]accounts.Customer) error {
 	var p ticketsdb.CustomerKeepManyParams
 	for id, c := range customers {
-		p.Ids, p.Names, p.Emails = append(p.Ids, id.String()), append(p.Names, nameOf(c)), append(p.Emails, c.Email)
+		p.Ids, p.Names, p.Emails = append(p.Ids, id.String()), append(p.Names, NameOf(c)), append(p.Emails, c.Email)
 	}
 	if err := s.db.CustomerKeepMany(ctx, tx, p); err != nil {
 		return fmt.Errorf("keep customers' names: %w", err)
@@ -148,7 +148,7 @@ func (s *Service) keepNamesTx(ctx context.Context, tx pgx.Tx, customers map[obje
 	return nil
 }
 
-func nameOf(c accounts.Customer) string {
+func NameOf(c accounts.Customer) string {
 	if c.FullName != "" {
 		return c.FullName
 	}
@@ -157,25 +157,13 @@ func nameOf(c accounts.Customer) string {
 
 // CustomerChangedTx takes a new name or e-mail of a customer to his tickets. It
 // belongs into the transaction that changes them.
-func (s *Service) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.Customer) error {
-	return s.db.CustomerUpdate(ctx, tx, ticketsdb.CustomerUpdateParams{ID: c.ID, Name: nameOf(c), Email: c.Email})
+func (s *Store) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.Customer) error {
+	return s.db.CustomerUpdate(ctx, tx, ticketsdb.CustomerUpdateParams{ID: c.ID, Name: NameOf(c), Email: c.Email})
 }
 
-func errSoldOut() *fault.Error { return fault.Conflict("The event is sold out.") }
+func ErrSoldOut() *fault.Error { return fault.Conflict("The event is sold out.") }
 
 func errEnded() *fault.Error { return fault.Bad("The event is over: tickets are no longer sold.") }
 
-// filled is nil for "".
-func filled(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
+// Ticket is a row as the database holds it.
+type Ticket = ticketsdb.Ticket

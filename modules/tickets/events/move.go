@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 // eventTimes are what a PUT may move.
 type eventTimes = ticketsdb.EventListOfRow
 
-func (s *Service) eventTimesTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (map[objectid.ID]eventTimes, error) {
+func (s *Store) eventTimesTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) (map[objectid.ID]eventTimes, error) {
 	rows, err := s.db.EventListOf(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
@@ -39,7 +39,7 @@ func (s *Service) eventTimesTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID
 // what it was and is, and may give back until refund_until: what the PUT says, else seven days,
 // or the start where that is sooner and lies ahead. Moves too small to be told add up. No
 // ticket dies by moving.
-func (s *Service) movedTx(ctx context.Context, tx pgx.Tx, before map[objectid.ID]eventTimes, ids []objectid.ID) error {
+func (s *Store) movedTx(ctx context.Context, tx pgx.Tx, before map[objectid.ID]eventTimes, ids []objectid.ID) error {
 	after, err := s.eventTimesTx(ctx, tx, ids)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Service) movedTx(ctx context.Context, tx pgx.Tx, before map[objectid.ID
 	return nil
 }
 
-func (s *Service) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes) error {
+func (s *Store) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes) error {
 	knownStart, knownEnd := orTime(was.ToldEventDate, was.EventDate), orTime(was.ToldEndsAt, was.EndsAt)
 	elsewhere := strings.Join(strings.Fields(was.Location), " ") != strings.Join(strings.Fields(is.Location), " ")
 	moved := elsewhere || apart(knownStart, is.EventDate) >= movedBy || apart(knownEnd, is.EndsAt) >= movedBy
@@ -75,15 +75,15 @@ func (s *Service) followMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTime
 	if err := Events.AuditTx(ctx, tx, []objectid.ID{is.ID}, noted); err != nil {
 		return err
 	}
-	old := &eventPlace{Start: knownStart, Location: was.Location}
+	old := &Place{Start: knownStart, Location: was.Location}
 	if was.EventEndDate != nil {
 		old.End = &knownEnd
 	}
-	return s.mailTheseTx(ctx, tx, is.ID, holders, mailMoved, old)
+	return s.mailTheseTx(ctx, tx, is.ID, holders, MailMoved, old)
 }
 
 // movedUntil is until when holders of a moved event may give back.
-func (s *Service) movedUntil(start time.Time) time.Time {
+func (s *Store) movedUntil(start time.Time) time.Time {
 	now := s.clock.Now()
 	if until := now.Add(movedGiveBack); !start.After(now) || until.Before(start) {
 		return until

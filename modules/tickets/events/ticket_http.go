@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -24,8 +24,8 @@ type createTicketInput struct {
 	}
 }
 
-// createTicket answers POST /tickets: an admin gives a customer a ticket.
-func (s *Service) createTicket(ctx context.Context, in *createTicketInput) (*collection.Answer, error) {
+// CreateTicket answers POST /tickets: an admin gives a customer a ticket.
+func (s *Store) CreateTicket(ctx context.Context, in *createTicketInput) (*collection.Answer, error) {
 	b := in.Body
 	eventID, _ := objectid.Parse(b.EventID.String())
 	customerID, _ := objectid.Parse(b.CustomerID.String())
@@ -43,12 +43,12 @@ func (s *Service) createTicket(ctx context.Context, in *createTicketInput) (*col
 	if err != nil {
 		return nil, err
 	}
-	return s.ticketAnswer(ctx, ids[0])
+	return s.TicketAnswer(ctx, ids[0])
 }
 
-// updateTickets answers PUT /tickets. Orders and events are locked before the tickets, as
+// UpdateTickets answers PUT /tickets. Orders and events are locked before the tickets, as
 // everywhere.
-func (s *Service) updateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+func (s *Store) UpdateTickets(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -68,14 +68,14 @@ func (s *Service) updateTickets(ctx context.Context, in *collection.BodyInput) (
 	return envelopeOf(ctx, docs, nil)
 }
 
-// listOwnTickets answers GET /me/tickets with the parameters of any collection;
+// ListOwnTickets answers GET /me/tickets with the parameters of any collection;
 // 404 for the _id of somebody else's ticket.
-func (s *Service) listOwnTickets(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
+func (s *Store) ListOwnTickets(ctx context.Context, _ *collection.GetInput) (*collection.Answer, error) {
 	me, err := s.accounts.CustomerByID(ctx, s.pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
-	view := ownTickets[me.EmailVerified]
+	view := OwnTickets[me.EmailVerified]
 	params, err := view.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func ofCustomer(id objectid.ID) []collection.Only {
 
 // TicketSearch makes tickets searchable as they may be listed: all of them by
 // admins, his own by a customer.
-func (s *Service) TicketSearch() collection.Searchable {
+func (s *Store) TicketSearch() collection.Searchable {
 	return collection.Searchable{
 		Name: "tickets",
 		View: func(ctx context.Context) (*collection.View, error) {
@@ -107,7 +107,7 @@ func (s *Service) TicketSearch() collection.Searchable {
 				return Tickets.View, nil
 			}
 			me, err := s.accounts.CustomerByID(ctx, s.pool, caller.ID)
-			return ownTickets[me.EmailVerified], err
+			return OwnTickets[me.EmailVerified], err
 		},
 		Only: func(ctx context.Context) []collection.Only {
 			if caller := httpapi.CallerOf(ctx); !caller.IsAdmin() {
@@ -118,57 +118,57 @@ func (s *Service) TicketSearch() collection.Searchable {
 	}
 }
 
-type ticketInput struct {
+type TicketInput struct {
 	TicketID string `path:"ticket_id"`
 }
 
-// ownTicket reads a ticket that the caller may see as his: 404 for somebody
+// OwnTicket reads a ticket that the caller may see as his: 404 for somebody
 // else's, and for a guest's before the address is verified.
-func (s *Service) ownTicket(ctx context.Context, customerID objectid.ID, path string) (ticket, error) {
-	t, err := s.ticketByPath(ctx, path)
+func (s *Store) OwnTicket(ctx context.Context, customerID objectid.ID, path string) (Ticket, error) {
+	t, err := s.TicketByPath(ctx, path)
 	if err != nil {
 		return t, err
 	}
 	if t.CustomerID != customerID {
-		return ticket{}, errNoTicket()
+		return Ticket{}, ErrNoTicket()
 	}
 	if t.WithoutLogin {
 		me, err := s.accounts.CustomerByID(ctx, s.pool, customerID)
 		if err != nil {
-			return ticket{}, err
+			return Ticket{}, err
 		}
 		if !me.EmailVerified {
-			return ticket{}, errNoTicket()
+			return Ticket{}, ErrNoTicket()
 		}
 	}
 	return t, nil
 }
 
-func (s *Service) ticketByPath(ctx context.Context, path string) (ticket, error) {
+func (s *Store) TicketByPath(ctx context.Context, path string) (Ticket, error) {
 	id, err := objectid.Parse(path)
 	if err != nil {
-		return ticket{}, fault.InvalidAt(err.Error(), "path", "ticket_id")
+		return Ticket{}, fault.InvalidAt(err.Error(), "path", "ticket_id")
 	}
 	t, err := s.db.TicketGet(ctx, s.pool, id)
 	if postgres.IsNoRows(err) {
-		return ticket{}, errNoTicket()
+		return Ticket{}, ErrNoTicket()
 	}
 	if err != nil {
-		return ticket{}, fmt.Errorf("read ticket: %w", err)
+		return Ticket{}, fmt.Errorf("read ticket: %w", err)
 	}
 	return t, nil
 }
 
-func errNoTicket() *fault.Error { return fault.NotFound("Ticket") }
+func ErrNoTicket() *fault.Error { return fault.NotFound("Ticket") }
 
-// ticketAnswer is the envelope with one ticket.
-func (s *Service) ticketAnswer(ctx context.Context, id objectid.ID) (*collection.Answer, error) {
+// TicketAnswer is the envelope with one ticket.
+func (s *Store) TicketAnswer(ctx context.Context, id objectid.ID) (*collection.Answer, error) {
 	docs, n, err := Tickets.DocsTx(ctx, s.pool, []objectid.ID{id})
 	if err != nil {
 		return nil, err
 	}
 	if n == 0 {
-		return nil, errNoTicket()
+		return nil, ErrNoTicket()
 	}
 	return envelopeOf(ctx, docs, nil)
 }

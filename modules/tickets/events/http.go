@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// listEvents answers GET /events: a page to any user, a record by _id to admins
+// ListEvents answers GET /events: a page to any user, a record by _id to admins
 // (specification, Events and tickets).
-func (s *Service) listEvents(ctx context.Context, in *collection.GetInput) (*collection.Answer, error) {
+func (s *Store) ListEvents(ctx context.Context, in *collection.GetInput) (*collection.Answer, error) {
 	view, err := listable(ctx)
 	if err != nil {
 		return nil, err
@@ -33,14 +33,14 @@ func listable(ctx context.Context) (*collection.View, error) {
 }
 
 // EventSearch makes events searchable by those who may list them.
-func (s *Service) EventSearch() collection.Searchable {
+func (s *Store) EventSearch() collection.Searchable {
 	return collection.Searchable{Name: "events", View: listable}
 }
 
-// updateEvents answers PUT /events. A capacity below what is issued is taken: it
+// UpdateEvents answers PUT /events. A capacity below what is issued is taken: it
 // stops the sale, and info warns of it. Tickets that expired because an event had
 // ended come back when it is moved to where it is not over. Holders are told of a move (movedTx).
-func (s *Service) updateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
+func (s *Store) UpdateEvents(ctx context.Context, in *collection.BodyInput) (*collection.Answer, error) {
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var docs []byte
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -59,7 +59,7 @@ func (s *Service) updateEvents(ctx context.Context, in *collection.BodyInput) (*
 		if err := s.movedTx(ctx, tx, before, ids); err != nil {
 			return err
 		}
-		if err := s.reviveTx(ctx, tx, by, ended); err != nil {
+		if err := s.ReviveTx(ctx, tx, by, ended); err != nil {
 			return err
 		}
 		docs, _, err = Events.DocsTx(ctx, tx, ids)

@@ -1,4 +1,4 @@
-package tickets
+package events
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"marquee/platform/objectid"
 )
 
-// reviveTx undoes what ExpireEnded did to events that are over no longer: their
+// ReviveTx undoes what ExpireEnded did to events that are over no longer: their
 // dates were wrong, or they were put off. It belongs into the transaction that
 // moves them, whose caller has locked them. Tickets that gave their place back
 // return as far as there are places.
-func (s *Service) reviveTx(ctx context.Context, tx pgx.Tx, by collection.Actor, ended []objectid.ID) error {
+func (s *Store) ReviveTx(ctx context.Context, tx pgx.Tx, by collection.Actor, ended []objectid.ID) error {
 	for _, id := range ended {
 		e, err := s.db.EventGet(ctx, tx, id)
 		if err != nil {
