@@ -9,31 +9,12 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// ListOfCustomerTx books money of a customer that is of no subscription and no order, and
-// lists it as foreign for people to decide. The payment was read live.
-func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string) error {
-	if err := s.bookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
-		return err
-	}
-	_, err := s.RecordUnappliedTx(ctx, tx, Unapplied{
-		Kind: UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt, Note: note,
-	})
-	return err
-}
-
-func (s *Service) bookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID, p gateway.Payment) error {
-	_, err := s.RecordPaymentTx(ctx, tx, Record{Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p})
-	if err != nil {
-		return fmt.Errorf("book payment %s of customer %s: %w", p.ID, customer, err)
-	}
-	return nil
-}
 
 // applyOfCustomerTx applies what becomes of money that was booked for a customer alone:
 // ledgers and list have it, and nothing else follows.
@@ -42,11 +23,11 @@ func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Ev
 	var err error
 	switch {
 	case e.Refund != nil:
-		_, err = s.RecordRefundTx(ctx, tx, RefundRecord{
+		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
 			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Refund, Payment: &known.Payment,
 		})
 	case e.Dispute != nil:
-		_, err = s.RecordDisputeTx(ctx, tx, DisputeRecord{
+		_, err = s.ledger.RecordDisputeTx(ctx, tx, ledger.DisputeRecord{
 			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Dispute,
 		})
 	default:
@@ -60,14 +41,14 @@ func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Ev
 // first, or, where nobody knows them, for the id of ours that it names: 409 when it is
 // decided, when it names nothing, or when the gateway does not show it as it is listed.
 func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (gateway.LedgerPayment, error) {
-	name, id := gateway.Name(u.Gateway), value(u.GatewayPaymentID)
-	paid, err := s.FindPayment(ctx, s.deps.Pool, name, id)
+	name, id := gateway.Name(u.Gateway), ledger.Value(u.GatewayPaymentID)
+	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, name, id)
 	switch {
 	case err != nil:
 		return gateway.LedgerPayment{}, err
 	case paid != nil:
 		return *paid, nil
-	case UnappliedState(u.State) != UnappliedOpen:
+	case ledger.UnappliedState(u.State) != ledger.UnappliedOpen:
 		return gateway.LedgerPayment{}, errDecided(u.State)
 	case id == "" || u.CustomerID == nil && u.Reference == nil || s.deps.Accounts == nil:
 		return gateway.LedgerPayment{}, errNoPayment()
@@ -95,11 +76,11 @@ func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 	if live.ID != id || u.CustomerID != nil && owner != *u.CustomerID || u.AmountCents != nil && live.Amount != money.Cents(*u.AmountCents) {
 		return gateway.LedgerPayment{}, fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
 	}
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.bookOfCustomerTx(ctx, tx, name, owner, live) })
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.ledger.BookOfCustomerTx(ctx, tx, name, owner, live) })
 	if err != nil {
 		return gateway.LedgerPayment{}, err
 	}
-	if paid, err = s.FindPayment(ctx, s.deps.Pool, name, id); err == nil && paid == nil {
+	if paid, err = s.reader.FindPayment(ctx, s.deps.Pool, name, id); err == nil && paid == nil {
 		err = fmt.Errorf("payments: %s was booked and is not in the ledger", id)
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (
 		return s.askAppliersTx(ctx, tx, e)
 	}
 	if e.Kind == gateway.PaymentWasSettled {
-		known, err := s.FindPayment(ctx, tx, e.Gateway, e.PaymentID())
+		known, err := s.reader.FindPayment(ctx, tx, e.Gateway, e.PaymentID())
 		if err != nil || known != nil {
 			if err != nil {
 				return gateway.Result{}, err

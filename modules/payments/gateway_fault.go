@@ -2,7 +2,6 @@ package payments
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -15,14 +14,4 @@ import (
 func (s *Service) Refused(ctx context.Context, what string, err error) error {
 	s.deps.Log.WarnContext(ctx, "gateway call failed", slog.String("call", what), slog.String("request_id", httpapi.RequestID(ctx)), slog.Any("error", err))
 	return gateway.FaultOf(fmt.Errorf("%s: %w", what, err))
-}
-
-// refusedByGateway reports whether an error is a gateway's own well-formed refusal: it was
-// asked, has answered, and made nothing of this call.
-func refusedByGateway(err error) bool {
-	var rejected *gateway.Rejected
-	var declined *gateway.Declined
-	var disputed *RefundDisputedError // nobody was asked
-	return (errors.As(err, &rejected) || errors.As(err, &declined)) &&
-		!errors.As(err, &disputed) && !errors.Is(err, gateway.ErrUnavailable) && !errors.Is(err, gateway.ErrOutcomeUnknown)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/ledger"
 )
 
 // Applier applies an event inside the webhook's transaction; it must be safe to
@@ -26,5 +27,5 @@ type StrayMoneyTaker interface {
 type RefundFollower interface {
 	// FollowRefund is called when it is known what became of a refund that was asked
 	// for here, whether or not an event tells of it. It must be safe to repeat.
-	FollowRefund(ctx context.Context, r Refund) error
+	FollowRefund(ctx context.Context, r ledger.Refund) error
 }

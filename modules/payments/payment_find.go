@@ -12,37 +12,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// FindPayment finds the ledger's row of a gateway payment by any of its ids:
-// payment, invoice or payment intent. Nil when the ledger has none.
-func (s *Service) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, ids ...string) (*gateway.LedgerPayment, error) {
-	known := []string{}
-	for _, id := range ids {
-		if id != "" {
-			known = append(known, id)
-		}
-	}
-	if len(known) == 0 {
-		return nil, nil //nolint:nilnil // nil is the answer: no row
-	}
-	row, err := s.db.PaymentByGatewayID(ctx, db, paymentsdb.PaymentByGatewayIDParams{Gateway: string(gateway), Ids: known})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // as above
-	}
-	if err != nil {
-		return nil, err
-	}
-	return new(ledgerPayment(row)), nil
-}
-
-// knownPayment is the ledger's row of the payment that the event is about. Of
-// settled payments there is none yet, or the applier finds it by recording.
-func (s *Service) knownPayment(ctx context.Context, db postgres.DB, e gateway.Event) (*gateway.LedgerPayment, error) {
-	if e.Kind == gateway.PaymentWasSettled {
-		return nil, nil //nolint:nilnil // not asked for
-	}
-	return s.FindPayment(ctx, db, e.Gateway, e.PaymentIDs()...)
-}
-
 // linkIntent helps a waiting refund or dispute of gateway B whose payment intent
 // the ledger does not know, because its row is keyed by the invoice: the gateway
 // is asked for the invoice, outside of any transaction.
@@ -62,7 +31,7 @@ func (s *Service) linkIntent(ctx context.Context, gw gateway.Adapter, eventID st
 		return nil //nolint:nilerr // what cannot be read is told when it is applied
 	}
 	e.Gateway = gateway.GWB
-	known, err := s.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
+	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
 	if err != nil || known != nil {
 		return err
 	}
@@ -115,7 +84,7 @@ func (s *Service) missingLink(ctx context.Context, gw gateway.Adapter, e gateway
 	if gw.Name() != gateway.GWB || e.Refund == nil && e.Dispute == nil {
 		return nil, nil //nolint:nilnil // nothing is missing
 	}
-	known, err := s.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
+	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.GWB, e.PaymentIDs()...)
 	if err != nil || known != nil {
 		return nil, err
 	}

@@ -4,39 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// PaidFor is a payment that paid for a day.
-type PaidFor struct {
-	PaymentID string
-	Shown     bool // the gateway showed it, once it was asked
-}
-
-// PaidFor lists the other payments of a subscription that count, that gateway A charged for
-// the same day (Payment.MadeFor), and of which something is left.
-func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID, p gateway.Payment) ([]PaidFor, error) {
-	if p.MadeFor == nil {
-		return nil, nil
-	}
-	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{LocalID: subscription, Gateway: string(gateway), DueAt: *p.MadeFor, GatewayPaymentID: p.ID})
-	if err != nil {
-		return nil, fmt.Errorf("read what was paid for %s: %w", p.MadeFor.Format(time.DateOnly), err)
-	}
-	all := make([]PaidFor, len(rows))
-	for i, row := range rows {
-		all[i] = PaidFor{PaymentID: row.GatewayPaymentID, Shown: row.IsShown}
-	}
-	return all, nil
-}
 
 // IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
 // has become of it since, is read no more.
@@ -63,37 +38,6 @@ func (s *Service) IsShown(ctx context.Context, name gateway.Name, paymentID stri
 
 func (s *Service) bookedPayment(payment string) gateway.Event {
 	return gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment}}
-}
-
-// unshownNote is what people are told of money that is booked and that its gateway does
-// not show.
-const unshownNote = "An event alone told that it was paid: the gateway does not show it so."
-
-// UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
-// lists it for people. The ledger keeps it.
-func (s *Service) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{Gateway: string(gateway), GatewayPaymentID: paymentID, At: s.deps.Clock.Now()})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("take payment %s out of what counts: %w", paymentID, err)
-	}
-	return s.listUnshownTx(ctx, tx, row)
-}
-
-func (s *Service) listUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
-	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: gateway.Name(row.Gateway), PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
-		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
-	}
-	if row.Purpose == string(gateway.ForOrder) {
-		u.OrderID = row.LocalID
-	} else {
-		u.SubscriptionID = row.LocalID
-	}
-	_, err := s.RecordUnappliedTx(ctx, tx, u)
-	return err
 }
 
 // reconcileTold compares the payments that are booked here since, and that only an event
@@ -130,7 +74,7 @@ func (s *Service) reconcileTold(ctx context.Context, gw gateway.Adapter, o Recon
 		s.tell(ctx, f)
 		report.Add(f)
 		if !o.DryRun {
-			failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.listUnshownTx(ctx, tx, row) }))
+			failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.cases.ListUnshownTx(ctx, tx, row) }))
 		}
 	}
 	return failed

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -51,21 +52,31 @@ type Deps struct {
 
 // Service is the module.
 type Service struct {
-	deps     Deps
-	gateways gateway.Set
-	appliers []Applier
-	intents  *intent.Service
-	db       *paymentsdb.Queries
-	refused  refusals
+	deps      Deps
+	gateways  gateway.Set
+	appliers  []Applier
+	takers    []StrayMoneyTaker
+	followers []RefundFollower
+	extender  Extender
+	intents   *intent.Service
+	db        *paymentsdb.Queries
+	refused   refusals
+	reader    *ledger.Reader
+	cases     *ledger.Cases
+	ledger    *ledger.Ledger
 }
 
 // New makes the module. Register appliers before serving.
 func New(d Deps) *Service {
 	s := &Service{deps: d, gateways: gateway.Set{}, db: paymentsdb.New()}
-	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: refusedByGateway})
+	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway})
+	rows := ledger.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Intents: s.intents, Accounts: d.Accounts}
+	s.reader = ledger.NewReader(rows)
+	s.cases = ledger.NewCases(rows, s.reader)
+	s.ledger = ledger.New(rows, s.reader, s.cases)
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
-	s.intents.OnUnknown(s.listUnknownTx)
-	s.intents.OnKnown(s.answeredTx)
+	s.intents.OnUnknown(s.cases.ListUnknownTx)
+	s.intents.OnKnown(s.cases.AnsweredTx)
 	s.intents.OnProbe(s.probe)
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
@@ -100,7 +111,18 @@ func (s *Service) Intents() *intent.Service { return s.intents }
 // Register adds a module that applies events. They are asked in the order of
 // registration; the first that does not answer Unclaimed wins. Not safe once
 // the server runs.
-func (s *Service) Register(a Applier) { s.appliers = append(s.appliers, a) }
+func (s *Service) Register(a Applier) {
+	s.appliers = append(s.appliers, a)
+	if t, ok := a.(StrayMoneyTaker); ok {
+		s.takers = append(s.takers, t)
+	}
+	if f, ok := a.(RefundFollower); ok {
+		s.followers = append(s.followers, f)
+	}
+	if e, ok := a.(Extender); ok {
+		s.extender = e
+	}
+}
 
 func (s *Service) reads() *pgxpool.Pool {
 	if s.deps.Reads != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/platform/money"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -142,7 +141,7 @@ func describe(e gateway.Event) Finding {
 // do not know it. Found is false when they do.
 func (s *Service) reconcileObject(ctx context.Context, gw gateway.Adapter, e gateway.Event, dryRun bool) (f Finding, found bool, err error) {
 	f = describe(e)
-	known, err := s.inLedger(ctx, s.deps.Pool, e)
+	known, err := s.reader.Knows(ctx, s.deps.Pool, e)
 	if err != nil || known {
 		return f, false, err
 	}
@@ -228,8 +227,8 @@ func (s *Service) listUnknown(ctx context.Context, e gateway.Event) error {
 		return nil
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		_, err := s.RecordUnappliedTx(ctx, tx, Unapplied{
-			Kind: UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
+		_, err := s.cases.RecordUnappliedTx(ctx, tx, ledger.Unapplied{
+			Kind: ledger.UnappliedUnknown, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt,
 			Note: "Reconciliation found it at the gateway, and nothing here that it is for.", GatewayCustomerID: e.CustomerID,
 		})
 		return err
@@ -249,7 +248,7 @@ func (s *Service) tryEvent(ctx context.Context, e gateway.Event, link *invoiceLi
 		if result, err = s.applyTx(ctx, tx, e); err != nil {
 			return err
 		}
-		if now, err = s.inLedger(ctx, tx, e); err != nil {
+		if now, err = s.reader.Knows(ctx, tx, e); err != nil {
 			return err
 		}
 		if dryRun {
@@ -261,70 +260,4 @@ func (s *Service) tryEvent(ctx context.Context, e gateway.Event, link *invoiceLi
 		err = nil
 	}
 	return result, now, err
-}
-
-// inLedger reports whether the ledgers say what a reconciled event says.
-func (s *Service) inLedger(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
-	switch {
-	case e.Dispute != nil:
-		state, err := s.db.DisputeStateOf(ctx, db, paymentsdb.DisputeStateOfParams{Gateway: string(e.Gateway), GatewayDisputeID: e.Dispute.ID})
-		return state == string(e.Dispute.State), orNone(err)
-	case e.Refund != nil && e.Refund.HasTotal:
-		total, err := s.db.RefundTotalOfPayment(ctx, db, paymentsdb.RefundTotalOfPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
-		if err != nil || money.Cents(total) >= e.Refund.Total {
-			return money.Cents(total) == e.Refund.Total, err
-		}
-		return s.tookByRefund(ctx, db, e)
-	case e.Refund != nil:
-		known, err := s.refundsInLedger(ctx, db, e)
-		if err != nil || known || hasFailed(e.Refund.Singles) {
-			return known, err
-		}
-		return s.tookByRefund(ctx, db, e)
-	case e.Payment != nil:
-		p, err := s.FindPayment(ctx, db, e.Gateway, e.Payment.ID)
-		return p != nil, err
-	}
-	return true, nil
-}
-
-// tookByRefund reports whether what no row of the refunds tells stands among the
-// disputes that were lost (disputeByRefundTx).
-func (s *Service) tookByRefund(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
-	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID})
-}
-
-// refundsInLedger compares refunds that are told one by one. One that is under way
-// there and not here is no difference yet, and neither is one that came to nothing.
-func (s *Service) refundsInLedger(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
-	for _, single := range e.Refund.Singles {
-		status, err := s.db.RefundStatusOf(ctx, db, paymentsdb.RefundStatusOfParams{Gateway: string(e.Gateway), GatewayRefundID: &single.ID})
-		if err := orNone(err); err != nil {
-			return false, err
-		}
-		if status != string(single.Status) && (status != "" || single.Status == gateway.RefundDone) {
-			return false, nil
-		}
-		if status == "" && single.Status == gateway.RefundFailed {
-			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
-				Gateway: string(e.Gateway), PaymentRef: e.Refund.PaymentID, GatewayDisputeID: takenBackID(e.Refund.PaymentID), RefundID: single.ID,
-			})
-			if err != nil || lost {
-				return false, err
-			}
-		}
-	}
-	return true, nil
-}
-
-func hasFailed(all []gateway.SingleRefund) bool {
-	return slices.ContainsFunc(all, func(r gateway.SingleRefund) bool { return r.Status == gateway.RefundFailed })
-}
-
-// orNone is nil for no row.
-func orNone(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
 )
 
@@ -18,7 +19,7 @@ func (s *Service) RefundFault(ctx context.Context, err error) error {
 	var declined *gateway.Declined
 	var open *RefundOpenError
 	var found *RefundFoundError
-	var disputed *RefundDisputedError
+	var disputed *ledger.RefundDisputedError
 	var worded *fault.Error
 	switch {
 	case errors.As(err, &open):

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -16,7 +17,7 @@ import (
 // known here until its list was compared just now, and what may be the very refund that
 // is asked for: its row was lost with the restore of a database. It is booked, nothing
 // was asked of the gateway, and the same request made again goes through.
-type RefundFoundError struct{ Refunds []Refund }
+type RefundFoundError struct{ Refunds []ledger.Refund }
 
 // Error implements error.
 func (e *RefundFoundError) Error() string {
@@ -40,7 +41,7 @@ func (e *RefundFoundError) Fault() error {
 // foundRefunds is what counts since the list was compared and may be what is asked for:
 // it bears the mark of a request of ours, or is of the amount. Rows that do not count for
 // long are none: each is told once.
-func foundRefunds(before, after []*Refund, all []gateway.RemoteRefund, amount money.Cents) []Refund {
+func foundRefunds(before, after []*ledger.Refund, all []gateway.RemoteRefund, amount money.Cents) []ledger.Refund {
 	known := map[objectid.ID]bool{}
 	for _, row := range before {
 		known[row.ID] = row.Status != gateway.RefundFailed
@@ -48,7 +49,7 @@ func foundRefunds(before, after []*Refund, all []gateway.RemoteRefund, amount mo
 	ours := slices.ContainsFunc(all, func(r gateway.RemoteRefund) bool {
 		return r.RefundID != "" && r.Status != gateway.RefundFailed && !known[r.RefundID]
 	})
-	var found []Refund
+	var found []ledger.Refund
 	for _, row := range after {
 		if row.Status != gateway.RefundFailed && !known[row.ID] && (ours || row.Amount == amount) {
 			found = append(found, *row)

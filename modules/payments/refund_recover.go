@@ -13,18 +13,17 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-func refundIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Refund, Subject: id} }
-
 // openRefundTx opens the intent of a request. Of one payment one is open at a time:
 // *intent.ErrOpen. callTime is 0 for a request whose call was made long ago.
-func (s *Service) openRefundTx(ctx context.Context, tx pgx.Tx, r Refund, callTime time.Duration) error {
+func (s *Service) openRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, callTime time.Duration) error {
 	return s.intents.OpenTx(ctx, tx, intent.Opening{
-		Ref: refundIntent(r.ID), Customer: r.CustomerID, Gateway: string(r.Gateway), Excludes: "refund:" + r.PaymentID, CallTime: callTime,
+		Ref: ledger.IntentOf(r.ID), Customer: r.CustomerID, Gateway: string(r.Gateway), Excludes: "refund:" + r.PaymentID, CallTime: callTime,
 	})
 }
 
@@ -36,18 +35,18 @@ func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Ans
 	if err != nil {
 		return 0, fmt.Errorf("read refund: %w", err)
 	}
-	refund := refundOf(row)
+	refund := ledger.RefundOf(row)
 	if refund.Status != gateway.RefundRequested {
 		return intent.Settled, s.followRefund(ctx, refund)
 	}
-	payment, err := s.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
+	payment, err := s.reader.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
 	if err != nil {
 		return 0, err
 	}
 	if payment == nil {
 		return 0, fmt.Errorf("payments: refund %s is of a payment that the ledger does not have", refund.ID)
 	}
-	gateway, err := s.Gateway(refund.Gateway)
+	gateway, err := s.gateways.Find(refund.Gateway)
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +64,7 @@ func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Ans
 
 // refundAgain makes the call once more, unless others have given back so much
 // meanwhile that too little is left.
-func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent.Look, p gateway.LedgerPayment, refund Refund) (intent.Answer, error) {
+func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent.Look, p gateway.LedgerPayment, refund ledger.Refund) (intent.Answer, error) {
 	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: refund.PaymentID})
 	if err != nil {
 		return 0, err
@@ -79,7 +78,7 @@ func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent
 	}
 	left := p.Payment.Amount
 	for _, row := range rows {
-		if r := refundOf(row); r.Status != gateway.RefundFailed {
+		if r := ledger.RefundOf(row); r.Status != gateway.RefundFailed {
 			left -= r.Amount
 		}
 	}
@@ -112,7 +111,7 @@ func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent
 	return s.failLook(ctx, refund, err)
 }
 
-func (s *Service) settleLook(ctx context.Context, r Refund, remote gateway.RemoteRefund) (intent.Answer, error) {
+func (s *Service) settleLook(ctx context.Context, r ledger.Refund, remote gateway.RemoteRefund) (intent.Answer, error) {
 	r, err := s.settleRequest(ctx, r, remote, "look", nil)
 	if err != nil {
 		return 0, err
@@ -120,7 +119,7 @@ func (s *Service) settleLook(ctx context.Context, r Refund, remote gateway.Remot
 	return intent.Settled, s.followRefund(ctx, r)
 }
 
-func (s *Service) failLook(ctx context.Context, r Refund, why error) (intent.Answer, error) {
+func (s *Service) failLook(ctx context.Context, r ledger.Refund, why error) (intent.Answer, error) {
 	s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", r.ID.String()), slog.Any("error", why))
 	if err := s.failRefund(ctx, r, why, "look"); err != nil {
 		return 0, err
@@ -159,7 +158,7 @@ func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	if refund := refundOf(row); refund.Status != gateway.RefundRequested {
+	if refund := ledger.RefundOf(row); refund.Status != gateway.RefundRequested {
 		return s.followRefund(ctx, refund)
 	}
 	return s.adoptRefunds(ctx)
@@ -186,7 +185,7 @@ func (s *Service) adoptRefunds(ctx context.Context) error {
 	}
 	var failed error
 	for _, row := range found {
-		err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.openRefundTx(ctx, tx, refundOf(row), 0) })
+		err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.openRefundTx(ctx, tx, ledger.RefundOf(row), 0) })
 		var open *intent.ErrOpen
 		if !errors.As(err, &open) {
 			failed = errors.Join(failed, err)
@@ -195,12 +194,10 @@ func (s *Service) adoptRefunds(ctx context.Context) error {
 	return failed
 }
 
-func (s *Service) followRefund(ctx context.Context, r Refund) error {
-	for _, a := range s.appliers {
-		if follower, ok := a.(RefundFollower); ok {
-			if err := follower.FollowRefund(ctx, r); err != nil {
-				return fmt.Errorf("follow refund %s: %w", r.ID, err)
-			}
+func (s *Service) followRefund(ctx context.Context, r ledger.Refund) error {
+	for _, f := range s.followers {
+		if err := f.FollowRefund(ctx, r); err != nil {
+			return fmt.Errorf("follow refund %s: %w", r.ID, err)
 		}
 	}
 	return nil

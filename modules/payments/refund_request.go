@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -29,7 +30,7 @@ var ErrRefundTooMuch = errors.New("payments: more than what is left of the payme
 // RefundOpenError says that a refund of the payment is requested and not answered:
 // until it is, nobody knows what is left.
 type RefundOpenError struct {
-	Refund   Refund
+	Refund   ledger.Refund
 	NextLook *time.Time // when its gateway is asked next
 }
 
@@ -50,7 +51,7 @@ func (e *RefundOpenError) Fault() error {
 
 // RefundOpen says that the refund, which is not answered, keeps another one waiting:
 // *RefundOpenError with the time of the next look.
-func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r Refund) error {
+func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
 	open, ok, err := s.intents.OpenOf(ctx, db, r.ID)
 	if err != nil {
 		return err
@@ -72,12 +73,12 @@ type RefundRequest struct {
 	// Requested, when not nil, runs in the transaction that commits the request, before
 	// the gateway is asked: its error keeps the refund from being made, and is returned.
 	// The payment's refunds are locked.
-	Requested func(ctx context.Context, tx pgx.Tx, r Refund) error
+	Requested func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error
 }
 
 // RefundOutcome is a refund that the gateway took on.
 type RefundOutcome struct {
-	Refund   Refund
+	Refund   ledger.Refund
 	Response json.RawMessage // gateway_response of the routes
 }
 
@@ -91,8 +92,8 @@ type RefundOutcome struct {
 // *Declined when the gateway refused (nothing was made); ErrUnavailable (nothing
 // was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
 // gateway may have acted: it is asked about by job until it is known.
-func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied func(ctx context.Context, tx pgx.Tx, r Refund) error) (RefundOutcome, error) {
-	gw, err := s.Gateway(q.Payment.Gateway)
+func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (RefundOutcome, error) {
+	gw, err := s.gateways.Find(q.Payment.Gateway)
 	if err != nil {
 		return RefundOutcome{}, err
 	}
@@ -114,7 +115,7 @@ func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied fu
 		return RefundOutcome{}, errors.Join(err, s.failRefund(ctx, refund, err, "answer"))
 	}
 	err = fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, refund.ID, err)
-	return RefundOutcome{}, errors.Join(err, s.intents.NotKnown(ctx, refundIntent(refund.ID), err))
+	return RefundOutcome{}, errors.Join(err, s.intents.NotKnown(ctx, ledger.IntentOf(refund.ID), err))
 }
 
 // certainlyNotMade reports whether the error of a call says that the gateway did
@@ -126,7 +127,7 @@ func certainlyNotMade(err error) bool {
 		(errors.As(err, &rejected) || errors.As(err, &declined) || errors.Is(err, gateway.ErrUnavailable) || errors.Is(err, gateway.ErrMissing))
 }
 
-func refundTerms(p gateway.LedgerPayment, r Refund) gateway.RefundTerms {
+func refundTerms(p gateway.LedgerPayment, r ledger.Refund) gateway.RefundTerms {
 	return gateway.RefundTerms{
 		RefundID: r.ID, Amount: r.Amount, Reason: r.Reason, Admin: r.Admin, AskedAt: r.RequestedAt,
 		Payment: gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: p.RefundKey()},
@@ -136,47 +137,47 @@ func refundTerms(p gateway.LedgerPayment, r Refund) gateway.RefundTerms {
 // commitRefund writes the row that stands for the refund before anybody is asked.
 // Two at once pass one after the other, by the lock on the payment's refunds: the
 // second finds the first open. Its intent excludes a second one, too.
-func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q RefundRequest) (Refund, error) {
-	if err := s.notDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
-		return Refund{}, err
+func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q RefundRequest) (ledger.Refund, error) {
+	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
+		return ledger.Refund{}, err
 	}
 	key, err := s.intentOf(ctx, gw, q.Payment)
 	if err != nil {
-		return Refund{}, err
+		return ledger.Refund{}, err
 	}
 	if err := s.compareRefunds(ctx, gw, key, q); err != nil {
-		return Refund{}, err
+		return ledger.Refund{}, err
 	}
 	now := s.deps.Clock.Now()
-	refund := Refund{
+	refund := ledger.Refund{
 		ID: objectid.At(now), Gateway: q.Payment.Gateway, PaymentID: key, Purpose: q.Payment.Purpose, LocalID: q.Payment.LocalID,
 		CustomerID: q.Payment.CustomerID, Amount: q.Amount, Status: gateway.RefundRequested, ByAdmin: true,
 		EventID: fmt.Sprintf("REFUND-%s-%d", q.Payment.LocalID, now.UnixMilli()), EventType: adminRefundType(q.Payment.Gateway),
 		Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		rows, err := s.lockRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID)
+		rows, err := s.ledger.LockRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID)
 		if err != nil {
 			return err
 		}
 		if open := unanswered(rows); open != nil {
 			return s.RefundOpen(ctx, tx, *open)
 		}
-		if err := s.notDisputed(ctx, tx, refund.Gateway, q.Payment.Payment.Amount, refund.PaymentID); err != nil {
+		if err := s.reader.NotDisputed(ctx, tx, refund.Gateway, q.Payment.Payment.Amount, refund.PaymentID); err != nil {
 			return err // by a name, or by a list of refunds, that was not known before
 		}
-		lost, err := s.lostOf(ctx, tx, refund.Gateway, append(q.Payment.Names(), refund.PaymentID)...)
+		lost, err := s.reader.LostOf(ctx, tx, refund.Gateway, append(q.Payment.Names(), refund.PaymentID)...)
 		if err != nil {
 			return err
 		}
-		left := leftOf(q.Payment.Payment.Amount, rows) - lost
+		left := ledger.LeftOf(q.Payment.Payment.Amount, rows) - lost
 		if refund.Amount == 0 {
 			refund.Amount = left
 		}
 		if refund.Amount <= 0 || refund.Amount > left {
 			return ErrRefundTooMuch
 		}
-		if err := s.insertRefundTx(ctx, tx, refund); err != nil {
+		if err := s.ledger.InsertRefundTx(ctx, tx, refund); err != nil {
 			return err
 		}
 		if q.Requested != nil {
@@ -190,7 +191,7 @@ func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q Refund
 		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, refund.ID); err != nil {
 			return err
 		}
-		if err := s.followUnappliedTx(ctx, tx, refund.Gateway, refund.PaymentID, false); err != nil {
+		if err := s.cases.FollowTx(ctx, tx, refund.Gateway, refund.PaymentID, false); err != nil {
 			return err
 		}
 		return s.openRefundTx(ctx, tx, refund, s.intents.CallTime())
@@ -201,14 +202,14 @@ func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q Refund
 	}
 	first, err := s.db.RefundFind(ctx, s.deps.Pool, open.Intent.Subject)
 	if err != nil {
-		return Refund{}, fmt.Errorf("read refund: %w", err)
+		return ledger.Refund{}, fmt.Errorf("read refund: %w", err)
 	}
-	return Refund{}, s.RefundOpen(ctx, s.deps.Pool, refundOf(first))
+	return ledger.Refund{}, s.RefundOpen(ctx, s.deps.Pool, ledger.RefundOf(first))
 }
 
 // unanswered is the row that was asked for here and whose call has no answer yet,
 // nil without one.
-func unanswered(rows []*Refund) *Refund {
+func unanswered(rows []*ledger.Refund) *ledger.Refund {
 	for _, row := range rows {
 		if row.ByAdmin && row.Status == gateway.RefundRequested {
 			return row
@@ -217,23 +218,13 @@ func unanswered(rows []*Refund) *Refund {
 	return nil
 }
 
-// leftOf is what has neither been given back nor is on its way.
-func leftOf(paid money.Cents, rows []*Refund) money.Cents {
-	for _, row := range rows {
-		if row.Status != gateway.RefundFailed {
-			paid -= row.Amount
-		}
-	}
-	return paid
-}
-
 // compareRefunds takes the gateway's own list of a payment's refunds into the
 // ledger: what no row of ours explains, such as a refund at its console, is
 // recorded, and lowers what is left. While a request is open nothing is asked.
 // Errors: *RefundFoundError when what was recorded may be what an admin asks for.
 func (s *Service) compareRefunds(ctx context.Context, gw gateway.Gateway, key string, q RefundRequest) error {
 	p := q.Payment
-	before, err := s.refundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
+	before, err := s.reader.RefundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
 	if err != nil {
 		return err
 	}
@@ -247,7 +238,7 @@ func (s *Service) compareRefunds(ctx context.Context, gw gateway.Gateway, key st
 	if err := s.recordList(ctx, key, p, all); err != nil || len(all) == 0 || q.AdminID == nil && q.Admin == "" {
 		return err // the platform asks for what is left, which is less now
 	}
-	after, err := s.refundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
+	after, err := s.reader.RefundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
 	if err != nil {
 		return err
 	}
@@ -256,18 +247,6 @@ func (s *Service) compareRefunds(ctx context.Context, gw gateway.Gateway, key st
 		return &RefundFoundError{Refunds: found}
 	}
 	return nil
-}
-
-func (s *Service) refundsOfPayment(ctx context.Context, db postgres.DB, gateway gateway.Name, key string) ([]*Refund, error) {
-	found, err := s.db.RefundListOfPayment(ctx, db, paymentsdb.RefundListOfPaymentParams{Gateway: string(gateway), PaymentRef: key})
-	if err != nil {
-		return nil, fmt.Errorf("read refunds: %w", err)
-	}
-	rows := make([]*Refund, len(found))
-	for i, row := range found {
-		rows[i] = new(refundOf(row))
-	}
-	return rows, nil
 }
 
 // recordList records what the gateway lists, and has it do what its events would have
@@ -290,7 +269,7 @@ func (s *Service) recordReport(ctx context.Context, key string, p gateway.Ledger
 		if err != nil || !result.Unclaimed {
 			return err
 		}
-		_, err = s.RecordRefundTx(ctx, tx, RefundRecord{ // nobody owns the payment: the ledger does
+		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{ // nobody owns the payment: the ledger does
 			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report, Payment: &p.Payment,
 		})
 		return err
@@ -299,12 +278,12 @@ func (s *Service) recordReport(ctx context.Context, key string, p gateway.Ledger
 
 // recordUnasked records first what an answer lists beside the refund that it is of: it
 // came since the gateway's list was compared, and is no refund of ours.
-func (s *Service) recordUnasked(ctx context.Context, r Refund, report gateway.RefundReport) error {
+func (s *Service) recordUnasked(ctx context.Context, r ledger.Refund, report gateway.RefundReport) error {
 	beside := func(one gateway.SingleRefund) bool { return one.RefundID != r.ID && one.Status != gateway.RefundFailed }
 	if !report.Listed || !slices.ContainsFunc(report.Singles, beside) {
 		return nil
 	}
-	p, err := s.FindPayment(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
+	p, err := s.reader.FindPayment(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
 	if err != nil || p == nil {
 		return err
 	}
@@ -354,21 +333,9 @@ func adminRefundType(name gateway.Name) string {
 	return "ADMIN.REFUND.GWB_REFUND"
 }
 
-func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
-	source := sourceAdmin
-	if r.AdminID == nil && r.Admin == "" {
-		source = sourcePlatform
-	}
-	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-		ID: r.ID, Gateway: string(r.Gateway), PaymentRef: r.PaymentID, Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
-		AmountCents: int64(r.Amount), Kind: string(RefundByUs), Status: string(r.Status), Source: source, EventID: r.EventID, EventType: r.EventType,
-		Reason: filled(r.Reason), Admin: filled(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt, At: r.RequestedAt,
-	})
-}
-
 // auditRefundTx tells the audit trail what an admin wants back, at what was paid
 // for; what became of it is in the list of refunds.
-func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
+func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
 	resource := map[gateway.Purpose]string{gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders", gateway.ForCustomer: "customers"}[r.Purpose]
 	asked := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
 	return audit.RecordTx(ctx, tx, audit.Change{
@@ -378,57 +345,54 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 
 // failRefund marks a refund that certainly was not made, and has it followed. By says who
 // found out.
-func (s *Service) failRefund(ctx context.Context, r Refund, why error, by string) error {
+func (s *Service) failRefund(ctx context.Context, r ledger.Refund, why error, by string) error {
 	failure := why.Error()
 	switch {
 	case errors.Is(why, gateway.ErrDisputed):
-		failure = failedDisputed
+		failure = ledger.FailedDisputed
 	case errors.Is(why, gateway.ErrUnavailable):
-		failure = failedUnasked + " " + failure
+		failure = ledger.FailedUnasked + " " + failure
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
+		if _, err := s.ledger.LockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
 			return err
 		}
 		now, err := s.db.RefundFind(ctx, tx, r.ID)
 		if err != nil || now.Status != string(gateway.RefundRequested) {
 			return err // a report took it for done: then it is the gateway's own of the same amount
 		}
-		if err := s.intents.EndTx(ctx, tx, refundIntent(r.ID), intent.Refused, by); err != nil {
+		if err := s.intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Refused, by); err != nil {
 			return err
 		}
-		err = s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: r.ID, AmountCents: now.AmountCents, Status: string(gateway.RefundFailed), Failure: filled(failure), At: s.deps.Clock.Now(),
-		})
-		if err != nil {
+		if err := s.ledger.FailRefundTx(ctx, tx, r.ID, money.Cents(now.AmountCents), failure); err != nil {
 			return err
 		}
 		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
 			return err
 		}
-		return s.followUnappliedTx(ctx, tx, r.Gateway, r.PaymentID, errors.Is(why, gateway.ErrUnavailable))
+		return s.cases.FollowTx(ctx, tx, r.Gateway, r.PaymentID, errors.Is(why, gateway.ErrUnavailable))
 	})
 }
 
 // settleRequest takes the gateway's answer into the ledger and logs the refund as a
 // webhook (specification, Admin subscription management). By says who brought it.
-func (s *Service) settleRequest(ctx context.Context, r Refund, remote gateway.RemoteRefund, by string, applied func(context.Context, pgx.Tx, Refund) error) (Refund, error) {
+func (s *Service) settleRequest(ctx context.Context, r ledger.Refund, remote gateway.RemoteRefund, by string, applied func(context.Context, pgx.Tx, ledger.Refund) error) (ledger.Refund, error) {
 	report := remote.Report
 	if err := s.recordUnasked(ctx, r, report); err != nil {
 		return r, fmt.Errorf("record what was given back beside refund %s: %w", r.ID, err)
 	}
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if _, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
+		if _, err := s.ledger.LockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
 			return err
 		}
-		if err := s.intents.EndTx(ctx, tx, refundIntent(r.ID), intent.Done, by); err != nil {
+		if err := s.intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Done, by); err != nil {
 			return err
 		}
 		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
 			return err
 		}
-		_, err := s.RecordRefundTx(ctx, tx, RefundRecord{
+		_, err := s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
 			Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: report,
 		})
 		if err != nil {
@@ -438,7 +402,7 @@ func (s *Service) settleRequest(ctx context.Context, r Refund, remote gateway.Re
 		if err != nil {
 			return err
 		}
-		r = refundOf(row)
+		r = ledger.RefundOf(row)
 		if err := s.logRefundTx(ctx, tx, r, remote); err != nil || applied == nil {
 			return err
 		}
@@ -448,14 +412,14 @@ func (s *Service) settleRequest(ctx context.Context, r Refund, remote gateway.Re
 }
 
 // logRefundTx logs a refund once, as if the gateway had sent it.
-func (s *Service) logRefundTx(ctx context.Context, tx pgx.Tx, r Refund, remote gateway.RemoteRefund) error {
+func (s *Service) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, remote gateway.RemoteRefund) error {
 	n, err := s.db.WebhookLogCountEvent(ctx, tx, paymentsdb.WebhookLogCountEventParams{Gateway: string(r.Gateway), EventID: &r.EventID})
 	if err != nil || n > 0 {
 		return err
 	}
 	payload, err := json.Marshal(map[string]any{
-		"id": r.EventID, "type": r.EventType, string(r.Purpose) + "_id": r.LocalID, "payment_id": r.PaymentID, "refund_id": filled(r.GatewayRefundID),
-		"amount": int64(r.Amount), "reason": filled(r.Reason), "admin": filled(r.Admin), "admin_id": r.AdminID, "gateway_response": remote.Response,
+		"id": r.EventID, "type": r.EventType, string(r.Purpose) + "_id": r.LocalID, "payment_id": r.PaymentID, "refund_id": ledger.Filled(r.GatewayRefundID),
+		"amount": int64(r.Amount), "reason": ledger.Filled(r.Reason), "admin": ledger.Filled(r.Admin), "admin_id": r.AdminID, "gateway_response": remote.Response,
 	})
 	if err != nil {
 		return err

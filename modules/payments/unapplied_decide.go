@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -58,18 +59,18 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	if err != nil {
 		return err
 	}
-	var disputed *RefundDisputedError
-	if UnappliedState(u.State) == UnappliedOpen {
+	var disputed *ledger.RefundDisputedError
+	if ledger.UnappliedState(u.State) == ledger.UnappliedOpen {
 		if err := s.movesOwn(ctx, u, paid); err != nil {
 			return err
 		}
-		if err := s.notDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount, paid.Names()...); errors.As(err, &disputed) {
+		if err := s.reader.NotDisputed(ctx, s.deps.Pool, paid.Gateway, paid.Payment.Amount, paid.Names()...); errors.As(err, &disputed) {
 			return disputed.Fault()
 		} else if err != nil {
 			return err
 		}
 	}
-	err = s.decide(ctx, u, unappliedChange{to: UnappliedRefunding, reason: reason}, nil)
+	err = s.decide(ctx, u, ledger.Move{To: ledger.UnappliedRefunding, Reason: reason}, nil)
 	if err != nil {
 		return err
 	}
@@ -108,29 +109,23 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 	if err != nil {
 		return err
 	}
-	var extender Extender
-	for _, a := range s.appliers {
-		if e, ok := a.(Extender); ok {
-			extender = e
-		}
-	}
-	if extender == nil {
+	if s.extender == nil {
 		return fault.Conflict("The payment cannot extend a subscription: there are none here.")
 	}
-	return s.decide(ctx, u, unappliedChange{to: UnappliedExtended}, func(tx pgx.Tx, c *unappliedChange) error {
-		extended, err := extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
+	return s.decide(ctx, u, ledger.Move{To: ledger.UnappliedExtended}, func(tx pgx.Tx, c *ledger.Move) error {
+		extended, err := s.extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
 		if err != nil {
 			return err
 		}
 		// Reports of disputes hold the customer, as ExtendTx does now.
-		var disputed *RefundDisputedError
-		if err := s.notDisputed(ctx, tx, paid.Gateway, 0, paid.Names()...); errors.As(err, &disputed) {
+		var disputed *ledger.RefundDisputedError
+		if err := s.reader.NotDisputed(ctx, tx, paid.Gateway, 0, paid.Names()...); errors.As(err, &disputed) {
 			return disputed.Conflict()
 		} else if err != nil {
 			return err
 		}
 		if key := paid.RefundKey(); key != "" {
-			refunds, err := s.lockRefundsTx(ctx, tx, paid.Gateway, key)
+			refunds, err := s.ledger.LockRefundsTx(ctx, tx, paid.Gateway, key)
 			if err != nil {
 				return err
 			}
@@ -140,7 +135,7 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 				}
 			}
 		}
-		c.subscriptionID = extended
+		c.SubscriptionID = extended
 		n, err := s.db.PaymentMoveTo(ctx, tx, paymentsdb.PaymentMoveToParams{
 			LocalID: extended, At: s.deps.Clock.Now(), Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID, CustomerID: paid.CustomerID,
 		})
@@ -159,9 +154,9 @@ func (s *Service) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscripti
 		return fmt.Errorf("read what has extended: %w", err)
 	}
 	for _, u := range extended {
-		_, err := s.moveUnappliedTx(ctx, tx, u, unappliedChange{
-			to: UnappliedOpen, source: byGateway, reason: "The gateway refuses to charge the subscription later: " + cause, forPeople: true,
-			note: "It had extended subscription " + subscription.String() + ", whose gateway refuses to charge it later: decide anew.",
+		_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{
+			To: ledger.UnappliedOpen, Source: ledger.ByGateway, Reason: "The gateway refuses to charge the subscription later: " + cause, ForPeople: true,
+			Note: "It had extended subscription " + subscription.String() + ", whose gateway refuses to charge it later: decide anew.",
 		})
 		if err != nil {
 			return err
@@ -178,7 +173,7 @@ func (s *Service) keepUnapplied(ctx context.Context, id objectid.ID, reason stri
 	if err != nil {
 		return err
 	}
-	return s.decide(ctx, u, unappliedChange{to: UnappliedKept, reason: reason, note: reason}, nil)
+	return s.decide(ctx, u, ledger.Move{To: ledger.UnappliedKept, Reason: reason, Note: reason}, nil)
 }
 
 func (s *Service) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.PaymentsUnappliedPayment, error) {
@@ -193,10 +188,10 @@ func (s *Service) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb
 // binds a repeatable request to it. Before, when not nil, runs in the same
 // transaction, before the case is locked: what it locks comes first wherever money is
 // booked.
-func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c unappliedChange, before func(pgx.Tx, *unappliedChange) error) error {
+func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c ledger.Move, before func(pgx.Tx, *ledger.Move) error) error {
 	caller := httpapi.CallerOf(ctx)
-	c.source, c.admin = byAdmin, &caller.ID
-	if UnappliedState(u.State) != UnappliedOpen {
+	c.Source, c.Admin = ledger.ByAdmin, &caller.ID
+	if ledger.UnappliedState(u.State) != ledger.UnappliedOpen {
 		return errDecided(u.State)
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -209,10 +204,10 @@ func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 		if err != nil {
 			return err
 		}
-		if UnappliedState(locked.State) != UnappliedOpen {
+		if ledger.UnappliedState(locked.State) != ledger.UnappliedOpen {
 			return errDecided(locked.State)
 		}
-		if c.to != UnappliedKept { // the bank may have taken it since it was read
+		if c.To != ledger.UnappliedKept { // the bank may have taken it since it was read
 			if err := notGone(locked); err != nil {
 				return err
 			}
@@ -220,8 +215,8 @@ func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		return unappliedPayments.AuditTx(ctx, tx, []objectid.ID{u.ID}, func() error {
-			_, err := s.moveUnappliedTx(ctx, tx, locked, c)
+		return ledger.UnappliedPayments.AuditTx(ctx, tx, []objectid.ID{u.ID}, func() error {
+			_, err := s.cases.MoveTx(ctx, tx, locked, c)
 			return err
 		})
 	})
@@ -234,7 +229,7 @@ func errDecided(state string) error {
 // notGone is 409 of an open case whose amount the payer's bank has taken back: what a
 // refund or an extension would move is another amount, that of the rest.
 func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
-	if !u.TakenBack || UnappliedState(u.State) != UnappliedOpen {
+	if !u.TakenBack || ledger.UnappliedState(u.State) != ledger.UnappliedOpen {
 		return nil
 	}
 	return fault.Conflict("The payer's bank has taken this money back already: nothing of it is left to give back or to extend by. It can only be kept.")
@@ -251,13 +246,13 @@ func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 	if err != nil {
 		return fmt.Errorf("read refunds: %w", err)
 	}
-	lost, err := s.lostOf(ctx, s.deps.Pool, paid.Gateway, append(paid.Names(), key)...)
+	lost, err := s.reader.LostOf(ctx, s.deps.Pool, paid.Gateway, append(paid.Names(), key)...)
 	if err != nil {
 		return err
 	}
 	left := paid.Payment.Amount - lost
 	for _, row := range found {
-		if r := refundOf(row); r.Status != gateway.RefundFailed {
+		if r := ledger.RefundOf(row); r.Status != gateway.RefundFailed {
 			left -= r.Amount
 		}
 	}

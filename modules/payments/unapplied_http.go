@@ -5,39 +5,17 @@ import (
 	"net/http"
 	"strings"
 
+	"marquee/modules/payments/ledger"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
-	"marquee/platform/query"
 )
-
-// unappliedPayments is the collection of money that gave nobody anything
-// (open-shapes, section 5, number 3). Amounts are cents.
-var unappliedPayments = collection.New(collection.Definition{
-	Name: "unapplied-payments", Singular: "Unapplied payment", Table: "payments.unapplied_payments",
-	From: `(SELECT u.*, NULL::platform.object_id AS document_created_by_id, u.created_at AS register_date, u.updated_at AS register_update_date
-		FROM payments.unapplied_payments u) t`,
-	DefaultSort: `{"register_date":-1}`,
-	Fields: []collection.Field{
-		{Name: "kind", Kind: query.String, Write: collection.Kept, Rule: collection.Rule{Enum: []string{"late", "duplicate", "foreign", "unrefundable", "unknown"}},
-			Doc: "late: for a row that has ended; duplicate: a second payment; foreign: of a recurrence that no row owns; unrefundable: a refund failed; unknown: an answer not known, or money that nobody can place"},
-		{Name: "gateway", Kind: query.String, Write: collection.Kept, Doc: "gwa or gwb", Rule: collection.Rule{Enum: []string{"gwa", "gwb"}}},
-		{Name: "gateway_payment_id", Kind: query.String, Nullable: true, Write: collection.Kept, Doc: "Gateway A: pay_…; gateway B: the invoice in_…, else the payment intent pi_…"},
-		{Name: "amount", Column: "amount_cents", Kind: query.Int, Nullable: true, Write: collection.Kept, Doc: "Cents; null only of kind unknown"},
-		{Name: "customer_id", Kind: query.OID, Nullable: true, Write: collection.Kept},
-		{Name: "subscription_id", Kind: query.OID, Nullable: true, Write: collection.Kept, Doc: "Whose the payment is; of one that extended, the subscription that it extended"},
-		{Name: "order_id", Kind: query.OID, Nullable: true, Write: collection.Kept},
-		{Name: "paid_at", Kind: query.Date, Nullable: true, Write: collection.Kept},
-		{Name: "state", Kind: query.String, Write: collection.Kept, Rule: collection.Rule{Enum: []string{"open", "refunding", "refunded", "extended", "kept"}}},
-		{Name: "note", Kind: query.String, Nullable: true, Write: collection.Kept, Doc: "What happened, or why it was kept"},
-	},
-})
 
 func (s *Service) unappliedRoutes(api *httpapi.API, lists collection.Routes) {
 	const path = "/admin/finance/unapplied-payments"
-	httpapi.Route(api, http.MethodGet, path, "unapplied_payment_list", httpapi.Admin, lists.List(unappliedPayments.View), unappliedPayments.ListDoc()...)
-	again, one := httpapi.Idempotent(s.recallUnapplied, nil), httpapi.ResponseSchema(unappliedPayments.EnvelopeSchema())
+	httpapi.Route(api, http.MethodGet, path, "unapplied_payment_list", httpapi.Admin, lists.List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
+	again, one := httpapi.Idempotent(s.recallUnapplied, nil), httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
 	httpapi.Route(api, http.MethodPost, path+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin, s.unappliedRefund, again, one,
 		httpapi.Summary("Give an unapplied payment back"))
 	httpapi.Route(api, http.MethodPost, path+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin, s.unappliedExtend, again, one,
@@ -104,7 +82,7 @@ func (s *Service) unappliedDecision(ctx context.Context, text string, decide fun
 	if err := decide(id); err != nil {
 		return nil, err
 	}
-	return unappliedPayments.One(ctx, s.deps.Pool, id)
+	return ledger.UnappliedPayments.One(ctx, s.deps.Pool, id)
 }
 
 // recallUnapplied tells what became of a decision whose request was cut off; one that
@@ -114,8 +92,8 @@ func (s *Service) recallUnapplied(ctx context.Context, id objectid.ID) (*collect
 	if err != nil {
 		return nil, err
 	}
-	if UnappliedState(u.State) == UnappliedOpen {
+	if ledger.UnappliedState(u.State) == ledger.UnappliedOpen {
 		return nil, httpapi.ErrCameToNothing
 	}
-	return unappliedPayments.One(ctx, s.deps.Pool, id)
+	return ledger.UnappliedPayments.One(ctx, s.deps.Pool, id)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -11,14 +12,6 @@ import (
 
 // mailUnappliedRefund is the template of web/mail.
 const mailUnappliedRefund = "payment-refund"
-
-// unappliedMailArgs tells the payer that an unapplied payment was given back.
-type unappliedMailArgs struct {
-	ID objectid.ID `json:"id"`
-}
-
-// Kind names the job.
-func (unappliedMailArgs) Kind() string { return "payments_unapplied_mail" }
 
 // unappliedMail is what the templates show.
 type unappliedMail struct {
@@ -33,7 +26,7 @@ func (s *Service) mailUnapplied(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	if s.deps.Mail == nil || s.deps.Accounts == nil || u.CustomerID == nil || u.AmountCents == nil || u.TakenBack || UnappliedState(u.State) != UnappliedRefunded {
+	if s.deps.Mail == nil || s.deps.Accounts == nil || u.CustomerID == nil || u.AmountCents == nil || u.TakenBack || ledger.UnappliedState(u.State) != ledger.UnappliedRefunded {
 		return nil
 	}
 	payer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, *u.CustomerID)

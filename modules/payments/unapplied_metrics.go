@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"marquee/modules/payments/ledger"
 )
 
 var unappliedGauge = prometheus.NewDesc("marquee_unapplied_payments", "Payments that could not be applied and wait for a decision, or for an automatic refund.", []string{"kind"}, nil)
@@ -31,11 +33,11 @@ func (m unappliedMetrics) Collect(to chan<- prometheus.Metric) {
 		m.deps.Log.WarnContext(ctx, "unapplied payments not counted", slog.Any("error", err))
 		return
 	}
-	open := map[UnappliedKind]int64{}
+	open := map[ledger.UnappliedKind]int64{}
 	for _, row := range rows {
-		open[UnappliedKind(row.Kind)] = row.Count
+		open[ledger.UnappliedKind(row.Kind)] = row.Count
 	}
-	for _, kind := range []UnappliedKind{UnappliedLate, UnappliedDuplicate, UnappliedForeign, UnappliedUnrefundable, UnappliedUnknown} {
+	for _, kind := range []ledger.UnappliedKind{ledger.UnappliedLate, ledger.UnappliedDuplicate, ledger.UnappliedForeign, ledger.UnappliedUnrefundable, ledger.UnappliedUnknown} {
 		to <- prometheus.MustNewConstMetric(unappliedGauge, prometheus.GaugeValue, float64(open[kind]), string(kind))
 	}
 }

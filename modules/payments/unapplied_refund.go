@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/faultpoint"
-	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -50,27 +49,11 @@ const (
 	automaticReason = "The payment could not be applied to any subscription."
 )
 
-// unappliedArgs looks at an unapplied payment: what may be refunded by itself is.
-type unappliedArgs struct {
-	ID objectid.ID `json:"id"`
-}
-
-// Kind names the job.
-func (unappliedArgs) Kind() string { return "payments_unapplied" }
-
 // unappliedSweepArgs looks at all that wait.
 type unappliedSweepArgs struct{}
 
 // Kind names the job.
 func (unappliedSweepArgs) Kind() string { return "payments_unapplied_sweep" }
-
-func (s *Service) insertUnappliedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, unappliedArgs{ID: id}, &river.InsertOpts{Queue: jobs.QueueGateway})
-	if err != nil {
-		return fmt.Errorf("queue unapplied payment: %w", err)
-	}
-	return nil
-}
 
 // RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
 // with refunds that were decided by somebody who died since. It stops at the limits. What
@@ -97,9 +80,9 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read unapplied payment: %w", err)
-	case UnappliedState(u.State) == UnappliedRefunding:
+	case ledger.UnappliedState(u.State) == ledger.UnappliedRefunding:
 		return s.resumeRefund(ctx, u)
-	case UnappliedState(u.State) != UnappliedOpen || !u.Automatic:
+	case ledger.UnappliedState(u.State) != ledger.UnappliedOpen || !u.Automatic:
 		return nil
 	}
 	if allowed, err := s.mayRefund(ctx, s.deps.Pool, u); err != nil || !allowed {
@@ -114,7 +97,7 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 	}
 	if why != "" {
 		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			return s.byPlatformTx(ctx, tx, u.ID, "unapplied_payment_give_up", func() error {
+			return s.cases.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_give_up", func() error {
 				return s.db.UnappliedGiveUp(ctx, tx, paymentsdb.UnappliedGiveUpParams{ID: u.ID, Note: &why, At: s.deps.Clock.Now()})
 			})
 		})
@@ -130,7 +113,7 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 // mayRefund reports whether an automatic refund is within the limits, and whether
 // this is the database whose money it is (restore.go).
 func (s *Service) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.PaymentsUnappliedPayment) (bool, error) {
-	held, err := s.refundsHeld(ctx, db)
+	held, err := s.reader.RefundsHeld(ctx, db)
 	if err != nil || held {
 		return false, err
 	}
@@ -158,18 +141,18 @@ func (s *Service) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Pa
 // which nobody but a person may refund it.
 func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
 	name := gateway.Name(u.Gateway)
-	gw, err := s.Gateway(name)
+	gw, err := s.gateways.Find(name)
 	if err != nil {
 		return nil, "", err
 	}
-	if paid, err = s.FindPayment(ctx, s.deps.Pool, name, value(u.GatewayPaymentID)); err != nil {
+	if paid, err = s.reader.FindPayment(ctx, s.deps.Pool, name, ledger.Value(u.GatewayPaymentID)); err != nil {
 		return nil, "", err
 	}
 	if paid == nil {
 		return nil, "It stands in no ledger.", nil
 	}
-	if err := s.notDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.Names()...); err != nil {
-		var disputed *RefundDisputedError
+	if err := s.reader.NotDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.Names()...); err != nil {
+		var disputed *ledger.RefundDisputedError
 		if errors.As(err, &disputed) && disputed.Dispute.State == gateway.DisputeLost {
 			return nil, disputed.Told() + " Nothing was refunded by itself.", nil
 		}
@@ -179,7 +162,7 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 	if u.Reference != nil {
 		reference = *u.Reference
 	}
-	if UnappliedKind(u.Kind) == UnappliedForeign { // it carries another reference, or none
+	if ledger.UnappliedKind(u.Kind) == ledger.UnappliedForeign { // it carries another reference, or none
 		reference = ""
 	}
 	remote, err := gw.ReadPayment(ctx, paid.Payment.ID, reference)
@@ -207,7 +190,7 @@ func (s *Service) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapp
 		if err != nil || !allowed {
 			return err
 		}
-		claimed, err = s.moveUnappliedTx(ctx, tx, u, unappliedChange{to: UnappliedRefunding, source: byPlatform, reason: automaticReason})
+		claimed, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: ledger.UnappliedRefunding, Source: ledger.ByPlatform, Reason: automaticReason})
 		return err
 	})
 	return claimed, err
@@ -238,7 +221,7 @@ func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappl
 
 // followRefundOf has what is paid for follow its refund (RefundFollower).
 func (s *Service) followRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
-	return s.followRefund(ctx, Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
+	return s.followRefund(ctx, ledger.Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
 }
 
 // refundOpenTx brings the case in line with the ledger and reports whether a refund
@@ -248,17 +231,17 @@ func (s *Service) refundOpenTx(ctx context.Context, tx pgx.Tx, paid gateway.Ledg
 	if key == "" {
 		return false, nil // its intent is not known: no refund names it
 	}
-	rows, err := s.lockRefundsTx(ctx, tx, paid.Gateway, key)
+	rows, err := s.ledger.LockRefundsTx(ctx, tx, paid.Gateway, key)
 	if err != nil {
 		return false, err
 	}
 	for _, row := range rows {
 		if row.Status == gateway.RefundRequested || row.Status == gateway.RefundPending {
-			return true, s.followUnappliedTx(ctx, tx, paid.Gateway, key, false)
+			return true, s.cases.FollowTx(ctx, tx, paid.Gateway, key, false)
 		}
 	}
-	if doneSum(rows) >= paid.Payment.Amount {
-		return true, s.followUnappliedTx(ctx, tx, paid.Gateway, key, false)
+	if ledger.DoneSum(rows) >= paid.Payment.Amount {
+		return true, s.cases.FollowTx(ctx, tx, paid.Gateway, key, false)
 	}
 	return false, nil
 }
@@ -269,7 +252,7 @@ func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappli
 	if s.deps.Clock.Now().Before(u.UpdatedAt.Add(unappliedLeft)) {
 		return nil // who decided may be at it
 	}
-	paid, err := s.FindPayment(ctx, s.deps.Pool, gateway.Name(u.Gateway), value(u.GatewayPaymentID))
+	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.Name(u.Gateway), ledger.Value(u.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err
 	}
@@ -283,7 +266,7 @@ func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappli
 	}
 	if u.TakenBack { // decided when that was still possible: what is left is not this amount
 		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			_, err := s.moveUnappliedTx(ctx, tx, u, unappliedChange{to: UnappliedOpen, source: byPlatform, reason: "The payer's bank has taken the money back."})
+			_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{To: ledger.UnappliedOpen, Source: ledger.ByPlatform, Reason: "The payer's bank has taken the money back."})
 			return err
 		})
 	}
@@ -291,10 +274,10 @@ func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappli
 	if err != nil {
 		return fmt.Errorf("read decision: %w", err)
 	}
-	if last.Source == byPlatform {
-		if held, err := s.refundsHeld(ctx, s.deps.Pool); err != nil || held {
+	if last.Source == ledger.ByPlatform {
+		if held, err := s.reader.RefundsHeld(ctx, s.deps.Pool); err != nil || held {
 			return err
 		}
 	}
-	return s.refundClaimed(ctx, u, *paid, RefundRequest{Reason: value(last.Reason), AdminID: last.AdminID})
+	return s.refundClaimed(ctx, u, *paid, RefundRequest{Reason: ledger.Value(last.Reason), AdminID: last.AdminID})
 }

@@ -9,89 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// listUnknownTx puts an order whose outcome is not known for a day on the list of money
-// that people look at: nobody knows whether there is any. What was decided there about an
-// earlier order of the same row is open again.
-func (s *Service) listUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) error {
-	u := Unapplied{
-		Kind: UnappliedUnknown, Gateway: gateway.Name(i.Gateway), Subject: i.Subject.String(), CustomerID: i.Customer,
-		Note: "The gateway has told nothing that can be used about this " + string(i.Kind) + " since " + i.Since().UTC().Format(time.RFC3339) + ".",
-	}
-	switch i.Kind {
-	case intent.Order:
-		u.OrderID = i.Subject
-	case intent.Subscription, intent.SubscriptionGone, intent.OpenInvoice, intent.Debit, intent.DebitRetry, intent.Resume, intent.End:
-		u.SubscriptionID = i.Subject
-	case intent.Pause, intent.ChargeMove, intent.PlanMove: // rows of their own
-		u.SubscriptionID = objectid.ID(i.Reference)
-	}
-	first, err := s.RecordUnappliedTx(ctx, tx, u)
-	if err != nil || first {
-		return err
-	}
-	known, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: i.Gateway, Subject: i.Subject.String()})
-	if err != nil {
-		return fmt.Errorf("read unapplied payment: %w", err)
-	}
-	_, err = s.moveUnappliedTx(ctx, tx, known, unappliedChange{to: UnappliedOpen, source: byPlatform, reason: u.Note, note: u.Note, forPeople: true})
-	return err
-}
-
-// answeredTx decides what is listed of a row whose orders at a gateway were not known for
-// a day, when the last of them has its answer: that says what became of any money.
-func (s *Service) answeredTx(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error {
-	u, err := s.db.UnappliedBySubject(ctx, tx, paymentsdb.UnappliedBySubjectParams{Gateway: gateway, Subject: subject.String()})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read unapplied payment: %w", err)
-	}
-	told, err := s.db.IntentToldOf(ctx, tx, paymentsdb.IntentToldOfParams{SubjectID: subject, Gateway: gateway})
-	if err != nil {
-		return fmt.Errorf("read intents: %w", err)
-	}
-	if UnappliedState(u.State) != UnappliedOpen || len(told) == 0 || intent.State(told[0].State) == intent.Open {
-		return nil
-	}
-	note := answerNote(told[0])
-	c := unappliedChange{to: UnappliedKept, source: byPlatform, reason: note, note: note, forPeople: true}
-	if intent.Kind(told[0].Kind) == intent.End {
-		c.subscriptionID = subject // earlier releases did not tell it
-	}
-	_, err = s.moveUnappliedTx(ctx, tx, u, c)
-	return err
-}
-
-// answerNote says how an order that was not known for long came to its end.
-func answerNote(i paymentsdb.IntentToldOfRow) string {
-	by := "it was settled here, by " + i.By
-	switch i.By {
-	case "look", "recovery", "live_read", "reconciliation":
-		by = "the gateway said so when it was asked"
-	case "webhook":
-		by = "the gateway's event said so"
-	case "answer", "subscribe":
-		by = "the gateway's answer said so"
-	}
-	what := map[intent.State]string{
-		intent.Done:     "its outcome is known and stands where it belongs",
-		intent.Declined: "the payer was refused, and nothing was charged",
-		intent.Refused:  "the gateway refused it and made nothing",
-		intent.Missing:  "nothing of it is at the gateway",
-		intent.Void:     "nothing was left to be asked",
-	}[intent.State(i.State)]
-	return fmt.Sprintf("This %s was answered at %s: %s (%s). Money of it that gave nobody anything has a row of its own.",
-		i.Kind, i.EndedAt.UTC().Format(time.RFC3339), what, by)
-}
 
 // decideAnswered decides what was left open although the answer has come, as by an earlier
 // release.
@@ -103,7 +25,7 @@ func (s *Service) decideAnswered(ctx context.Context) error {
 	var failed error
 	for _, row := range found {
 		failed = errors.Join(failed, postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			return s.answeredTx(ctx, tx, row.Gateway, objectid.ID(row.Subject))
+			return s.cases.AnsweredTx(ctx, tx, row.Gateway, objectid.ID(row.Subject))
 		}))
 	}
 	return failed

@@ -13,6 +13,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -75,7 +76,7 @@ func (s *Service) store(ctx context.Context, gw gateway.Adapter, body []byte, pr
 	}
 	d.event.Gateway, d.event.LogID = gw.Name(), d.log
 	d.event.ReceivedAt(at)
-	answer := Answer{Received: true, EventID: filled(d.event.ID), EventType: filled(d.event.Type)}
+	answer := Answer{Received: true, EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type)}
 	if malformed != nil {
 		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gw.Name())),
 			slog.String("log_id", d.log.String()), slog.Any("error", malformed))
@@ -126,8 +127,8 @@ func (s *Service) logFinal(ctx context.Context, d delivery, r gateway.Result) er
 
 func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 	return paymentsdb.WebhookLogInsertParams{
-		ID: d.log, Gateway: string(d.event.Gateway), EventID: filled(d.event.ID), EventType: filled(d.event.Type),
-		Payload: d.body, Signature: filled(d.proof), SignatureValid: true, ReceivedAt: d.at,
+		ID: d.log, Gateway: string(d.event.Gateway), EventID: ledger.Filled(d.event.ID), EventType: ledger.Filled(d.event.Type),
+		Payload: d.body, Signature: ledger.Filled(d.proof), SignatureValid: true, ReceivedAt: d.at,
 	}
 }
 
@@ -150,7 +151,7 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway
 		// The row may have been committed since it was looked for, and its call of
 		// ReplayWaitingTx have found nothing: one more look after this commit closes the gap.
 		result, state = unclaimed(result), stateWaiting
-		if err := s.insertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()); err != nil {
+		if err := s.ledger.InsertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()); err != nil {
 			return gateway.Result{}, err
 		}
 	}
@@ -197,8 +198,8 @@ func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state s
 		return err
 	}
 	params := paymentsdb.ProcessedEventReceivedParams{
-		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: string(d.event.Gateway), EventID: d.event.ID, EventType: filled(d.event.Type),
-		LogID: d.log, Payload: d.body, Signature: filled(d.proof), ReceivedAt: d.at,
+		State: state, Result: raw, At: s.deps.Clock.Now(), Gateway: string(d.event.Gateway), EventID: d.event.ID, EventType: ledger.Filled(d.event.Type),
+		LogID: d.log, Payload: d.body, Signature: ledger.Filled(d.proof), ReceivedAt: d.at,
 	}
 	if state != stateQueued {
 		params.Processed, params.ProcessedAt = true, &params.At
@@ -212,8 +213,8 @@ func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state s
 // repeatTx logs the delivery with the result that its event has.
 func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
-		Gateway: string(d.event.Gateway), EventID: &d.event.ID, EventType: filled(d.event.Type), LogID: d.log, Payload: d.body,
-		Signature: filled(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
+		Gateway: string(d.event.Gateway), EventID: &d.event.ID, EventType: ledger.Filled(d.event.Type), LogID: d.log, Payload: d.body,
+		Signature: ledger.Filled(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("log repetition: %w", err)
@@ -242,7 +243,7 @@ func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (resu
 	if e.Kind == gateway.PaymentIsNameless {
 		return s.takeNamelessTx(ctx, tx, e)
 	}
-	if e.Known, err = s.knownPayment(ctx, tx, e); err != nil {
+	if e.Known, err = s.reader.KnownPayment(ctx, tx, e); err != nil {
 		return gateway.Result{}, err
 	}
 	if !e.IsProof() {
@@ -288,11 +289,9 @@ const namesLost = "it names an id of ours that is not known here"
 // takeStrayTx asks who takes in money that nothing here knows. Result.Taken is false when
 // nobody does.
 func (s *Service) takeStrayTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	for _, a := range s.appliers {
-		if taker, ok := a.(StrayMoneyTaker); ok {
-			if result, err := taker.TakeStrayMoneyTx(ctx, tx, e); err != nil || result.Taken {
-				return result, err
-			}
+	for _, t := range s.takers {
+		if result, err := t.TakeStrayMoneyTx(ctx, tx, e); err != nil || result.Taken {
+			return result, err
 		}
 	}
 	return gateway.Result{}, nil

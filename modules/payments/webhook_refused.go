@@ -15,6 +15,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -113,8 +114,8 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 	raw := r.body()
 	id, kind := claimedIdentity(raw)
 	log := paymentsdb.RefusedWebhookInsertParams{
-		ID: objectid.At(r.at), Gateway: string(r.gateway), EventID: filled(id), EventType: filled(kind), Payload: storableRefused(raw),
-		Signature: filled(r.proof), ReceivedAt: r.at, Reason: string(r.reason), MaxDay: refusedPerDay, MaxHour: refusedPerHour,
+		ID: objectid.At(r.at), Gateway: string(r.gateway), EventID: ledger.Filled(id), EventType: ledger.Filled(kind), Payload: storableRefused(raw),
+		Signature: ledger.Filled(r.proof), ReceivedAt: r.at, Reason: string(r.reason), MaxDay: refusedPerDay, MaxHour: refusedPerHour,
 		Day: r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}
 	if r.reason == clockSkew {

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/platform/jobs"
 )
 
@@ -21,37 +22,6 @@ type retryArgs struct {
 // Kind names the job.
 func (retryArgs) Kind() string { return "payments_event_retry" }
 
-// replayArgs applies the events that wait for one of the subjects.
-type replayArgs struct {
-	Gateway  gateway.Name `json:"gateway"`
-	Subjects []string     `json:"subjects"`
-}
-
-// Kind names the job.
-func (replayArgs) Kind() string { return "payments_events_replay" }
-
-// ReplayWaitingTx has the events applied that came before anybody knew their
-// subject. Call it in the transaction that makes ids known: the gateway's
-// subscription, authorization or payment id, the local id. It inserts a job;
-// subjects that are empty are left out.
-func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
-	known := []string{}
-	for _, id := range subjects {
-		if id != "" {
-			known = append(known, id)
-		}
-	}
-	return s.insertReplayTx(ctx, tx, gateway, known)
-}
-
-func (s *Service) insertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects []string) error {
-	if len(subjects) == 0 {
-		return nil
-	}
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, replayArgs{Gateway: gateway, Subjects: subjects}, nil)
-	return err
-}
-
 func (s *Service) insertRetryTx(ctx context.Context, tx pgx.Tx, e gateway.Event) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, retryArgs{Gateway: e.Gateway, EventID: e.ID}, nil)
 	return err
@@ -62,7 +32,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[retryArgs]) error {
 		return s.applyAgain(ctx, job.Args.Gateway, job.Args.EventID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[replayArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.ReplayArgs]) error {
 		return s.replayWaiting(ctx, job.Args.Gateway, job.Args.Subjects)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
@@ -71,13 +41,13 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[adoptRefundsArgs]) error { return s.adoptRefunds(ctx) }))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ToldArgs]) error { return s.ConfirmTold(ctx, job.Args) }))
 	s.intents.Workers(w)
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[unappliedArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.CaseArgs]) error {
 		return s.handleUnapplied(ctx, job.Args.ID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[unappliedSweepArgs]) error {
 		return errors.Join(s.RefundDueUnapplied(ctx), s.TendUnknownMoney(ctx))
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[unappliedMailArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.CaseMailArgs]) error {
 		return s.mailUnapplied(ctx, job.Args.ID)
 	}))
 	river.AddWorker(w, &forgetWorker{s: s})

@@ -49,6 +49,10 @@ var rooms = map[string][]room{
 		{name: "gwa", uses: []string{"gateway", "internal/answer"}},
 		{name: "gwb", uses: []string{"gateway", "internal/answer"}},
 		{name: "intent", uses: []string{"internal/paymentsdb"}, sql: []string{"intent"}},
+		{
+			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb"},
+			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},
+		},
 		{name: "", sql: []string{
 			"database_mark", "dispute", "failed_attempt", "intent", "payment", "processed_event", "refund", "refused_webhook", "unapplied", "webhook_log", "webhook_log_admin",
 		}},

@@ -134,4 +134,5 @@ func (e Event) instants() []time.Time {
 // call of ours reads.
 func IsCharge(paymentID string) bool { return strings.HasPrefix(paymentID, "ch_") }
 
-const MaxID = 255 // bytes of event ids and types; gateway A's have about 50
+// MaxID bounds event ids and types, in bytes; gateway A's have about 50.
+const MaxID = 255

@@ -1,4 +1,4 @@
-package payments
+package ledger
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"marquee/platform/postgres"
 )
 
-// refundsHeld reports whether nothing may be refunded by itself because the database
-// is not the one that was noted: a restored backup, a copy, a replica that took over.
+// RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
+// gateway without a person's decision: the database is not the one that was noted, but a
+// restored backup, a copy, a replica that took over.
 // It may not know what has happened since, and would take money for unapplied that
 // was applied. A new database is noted by the migrations; one without a mark is not known.
-func (s *Service) refundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
+func (s *Reader) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
 	same, err := s.db.DatabaseMarkHolds(ctx, db)
 	if err != nil {
 		return true, fmt.Errorf("compare the database: %w", err)
@@ -23,19 +24,13 @@ func (s *Service) refundsHeld(ctx context.Context, db postgres.DB) (bool, error)
 	return !same, nil
 }
 
-// RefundsHeld reports whether, after a restore, nothing may be refunded or ended at a
-// gateway without a person's decision.
-func (s *Service) RefundsHeld(ctx context.Context, db postgres.DB) (bool, error) {
-	return s.refundsHeld(ctx, db)
-}
-
 // restoreGrace is for how long after a database was accepted what is paid may still be of
 // before: gateway A tells days, and for today the time at which it is asked.
 const restoreGrace = 24 * time.Hour
 
 // MayLack reports whether a restore may have lost what was paid then: before this
 // database was accepted. When that is not known, it may.
-func (s *Service) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time) (bool, error) {
+func (s *Reader) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time) (bool, error) {
 	if paidAt != nil {
 		paidAt = new(paidAt.Add(-restoreGrace))
 	}
@@ -48,7 +43,7 @@ func (s *Service) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time
 
 // AcceptDatabase says that this database is complete again: what both gateways know
 // has been reconciled (`marquee reconcile --apply`). Automatic refunds go on.
-func (s *Service) AcceptDatabase(ctx context.Context) error {
+func (s *Ledger) AcceptDatabase(ctx context.Context) error {
 	if err := s.db.DatabaseMarkAccept(ctx, s.deps.Pool, s.deps.Clock.Now()); err != nil {
 		return fmt.Errorf("note the database: %w", err)
 	}

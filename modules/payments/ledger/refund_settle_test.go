@@ -1,4 +1,4 @@
-package payments
+package ledger
 
 import (
 	"fmt"
@@ -133,9 +133,9 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 		}
 		for i, report := range reports {
 			rows = settle(rows, &known, report)
-			require.Equal(t, refundedTotal(known), doneSum(rows), "seed %d after %d reports", seed, i+1)
+			require.Equal(t, refundedTotal(known), DoneSum(rows), "seed %d after %d reports", seed, i+1)
 		}
-		require.Equal(t, truth, doneSum(rows), "seed %d", seed)
+		require.Equal(t, truth, DoneSum(rows), "seed %d", seed)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 	rows = settle(rows, &known, answer)
 	require.Len(t, rows, 1)
 	require.Equal(t, "re_1", request.GatewayRefundID)
-	require.Equal(t, money.Cents(1000), doneSum(rows))
+	require.Equal(t, money.Cents(1000), DoneSum(rows))
 }
 
 func TestAStrangersRefundDoesNotSettleALargerRequest(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAStrangersRefundDoesNotSettleALargerRequest(t *testing.T) {
 	rows := settle([]*Refund{request}, &known, gateway.RefundReport{PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1)})
 	require.Len(t, rows, 2)
 	require.Equal(t, gateway.RefundRequested, request.Status)
-	require.Equal(t, money.Cents(400), doneSum(rows))
+	require.Equal(t, money.Cents(400), DoneSum(rows))
 }
 
 func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
@@ -172,11 +172,11 @@ func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
 		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundPending, At: at(1)}},
 	})
 	require.Equal(t, gateway.RefundPending, request.Status, "the 20.00 that are done are somebody else's")
-	require.Equal(t, money.Cents(2000), doneSum(rows))
+	require.Equal(t, money.Cents(2000), DoneSum(rows))
 	rows = settle(rows, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 3000, HasTotal: true, At: at(9),
 		Singles: []gateway.SingleRefund{{RefundID: request.ID, Amount: 1000, Status: gateway.RefundDone, At: at(9)}},
 	})
 	require.Equal(t, gateway.RefundDone, request.Status)
-	require.Equal(t, money.Cents(3000), doneSum(rows))
+	require.Equal(t, money.Cents(3000), DoneSum(rows))
 }

@@ -1,4 +1,4 @@
-package payments
+package ledger
 
 import (
 	"context"
@@ -29,11 +29,11 @@ FROM payments.disputes WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORD
 
 // PersonalDataName names this module's part of what a customer is told about
 // himself.
-func (*Service) PersonalDataName() string { return "payments" }
+func (*Reader) PersonalDataName() string { return "payments" }
 
 // PersonalData returns the customer's settled payments, refunds and disputes. Of
 // orders, which may be a guest's, nothing unless his address is verified.
-func (*Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
+func (*Reader) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
 	held := map[string][]json.RawMessage{}
 	for name, sql := range map[string]string{"settled": paymentsOfCustomerSQL, "refunds": refundsOfCustomerSQL, "disputes": disputesOfCustomerSQL} {
 		rows, err := db.Query(ctx, sql, customerID, verified)

@@ -1,9 +1,8 @@
-package payments
+package ledger
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -47,11 +46,11 @@ type RefundChange struct {
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
 // and settles the requests of ours that it tells of. It may be called any number
 // of times, in any order, also at once: cumulative totals are never added twice.
-func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) (RefundChange, error) {
+func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) (RefundChange, error) {
 	if r.Report.PaymentID == "" {
 		return RefundChange{}, errors.New("payments: a refund needs the payment's id")
 	}
-	rows, err := s.lockRefundsTx(ctx, tx, r.Gateway, r.Report.PaymentID)
+	rows, err := s.LockRefundsTx(ctx, tx, r.Gateway, r.Report.PaymentID)
 	if err != nil {
 		return RefundChange{}, err
 	}
@@ -60,7 +59,7 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 		return RefundChange{}, err
 	}
 	change := RefundChange{}
-	before := doneSum(rows)
+	before := DoneSum(rows)
 	unasked := refundedTotal(lines) - askedOrDone(rows) - lostMarked(rows, r.Report)
 	disputed, dispute, err := s.disputeByRefundTx(ctx, tx, r, unasked, refundedTotal(lines))
 	if err != nil {
@@ -78,7 +77,7 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord)
 			change.Total += row.Amount
 		}
 	}
-	if err := s.followUnappliedTx(ctx, tx, r.Gateway, r.Report.PaymentID, false); err != nil {
+	if err := s.cases.FollowTx(ctx, tx, r.Gateway, r.Report.PaymentID, false); err != nil {
 		return RefundChange{}, err
 	}
 	change.Change, change.Dispute = change.Total-before, dispute
@@ -97,8 +96,8 @@ func askedOrDone(rows []*Refund) (sum money.Cents) {
 	return sum
 }
 
-// lockRefundsTx holds the refunds of a payment until the transaction ends.
-func (s *Service) lockRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) ([]*Refund, error) {
+// LockRefundsTx holds the refunds of a payment until the transaction ends.
+func (s *Ledger) LockRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) ([]*Refund, error) {
 	err := s.db.RefundLock(ctx, tx, paymentsdb.RefundLockParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return nil, fmt.Errorf("lock refunds: %w", err)
@@ -109,13 +108,13 @@ func (s *Service) lockRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	}
 	rows := make([]*Refund, len(found))
 	for i, row := range found {
-		rows[i] = new(refundOf(row))
+		rows[i] = new(RefundOf(row))
 	}
 	return rows, nil
 }
 
 // addReportTx keeps what the report says and returns all that was ever said.
-func (s *Service) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
+func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
 	for _, l := range linesOf(r.Report) {
 		err := s.db.RefundReportInsert(ctx, tx, paymentsdb.RefundReportInsertParams{
 			Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, Kind: l.kind, RefundID: l.refundID, ReportedAt: l.at, AmountCents: int64(l.amount),
@@ -135,7 +134,7 @@ func (s *Service) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([
 	return lines, nil
 }
 
-func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, row *Refund) error {
+func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, row *Refund) error {
 	now := s.deps.Clock.Now()
 	switch {
 	case row.isNew:
@@ -144,20 +143,20 @@ func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, 
 			return err
 		}
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-			ID: id, Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, GatewayRefundID: filled(row.GatewayRefundID),
+			ID: id, Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID, GatewayRefundID: Filled(row.GatewayRefundID),
 			Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount), Kind: string(cmp.Or(row.Kind, RefundByUs)), Status: string(row.Status),
-			Source: sourceGateway, EventID: row.EventID, EventType: row.EventType, Reason: filled(row.Reason),
+			Source: sourceGateway, EventID: row.EventID, EventType: row.EventType, Reason: Filled(row.Reason),
 			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
 		})
 	case row.changed:
 		if row.ByAdmin && row.Status != gateway.RefundRequested {
-			if err := s.intents.EndTx(ctx, tx, refundIntent(row.ID), intent.Done, "webhook"); err != nil {
+			if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(row.ID), intent.Done, "webhook"); err != nil {
 				return err
 			}
 		}
 		return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: row.ID, GatewayRefundID: filled(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: string(row.Status),
-			Reason: filled(row.Reason), Failure: filled(row.Failure), RefundedAt: row.RefundedAt, At: now,
+			ID: row.ID, GatewayRefundID: Filled(row.GatewayRefundID), AmountCents: int64(row.Amount), Status: string(row.Status),
+			Reason: Filled(row.Reason), Failure: Filled(row.Failure), RefundedAt: row.RefundedAt, At: now,
 		})
 	}
 	return nil
@@ -165,7 +164,7 @@ func (s *Service) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, 
 
 // newRefundID is the id of a row that a report makes: the one which the refund bears at
 // its gateway, where no other row has it.
-func (s *Service) newRefundID(ctx context.Context, tx pgx.Tx, marked objectid.ID) (objectid.ID, error) {
+func (s *Ledger) newRefundID(ctx context.Context, tx pgx.Tx, marked objectid.ID) (objectid.ID, error) {
 	if marked == "" {
 		return objectid.At(s.deps.Clock.Now()), nil
 	}
@@ -181,7 +180,7 @@ func (s *Service) newRefundID(ctx context.Context, tx pgx.Tx, marked objectid.ID
 
 // RefundedTotal is what has been given back of a subscription's or order's
 // payments.
-func (s *Service) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (money.Cents, error) {
+func (s *Reader) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (money.Cents, error) {
 	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: string(purpose), LocalID: localID})
 	return money.Cents(total), err
 }
@@ -195,7 +194,7 @@ type RefundedPayment struct {
 
 // RefundedPayments is what has been given back of the payments of many subscriptions or
 // orders; those of which nothing was are left out.
-func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID) ([]RefundedPayment, error) {
+func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID) ([]RefundedPayment, error) {
 	rows, err := s.db.RefundTotalsOf(ctx, db, paymentsdb.RefundTotalsOfParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
@@ -209,7 +208,7 @@ func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose 
 
 // RefundedSince is what has been given back of orders or subscriptions by refunds that
 // were asked for since an instant.
-func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID, since time.Time) (money.Cents, error) {
+func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID, since time.Time) (money.Cents, error) {
 	total, err := s.db.RefundTotalSince(ctx, db, paymentsdb.RefundTotalSinceParams{Purpose: string(purpose), LocalIds: objectid.Strings(localIDs), Since: since})
 	if err != nil {
 		return 0, fmt.Errorf("read refunds: %w", err)
@@ -219,14 +218,14 @@ func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose gat
 
 // RefundsOf returns the refunds of a subscription or order, newest first, also
 // those that are under way or failed.
-func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Refund, error) {
+func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Refund, error) {
 	rows, err := s.db.RefundListOf(ctx, db, paymentsdb.RefundListOfParams{Purpose: string(purpose), LocalID: localID})
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Refund, len(rows))
 	for i, row := range rows {
-		all[i] = refundOf(row)
+		all[i] = RefundOf(row)
 	}
 	return all, nil
 }
@@ -238,35 +237,13 @@ const (
 	sourceGateway  = "gateway"
 )
 
-func refundOf(row paymentsdb.PaymentsRefund) Refund {
+// RefundOf is the row as a refund.
+func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
-		ID: row.ID, Gateway: gateway.Name(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: value(row.GatewayRefundID),
+		ID: row.ID, Gateway: gateway.Name(row.Gateway), PaymentID: row.PaymentRef, GatewayRefundID: Value(row.GatewayRefundID),
 		Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
 		Kind: RefundKind(row.Kind), Status: gateway.RefundStatus(row.Status), ByAdmin: row.Source != sourceGateway, EventID: row.EventID, EventType: row.EventType,
-		Reason: value(row.Reason), Admin: value(row.Admin), AdminID: row.AdminID, Failure: value(row.Failure),
+		Reason: Value(row.Reason), Admin: Value(row.Admin), AdminID: row.AdminID, Failure: Value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}
-}
-
-// RefundByID is a refund with what its gateway answered, null while it has not, or
-// once the log of it has been forgotten.
-func (s *Service) RefundByID(ctx context.Context, id objectid.ID) (RefundOutcome, error) {
-	row, err := s.db.RefundFind(ctx, s.deps.Pool, id)
-	if err != nil {
-		return RefundOutcome{}, fmt.Errorf("read refund: %w", err)
-	}
-	out := RefundOutcome{Refund: refundOf(row)}
-	payload, err := s.db.WebhookLogPayloadOf(ctx, s.deps.Pool, paymentsdb.WebhookLogPayloadOfParams{Gateway: row.Gateway, EventID: &row.EventID})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return out, nil
-	}
-	if err != nil {
-		return RefundOutcome{}, err
-	}
-	var logged struct {
-		Response json.RawMessage `json:"gateway_response"`
-	}
-	err = json.Unmarshal(payload, &logged)
-	out.Response = logged.Response
-	return out, err
 }

@@ -1,4 +1,4 @@
-package payments
+package ledger
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type Record struct {
 // follows from the money, everybody later only adds what was not known (CONFIRMED
 // becomes RECEIVED, never the other way round). It may be called any number of
 // times, also at once.
-func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
+func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
 	p := r.Payment
 	if p.ID == "" || p.Status != gateway.PaymentSettled {
 		return false, fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", p.ID, p.Status)
@@ -48,7 +48,7 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 	ids := r.eventSubjects()
 	row, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
 		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayPaymentID: p.ID,
-		InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID),
+		InvoiceID: Filled(p.InvoiceID), PaymentIntentID: Filled(p.PaymentIntentID),
 		Purpose: string(r.Purpose), LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(p.Amount), Method: string(p.Method), NativeStatus: p.NativeStatus,
 		SettledAt: settledAt, DueAt: p.MadeFor, ShownAt: shownAt, At: now, Subjects: ids,
@@ -59,20 +59,20 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (fir
 	if !row.IsFirst {
 		return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 			Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
-			InvoiceID: filled(p.InvoiceID), PaymentIntentID: filled(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
+			InvoiceID: Filled(p.InvoiceID), PaymentIntentID: Filled(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
 		})
 	}
 	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
 	// has told which it is (linkIntent), perhaps while this is not committed.
 	if row.IsAwaited || p.InvoiceID != "" && p.PaymentIntentID == "" {
-		return true, s.insertReplayTx(ctx, tx, r.Gateway, ids)
+		return true, s.InsertReplayTx(ctx, tx, r.Gateway, ids)
 	}
 	return true, nil
 }
 
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments.
-func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
+func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
 	err := s.db.PaymentCount(ctx, tx, paymentsdb.PaymentCountParams{Gateway: string(gateway), GatewayPaymentID: paymentID})
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", paymentID, err)
@@ -109,7 +109,7 @@ type Failure struct {
 
 // RecordFailureTx writes a failed attempt. First reports that this attempt was
 // not counted before.
-func (s *Service) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (first bool, err error) {
+func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (first bool, err error) {
 	if f.PaymentID == "" || f.Attempt < 0 {
 		return false, fmt.Errorf("payments: a failed attempt needs a payment id and a number, not %q (%d)", f.PaymentID, f.Attempt)
 	}
@@ -142,7 +142,7 @@ func (s *Service) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fi
 
 // LastFailure is the newest failed attempt of a subscription or order by the
 // gateway's clock; nil when none is known.
-func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*Failure, error) {
+func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*Failure, error) {
 	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: string(purpose), LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
@@ -158,7 +158,7 @@ func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose gatew
 
 // PaymentsOf returns the settled payments of a subscription or order, newest
 // first. Db is the pool or the caller's transaction.
-func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]gateway.LedgerPayment, error) {
+func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]gateway.LedgerPayment, error) {
 	rows, err := s.db.PaymentListOf(ctx, db, paymentsdb.PaymentListOfParams{Purpose: string(purpose), LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose gatewa
 
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
 // made for it, not brought in by an extension; nil when there is none.
-func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*time.Time, error) {
+func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) (*time.Time, error) {
 	at, err := s.db.PaymentFirstOwn(ctx, db, paymentsdb.PaymentFirstOwnParams{Purpose: string(purpose), LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
@@ -185,22 +185,23 @@ func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
 	return gateway.LedgerPayment{
 		ID: row.ID, Gateway: gateway.Name(row.Gateway), Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Payment: gateway.Payment{
-			ID: row.GatewayPaymentID, InvoiceID: value(row.InvoiceID), PaymentIntentID: value(row.PaymentIntentID),
+			ID: row.GatewayPaymentID, InvoiceID: Value(row.InvoiceID), PaymentIntentID: Value(row.PaymentIntentID),
 			Status: gateway.PaymentSettled, NativeStatus: row.NativeStatus, Method: gateway.Method(row.Method),
 			Amount: money.Cents(row.AmountCents), SettledAt: &settledAt, MadeFor: row.DueAt,
 		},
 	}
 }
 
-// filled is nil for "", so that the database holds null for what is not known.
-func filled(s string) *string {
+// Filled is nil for "", so that the database holds null for what is not known.
+func Filled[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-func value(s *string) string {
+// Value is "" for what is not known.
+func Value(s *string) string {
 	if s == nil {
 		return ""
 	}

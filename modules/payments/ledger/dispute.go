@@ -1,4 +1,4 @@
-package payments
+package ledger
 
 import (
 	"cmp"
@@ -65,7 +65,7 @@ const ReportedByAdmin = "reported_by_admin"
 // never reopens what a newer one closed, and what was lost stays lost, unless it was by
 // refunds that failed since. What of a lost payment stands on the list of unapplied ones is
 // decided with it.
-func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
+func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	if r.Report.ID == "" || r.Report.State == "" {
 		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
 	}
@@ -74,19 +74,19 @@ func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecor
 		return DisputeChange{}, err
 	}
 	change.At = r.Report.At
-	if change.OfNothing, err = s.BoughtNothing(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
+	if change.OfNothing, err = s.reader.BoughtNothing(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
 		return DisputeChange{}, err
 	}
 	switch {
 	case change.State == gateway.DisputeLost && (change.Opened || change.Closed):
-		err = s.decideLostTx(ctx, tx, r.Gateway, r.Report.PaymentID)
+		err = s.cases.DecideLostTx(ctx, tx, r.Gateway, r.Report.PaymentID)
 	case change.State == gateway.DisputeWon && change.Closed && r.Report.OfRefunds:
-		err = s.reopenReturnedTx(ctx, tx, r)
+		err = s.cases.reopenReturnedTx(ctx, tx, r)
 	}
 	return change, err
 }
 
-func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
+func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	d, now := r.Report, s.deps.Clock.Now()
 	told := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
 	if told && d.PaymentID != "" && d.NativeStatus != ReportedByAdmin { // without a payment it could be anybody's
@@ -100,8 +100,8 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 	}
 	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
 		ID: objectid.At(now), Gateway: string(r.Gateway), GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: string(r.Purpose),
-		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: filled(d.Reason), Kind: string(cmp.Or(d.Kind, gateway.Chargeback)), State: string(d.State),
-		NativeStatus: d.NativeStatus, EventID: filled(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d), ReportedAt: d.At, At: now,
+		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: Filled(d.Reason), Kind: string(cmp.Or(d.Kind, gateway.Chargeback)), State: string(d.State),
+		NativeStatus: d.NativeStatus, EventID: Filled(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
@@ -121,7 +121,7 @@ func (s *Service) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord)
 		return DisputeChange{State: was}, nil
 	}
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
-		ID: known.ID, State: string(d.State), NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: filled(d.Reason),
+		ID: known.ID, State: string(d.State), NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount), Reason: Filled(d.Reason),
 		ClosedAt: closedAt(d), OpenedAt: openedAt(d), ReportedAt: d.At, At: now,
 	})
 	if err != nil {
@@ -165,7 +165,7 @@ var ErrDisputeOfGateway = errors.New("payments: the dispute is the gateway's own
 // that it goes by at its gateway; it counts as if it had never been. Withdrawn is false
 // of one that was withdrawn before. An unknown one is pgx.ErrNoRows, one that the
 // gateway reported ErrDisputeOfGateway. The caller holds the subscription or order.
-func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
+func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID, disputeID string) (withdrawn bool, err error) {
 	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{Purpose: string(purpose), LocalID: localID, DisputeID: disputeID})
 	if err != nil {
 		return false, fmt.Errorf("read dispute: %w", err)
@@ -184,7 +184,7 @@ func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gate
 }
 
 // DisputesOf returns the disputes of a subscription or order, newest first.
-func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Dispute, error) {
+func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localID objectid.ID) ([]Dispute, error) {
 	rows, err := s.db.DisputeListOf(ctx, db, paymentsdb.DisputeListOfParams{Purpose: string(purpose), LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose gatewa
 		all[i] = Dispute{
 			ID: row.ID, Gateway: gateway.Name(row.Gateway), GatewayDisputeID: row.GatewayDisputeID, PaymentID: row.PaymentRef,
 			Purpose: gateway.Purpose(row.Purpose), LocalID: row.LocalID, CustomerID: row.CustomerID, Amount: money.Cents(row.AmountCents),
-			Reason: value(row.Reason), Kind: gateway.DisputeKind(row.Kind), State: gateway.DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: value(row.EventID),
+			Reason: Value(row.Reason), Kind: gateway.DisputeKind(row.Kind), State: gateway.DisputeState(row.State), NativeStatus: row.NativeStatus, EventID: Value(row.EventID),
 			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, OfNothing: found.OfNothing,
 		}
 	}

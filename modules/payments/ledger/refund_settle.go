@@ -1,4 +1,4 @@
-package payments
+package ledger
 
 import (
 	"slices"
@@ -96,23 +96,23 @@ func refundedTotal(lines []reportLine) money.Cents {
 	return max(gross-lost, named, 0)
 }
 
-// failedDisputed is why a refund failed that the gateway refuses while the payer's bank
+// FailedDisputed is why a refund failed that the gateway refuses while the payer's bank
 // holds the money, or has taken it.
-const failedDisputed = "The payment is disputed: its money is with the payer's bank."
+const FailedDisputed = "The payment is disputed: its money is with the payer's bank."
 
 // FailedByDispute reports whether the gateway refused the refund since the payment is
 // disputed: asking again brings the same.
 func (r Refund) FailedByDispute() bool {
-	return r.Status == gateway.RefundFailed && r.Failure == failedDisputed
+	return r.Status == gateway.RefundFailed && r.Failure == FailedDisputed
 }
 
-// failedUnasked begins why a refund failed that its gateway was not there to take.
-const failedUnasked = "The gateway was not available: nothing was asked for."
+// FailedUnasked begins why a refund failed that its gateway was not there to take.
+const FailedUnasked = "The gateway was not available: nothing was asked for."
 
 // FailedUnasked reports whether the gateway was not there when the refund was asked for:
 // asking again may bring another answer.
 func (r Refund) FailedUnasked() bool {
-	return r.Status == gateway.RefundFailed && strings.HasPrefix(r.Failure, failedUnasked)
+	return r.Status == gateway.RefundFailed && strings.HasPrefix(r.Failure, FailedUnasked)
 }
 
 // RefundKind says whether the money was given or taken back.
@@ -165,18 +165,18 @@ func settleRefunds(rows []*Refund, r gateway.RefundReport, lines []reportLine, d
 		rows = settleSingle(rows, r, single, pending, disputed)
 	}
 	target := refundedTotal(lines)
-	missing := target - doneSum(rows)
+	missing := target - DoneSum(rows)
 	for _, row := range rows {
 		if row.GatewayRefundID == "" && !pending[row] && row.Amount <= missing && (row.Status == gateway.RefundPending || mayBeDone(row, r)) {
 			row.finish(r.At)
 			missing -= row.Amount
 		}
 	}
-	takeBack(rows, doneSum(rows)-target)
+	takeBack(rows, DoneSum(rows)-target)
 	if !disputed {
-		rows = restoreMarked(rows, r, gateway.RefundDone, target-doneSum(rows))
+		rows = restoreMarked(rows, r, gateway.RefundDone, target-DoneSum(rows))
 	}
-	if missing = target - doneSum(rows); missing > 0 && !disputed {
+	if missing = target - DoneSum(rows); missing > 0 && !disputed {
 		rows = append(rows, &Refund{
 			Amount: missing, Status: gateway.RefundDone, EventID: r.EventID, EventType: r.Type, RequestedAt: r.At, RefundedAt: &r.At, isNew: true,
 		})
@@ -370,7 +370,8 @@ func (row *Refund) fail(why string) {
 	}
 }
 
-func doneSum(rows []*Refund) money.Cents {
+// DoneSum is what has been given back, by the rows of a payment.
+func DoneSum(rows []*Refund) money.Cents {
 	var sum money.Cents
 	for _, row := range rows {
 		if row.Status == gateway.RefundDone {

@@ -1,7 +1,8 @@
-package payments
+package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"marquee/modules/payments/gateway"
@@ -44,10 +45,10 @@ func (e *RefundDisputedError) Told() string {
 	return fmt.Sprintf("The payment is under dispute %s: the bank decides about its money.", e.Dispute.GatewayDisputeID)
 }
 
-// notDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
+// NotDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
 // names, or when disputes that were lost took so much of it; 0 is any of it.
-func (s *Service) notDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents, names ...string) error {
-	lost, err := s.lostOf(ctx, db, on, names...)
+func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents, names ...string) error {
+	lost, err := s.LostOf(ctx, db, on, names...)
 	if err != nil {
 		return err
 	}
@@ -69,11 +70,21 @@ func (s *Service) notDisputed(ctx context.Context, db postgres.DB, on gateway.Na
 	return nil
 }
 
-// lostOf is what disputes that were lost took of the payment that has one of the names.
-func (s *Service) lostOf(ctx context.Context, db postgres.DB, gateway gateway.Name, names ...string) (money.Cents, error) {
+// LostOf is what disputes that were lost took of the payment that has one of the names.
+func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name, names ...string) (money.Cents, error) {
 	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: string(gateway), Refs: names})
 	if err != nil {
 		return 0, fmt.Errorf("read what disputes took: %w", err)
 	}
 	return money.Cents(lost), nil
+}
+
+// RefusedByGateway reports whether an error is a gateway's own well-formed refusal: it was
+// asked, has answered, and made nothing of this call.
+func RefusedByGateway(err error) bool {
+	var rejected *gateway.Rejected
+	var declined *gateway.Declined
+	var disputed *RefundDisputedError // nobody was asked
+	return (errors.As(err, &rejected) || errors.As(err, &declined)) &&
+		!errors.As(err, &disputed) && !errors.Is(err, gateway.ErrUnavailable) && !errors.Is(err, gateway.ErrOutcomeUnknown)
 }

@@ -1,4 +1,4 @@
-package payments
+package ledger
 
 import (
 	"context"
@@ -65,7 +65,7 @@ type Unapplied struct {
 // row a gateway payment (or subject): repeating it, also at once, changes nothing
 // but what was not known before, and nothing that has been decided. First reports
 // that it was not there before.
-func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (first bool, err error) {
+func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (first bool, err error) {
 	subject := u.PaymentID
 	if subject == "" {
 		subject = u.Subject
@@ -75,17 +75,17 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	}
 	now := s.deps.Clock.Now()
 	id, err := s.db.UnappliedInsert(ctx, tx, paymentsdb.UnappliedInsertParams{
-		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: filled(u.PaymentID),
-		AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID), SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID),
-		PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
-		Reference: filledID(u.Reference), GatewayCustomerID: filled(u.GatewayCustomerID), At: now,
+		ID: objectid.At(now), Kind: string(u.Kind), Gateway: string(u.Gateway), Subject: subject, GatewayPaymentID: Filled(u.PaymentID),
+		AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID), SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID),
+		PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic, Bought: u.Bought, TakenBack: u.takenBack,
+		Reference: Filled(u.Reference), GatewayCustomerID: Filled(u.GatewayCustomerID), At: now,
 	})
 	if err == nil {
 		if u.Automatic {
-			err = s.insertUnappliedTx(ctx, tx, id)
+			err = s.insertJobTx(ctx, tx, id)
 		}
 		if err == nil && u.PaymentID != "" {
-			err = s.decideLostTx(ctx, tx, u.Gateway, u.PaymentID)
+			err = s.DecideLostTx(ctx, tx, u.Gateway, u.PaymentID)
 		}
 		return true, err
 	}
@@ -93,9 +93,9 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 		return false, fmt.Errorf("list unapplied payment %s: %w", subject, err)
 	}
 	err = s.db.UnappliedLearn(ctx, tx, paymentsdb.UnappliedLearnParams{
-		Gateway: string(u.Gateway), Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: filledID(u.CustomerID),
-		SubscriptionID: filledID(u.SubscriptionID), OrderID: filledID(u.OrderID), PaidAt: u.PaidAt, Note: filled(u.Note), Automatic: u.Automatic,
-		Reference: filledID(u.Reference), At: now,
+		Gateway: string(u.Gateway), Subject: subject, Kind: string(u.Kind), AmountCents: (*int64)(u.Amount), CustomerID: Filled(u.CustomerID),
+		SubscriptionID: Filled(u.SubscriptionID), OrderID: Filled(u.OrderID), PaidAt: u.PaidAt, Note: Filled(u.Note), Automatic: u.Automatic,
+		Reference: Filled(u.Reference), At: now,
 	})
 	if err != nil {
 		return false, fmt.Errorf("complete unapplied payment %s: %w", subject, err)
@@ -106,7 +106,7 @@ func (s *Service) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 // RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
 // the part, and grows with it. It is gone, so that it can only be kept. When somebody has
 // kept a smaller part, it is open again.
-func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
+func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	if u.Amount == nil || u.PaymentID == "" {
 		return errors.New("payments: what was taken back needs a payment and an amount")
 	}
@@ -119,7 +119,7 @@ func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 		return err
 	}
 	err = s.db.UnappliedAmend(ctx, tx, paymentsdb.UnappliedAmendParams{
-		Gateway: string(u.Gateway), Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: filled(u.Note), At: s.deps.Clock.Now(),
+		Gateway: string(u.Gateway), Subject: u.PaymentID, AmountCents: (*int64)(u.Amount), Note: Filled(u.Note), At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("amend unapplied payment %s: %w", u.PaymentID, err)
@@ -127,7 +127,7 @@ func (s *Service) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 	return nil
 }
 
-func (s *Service) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
+func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(u.Gateway), PaymentRef: u.PaymentID})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
@@ -137,7 +137,7 @@ func (s *Service) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 		if UnappliedState(known.State) != UnappliedKept || known.AmountCents == nil || *known.AmountCents >= int64(*u.Amount) {
 			continue
 		}
-		_, err := s.moveUnappliedTx(ctx, tx, known, unappliedChange{to: UnappliedOpen, source: byGateway, reason: "The payer's bank has taken back more.", forPeople: true})
+		_, err := s.MoveTx(ctx, tx, known, Move{To: UnappliedOpen, Source: ByGateway, Reason: "The payer's bank has taken back more.", ForPeople: true})
 		if err != nil {
 			return err
 		}
@@ -147,20 +147,20 @@ func (s *Service) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied)
 
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
-func (s *Service) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (UnappliedState, error) {
+func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (UnappliedState, error) {
 	state, err := s.db.UnappliedStateOf(ctx, db, paymentsdb.UnappliedStateOfParams{Gateway: string(gateway), Subject: paymentID})
 	return UnappliedState(state), orNone(err)
 }
 
 // IsKept reports whether an admin has decided that an unapplied payment stays.
-func (s *Service) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+func (s *Reader) IsKept(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	state, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
 	return state == UnappliedKept, err
 }
 
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
 // itself, or is at it.
-func (s *Service) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	by, err := s.db.UnappliedRefundsItself(ctx, db, paymentsdb.UnappliedRefundsItselfParams{Gateway: string(gateway), Subject: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read who refunds %s: %w", paymentID, err)
@@ -171,18 +171,10 @@ func (s *Service) IsRefundedByList(ctx context.Context, db postgres.DB, gateway 
 // BoughtNothing reports whether a payment, by any of its names, gave nobody anything: it
 // stands, or stood, on the list, and has lengthened nothing. What becomes of it touches no
 // subscription.
-func (s *Service) BoughtNothing(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
+func (s *Reader) BoughtNothing(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	nothing, err := s.db.UnappliedBoughtNothing(ctx, db, paymentsdb.UnappliedBoughtNothingParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)
 	}
 	return nothing, nil
-}
-
-// filledID is nil for "".
-func filledID(id objectid.ID) *objectid.ID {
-	if id == "" {
-		return nil
-	}
-	return &id
 }

@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
+)
+
+// DecideLostTx decides what of a payment waits for people, when lost disputes took it and
+// all of its money is gone, a part that was given back before included: nothing is left to
+// decide. When a part is left, the case is about that. Whatever comes last calls it, the
+// dispute or the case: the case's row is locked before the disputes are read.
+func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(gateway), PaymentRef: paymentRef})
+	if err != nil {
+		return fmt.Errorf("find unapplied payment: %w", err)
+	}
+	for _, row := range found {
+		if UnappliedState(row.PaymentsUnappliedPayment.State) != UnappliedOpen {
+			continue
+		}
+		if err := s.decideLostCaseTx(ctx, tx, gateway, paymentRef, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string, row paymentsdb.UnappliedOfPaymentRow) error {
+	paid, err := s.reader.FindPayment(ctx, tx, gateway, Value(row.PaymentsUnappliedPayment.GatewayPaymentID))
+	if err != nil || paid == nil {
+		return err
+	}
+	gone, err := s.reader.LostOf(ctx, tx, gateway, append(paid.Names(), paymentRef)...)
+	if err != nil || gone == 0 {
+		return err
+	}
+	refunds, err := s.reader.RefundsOfPayment(ctx, tx, gateway, cmp.Or(paid.RefundKey(), paymentRef))
+	if err != nil {
+		return err
+	}
+	if left := LeftOf(paid.Payment.Amount, refunds) - gone; left > 0 {
+		err := s.db.UnappliedLeft(ctx, tx, paymentsdb.UnappliedLeftParams{ID: row.PaymentsUnappliedPayment.ID, AmountCents: new(int64(left)), At: s.deps.Clock.Now()})
+		if err != nil {
+			return fmt.Errorf("note what is left of %s: %w", paymentRef, err)
+		}
+		return nil
+	}
+	_, err = s.MoveTx(ctx, tx, row.PaymentsUnappliedPayment, Move{
+		To: UnappliedKept, Source: ByGateway, ForPeople: true, Reason: "All of the payment was taken back.",
+		Note: "The payer's bank took all of the payment back: nothing is left of it.",
+	})
+	return err
+}
+
+// reopenReturnedTx has people decide again what was decided because all of its money was
+// gone: it is with us again.
+func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
+	found, err := s.db.UnappliedOfPayment(ctx, tx, paymentsdb.UnappliedOfPaymentParams{Gateway: string(r.Gateway), PaymentRef: r.Report.PaymentID})
+	if err != nil {
+		return fmt.Errorf("find unapplied payment: %w", err)
+	}
+	for _, row := range found {
+		u := row.PaymentsUnappliedPayment
+		last, err := s.db.UnappliedLastDecision(ctx, tx, u.ID)
+		if err != nil {
+			return fmt.Errorf("read decision: %w", err)
+		}
+		if UnappliedState(u.State) != UnappliedKept || last.Source != ByGateway && !u.TakenBack {
+			continue
+		}
+		_, err = s.MoveTx(ctx, tx, u, Move{
+			To: UnappliedOpen, Source: ByGateway, ForPeople: true, Reason: "A refund by which the payer's bank took the payment back has failed.",
+			Note: returnedNote,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// returnedNote is what people read of money that was taken back, and is with us again.
+const returnedNote = "The payer's bank had taken the payment back by a refund that failed since: the money is with us."

@@ -1,0 +1,45 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/money"
+)
+
+// unshownNote is what people are told of money that is booked and that its gateway does
+// not show.
+const unshownNote = "An event alone told that it was paid: the gateway does not show it so."
+
+// UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
+// lists it for people. The ledger keeps it.
+func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
+	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{Gateway: string(gateway), GatewayPaymentID: paymentID, At: s.deps.Clock.Now()})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("take payment %s out of what counts: %w", paymentID, err)
+	}
+	return s.ListUnshownTx(ctx, tx, row)
+}
+
+// ListUnshownTx lists a booked payment that its gateway does not show, for people to decide.
+func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
+	u := Unapplied{
+		Kind: UnappliedUnknown, Gateway: gateway.Name(row.Gateway), PaymentID: row.GatewayPaymentID, Amount: new(money.Cents(row.AmountCents)),
+		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
+	}
+	if row.Purpose == string(gateway.ForOrder) {
+		u.OrderID = row.LocalID
+	} else {
+		u.SubscriptionID = row.LocalID
+	}
+	_, err := s.RecordUnappliedTx(ctx, tx, u)
+	return err
+}

@@ -1,0 +1,16 @@
+// Package ledger is the lowest room of payments that keeps anything: what was paid, what
+// failed to be, what was given back and what is disputed, as the gateways reported it and
+// admins asked for it, and the list of money that gave nobody anything.
+//
+// Owns: payments, failed_attempts, refunds, refund_reports, disputes, unapplied_payments,
+// unapplied_decisions and database_marks, the one table of moves of a case on the list
+// (Cases.MoveTx), and the jobs that follow from a row (ReplayArgs, CaseArgs, CaseMailArgs),
+// which the rooms above work.
+//
+// Does not own: asking a gateway for anything (rooms refund, unapplied and reconcile), and
+// what an event means for a subscription or an order (its Applier). No other room writes
+// the columns of these tables.
+//
+// Three types, lower first: Reader reads, Cases keeps the list, Ledger writes the rest. All
+// work in the caller's transaction.
+package ledger
