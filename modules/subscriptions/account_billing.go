@@ -42,7 +42,7 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 // endCompletely ends at its gateway what has ended here; a call whose outcome is
 // not known is asked about first.
 func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
-	if err := s.Recover(ctx, id); err != nil {
+	if err := s.recovery.Recover(ctx, id); err != nil {
 		return err
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
@@ -55,7 +55,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if err := s.intents.LookAt(ctx, intent.End, id); err != nil {
 		return err
 	}
-	if err := s.EndAtGateway(ctx, id); err != nil {
+	if err := s.calls.EndAtGateway(ctx, id); err != nil {
 		return err
 	}
 	if sub, err = s.db.GetSubscription(ctx, s.pool, id); err != nil {
@@ -64,14 +64,14 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if runsThere(sub) {
 		return errStillOpen
 	}
-	return s.tendAll(ctx, id)
+	return s.charges.tendAll(ctx, id)
 }
 
 // stopLive cancels the live subscription here; what runs at the gateway is ended
 // after it. A call whose outcome is not known is asked about first.
 func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 	for range 3 { // a PIX that is paid while it is dropped comes back as an active one
-		sub, err := s.current(ctx, customerID)
+		sub, err := s.reads.current(ctx, customerID)
 		if isMissing(err) {
 			return nil
 		}
@@ -80,17 +80,17 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		}
 		switch {
 		case sub.IntentOpen:
-			err = s.Recover(ctx, sub.ID)
+			err = s.recovery.Recover(ctx, sub.ID)
 		case Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix):
-			err = s.dropPix(ctx, sub, CustomerCancels, ByJob)
+			err = s.recovery.dropPix(ctx, sub, CustomerCancels, ByJob)
 		default:
-			err = s.end(ctx, sub, CustomerCancels, ByJob)
+			err = s.recovery.end(ctx, sub, CustomerCancels, ByJob)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if _, err := s.current(ctx, customerID); !isMissing(err) {
+	if _, err := s.reads.current(ctx, customerID); !isMissing(err) {
 		return errors.Join(errStillOpen, err)
 	}
 	return nil

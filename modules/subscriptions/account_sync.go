@@ -14,18 +14,18 @@ import (
 // SyncSubscription asks the gateway about the customer's live subscription and
 // settles what it says (specification, Rules for login 4). A subscription whose
 // first call is still open is left to its recovery job.
-func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
+func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
 	ctx = payments.Background(ctx)
-	sub, err := s.current(ctx, customerID)
+	sub, err := s.reads.current(ctx, customerID)
 	if isMissing(err) || (err == nil && sub.IntentOpen) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if waiting, ok, err := s.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && asksLive(waiting) {
+	if waiting, ok, err := s.reads.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && asksLive(waiting) {
 		if err == nil {
-			_, _, err = s.resolve(ctx, waiting)
+			_, _, err = s.recovery.resolve(ctx, waiting)
 		}
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) 
 	card := sub.PaymentMethod == string(payments.MethodCard)
 	switch {
 	case card && Status(sub.Status) == Pending && sub.Gateway == string(payments.GWB):
-		_, _, err = s.resolve(ctx, sub)
+		_, _, err = s.recovery.resolve(ctx, sub)
 		return err
 	case card && remoteID(sub) != "":
 		return s.syncCard(ctx, gateway, sub)
@@ -46,7 +46,7 @@ func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) 
 	return nil
 }
 
-func (s *Service) syncPix(ctx context.Context, gateway payments.Gateway, sub row) error {
+func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub row) error {
 	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) || (err == nil && charge.Payment.Status != payments.PaymentSettled) {
 		return nil // unpaid codes end by their own job
@@ -54,12 +54,12 @@ func (s *Service) syncPix(ctx context.Context, gateway payments.Gateway, sub row
 	if err != nil {
 		return err
 	}
-	_, err = s.settle(ctx, sub, answer{source: ByLiveRead, pix: &charge})
+	_, err = s.settler.settle(ctx, sub, answer{source: ByLiveRead, pix: &charge})
 	return err
 }
 
-func (s *Service) syncCard(ctx context.Context, gateway payments.Gateway, sub row) error {
-	remote, err := s.readRunning(ctx, gateway, sub)
+func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub row) error {
+	remote, err := s.calls.readRunning(ctx, gateway, sub)
 	if errors.Is(err, errMissingOnce) {
 		return nil
 	}
@@ -67,18 +67,18 @@ func (s *Service) syncCard(ctx context.Context, gateway payments.Gateway, sub ro
 		return err
 	}
 	if running(remote.Status) {
-		if sub, err = s.settle(ctx, sub, readRemote(ByLiveRead, &remote)); err != nil {
+		if sub, err = s.settler.settle(ctx, sub, readRemote(ByLiveRead, &remote)); err != nil {
 			return err
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {
 			return err // moved meanwhile by a newer word
 		}
 		if remote.Inactive {
-			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
@@ -88,29 +88,29 @@ func (s *Service) syncCard(ctx context.Context, gateway payments.Gateway, sub ro
 
 // followReadTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
-func (s *Service) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote payments.RemoteSubscription) error {
+func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote payments.RemoteSubscription) error {
 	action, known := statusActions[remote.Status]
 	if !known || action == GatewaySaysIncomplete {
 		return nil
 	}
-	c := change{action: action, source: ByLiveRead, edit: func(r *row) { s.learnRemote(r, &remote) }}
+	c := change{action: action, source: ByLiveRead, edit: func(r *row) { s.calendar.learnRemote(r, &remote) }}
 	switch {
 	case action == GatewaySaysActive:
 		// Gateway A's "active" tells of the recurrence, not of its payments.
 		if sub.Gateway == string(payments.GWA) || Status(sub.Status) != Suspended {
 			return nil
 		}
-		if by, err := s.heldTx(ctx, tx, sub); err != nil || by != "" {
+		if by, err := s.reads.heldTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
-		c.edit = func(r *row) { s.learnRemote(r, &remote); r.PaymentFailures = 0 }
+		c.edit = func(r *row) { s.calendar.learnRemote(r, &remote); r.PaymentFailures = 0 }
 	case action == GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
 		return nil
 	case action != GatewaySaysCancelled && endsThere(sub):
 		return nil
 	case action == GatewaySaysCancelled:
-		return s.endWithGatewayTx(ctx, tx, &sub, c, remote)
+		return s.applier.endWithGatewayTx(ctx, tx, &sub, c, remote)
 	}
-	_, err := s.moveTx(ctx, tx, &sub, c)
+	_, err := s.store.moveTx(ctx, tx, &sub, c)
 	return err
 }

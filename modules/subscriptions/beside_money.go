@@ -17,7 +17,7 @@ import (
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
-func (s *Service) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Settler) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
 	switch {
 	case paysOnce(sub):
 		return false, nil
@@ -32,7 +32,7 @@ func (s *Service) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments
 	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == text(sub.GwaPixAuthID):
 		return false, nil
 	}
-	_, found, err := s.debitOfTx(ctx, tx, sub, e.Payment)
+	_, found, err := s.reads.debitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || found {
 		return false, err
 	}
@@ -45,7 +45,7 @@ func (s *Service) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments
 
 // keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
 // given back by itself.
-func (s *Service) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if !p.beside {
 		return false, nil
 	}
@@ -64,7 +64,7 @@ func (s *Service) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 // it pays no further period, and is given back by itself. A charge that is tried again, or
 // whose due date is moved, stays one payment, and stays made for the day that it was made
 // for; gateway B makes one invoice a period, and the ledger knows it by that.
-func (s *Service) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if !paysADay(sub, p) {
 		return false, nil
 	}
@@ -89,7 +89,7 @@ func paysADay(sub row, p payment) bool {
 // asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
 // day as well, when only an event has told of that one: somebody may have made it up, and
 // what is given back must not be the true one.
-func (s *Service) asksTwinTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if !paysADay(sub, p) || Status(sub.Status).Ended() {
 		return false, nil
 	}
@@ -102,7 +102,7 @@ func (s *Service) asksTwinTx(ctx context.Context, tx pgx.Tx, sub row, p payment)
 
 // untrueTwins reads the payments that have paid the day of a charge, and of which only an
 // event has told: those that gateway A does not show are returned.
-func (s *Service) untrueTwins(ctx context.Context, sub row, p payments.Payment) ([]string, error) {
+func (s *Reconciler) untrueTwins(ctx context.Context, sub row, p payments.Payment) ([]string, error) {
 	if Status(sub.Status).Ended() || sub.PaymentMethod == string(payments.MethodPix) {
 		return nil, nil
 	}
@@ -127,6 +127,6 @@ func (s *Service) untrueTwins(ctx context.Context, sub row, p payments.Payment) 
 
 // countTx notes in the ledger that a payment opened the subscription or paid one of its
 // periods: what it does not say of has to be listed.
-func (s *Service) countTx(ctx context.Context, tx pgx.Tx, sub row, p payment) error {
+func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub row, p payment) error {
 	return s.payments.CountPaymentTx(ctx, tx, payments.GatewayName(sub.Gateway), p.ID)
 }

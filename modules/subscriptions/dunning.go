@@ -29,7 +29,7 @@ func (dunningArgs) Kind() string { return "subscriptions_dunning_mail" }
 // records the failure: one a configured day. Further failures of the same payment
 // plan nothing new, and a payment without an id none: the gateway tells the failed
 // payment by an event of its own.
-func (s *Service) dunTx(ctx context.Context, tx pgx.Tx, sub row, failed *payments.Payment) error {
+func (s *Dunning) dunTx(ctx context.Context, tx pgx.Tx, sub row, failed *payments.Payment) error {
 	if s.mail == nil || failed == nil || failed.ID == "" {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (s *Service) dunTx(ctx context.Context, tx pgx.Tx, sub row, failed *payment
 
 // dunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
-func (s *Service) dunAgainTx(ctx context.Context, tx pgx.Tx, sub row, d debit, failed *payments.Payment) error {
+func (s *Dunning) dunAgainTx(ctx context.Context, tx pgx.Tx, sub row, d debit, failed *payments.Payment) error {
 	if s.mail == nil || d.FailedAt == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s *Service) dunAgainTx(ctx context.Context, tx pgx.Tx, sub row, d debit, f
 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
-func (s *Service) planDunningTx(ctx context.Context, tx pgx.Tx, sub row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
+func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
 	amount, now := int64(failed.Amount), s.clock.Now()
 	if amount == 0 { // a status event names the invoice alone
 		amount = sub.PriceCents * int64(sub.PeriodMonths)
@@ -89,7 +89,7 @@ func (s *Service) planDunningTx(ctx context.Context, tx pgx.Tx, sub row, failed 
 // stillOwes reports whether the failed payment is still to be asked for: not once
 // it or a later one was made, the subscription has ended or ends with its paid time, or
 // its money is disputed.
-func (s *Service) stillOwes(ctx context.Context, sub row, paymentID string) (bool, error) {
+func (s *Dunning) stillOwes(ctx context.Context, sub row, paymentID string) (bool, error) {
 	if Status(sub.Status).Ended() || stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
@@ -104,7 +104,7 @@ func (s *Service) stillOwes(ctx context.Context, sub row, paymentID string) (boo
 // nobody wants three at once.
 const dunningLate = 48 * time.Hour
 
-func (s *Service) tooLate(m subscriptionsdb.SubscriptionsDunningMail) bool {
+func (s *Dunning) tooLate(m subscriptionsdb.SubscriptionsDunningMail) bool {
 	day := m.RegisterDate.In(s.cfg.Zone).AddDate(0, 0, int(m.Day))
 	return s.clock.Now().Sub(day) > dunningLate
 }

@@ -42,13 +42,13 @@ type dunningMail struct {
 // MailDunning mails one planned mail about a failed payment, if it is due and the
 // payment is still open; else it is dropped. It is sent once: a job claims it
 // first. Only a crash between the mail server's answer and ours sends it again.
-func (s *Service) MailDunning(ctx context.Context, id objectid.ID, paymentID string, day int) error {
+func (s *Dunning) MailDunning(ctx context.Context, id objectid.ID, paymentID string, day int) error {
 	return s.mailDunning(ctx, id, paymentID, day, dunningClaim)
 }
 
 // mailDunning is MailDunning, and takes the mail from whoever has had it in hand for
 // longer than claim.
-func (s *Service) mailDunning(ctx context.Context, id objectid.ID, paymentID string, day int, claim time.Duration) error {
+func (s *Dunning) mailDunning(ctx context.Context, id objectid.ID, paymentID string, day int, claim time.Duration) error {
 	now := s.clock.Now()
 	lost := now.Add(-claim)
 	m, err := s.db.ClaimDunningMail(ctx, s.pool, subscriptionsdb.ClaimDunningMailParams{
@@ -78,7 +78,7 @@ func (s *Service) mailDunning(ctx context.Context, id objectid.ID, paymentID str
 
 // writeDunning writes and sends the mail; sent is false when there is nothing to
 // be asked for any more, or nobody to be asked.
-func (s *Service) writeDunning(ctx context.Context, m subscriptionsdb.SubscriptionsDunningMail) (sent bool, err error) {
+func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.SubscriptionsDunningMail) (sent bool, err error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, m.SubscriptionID)
 	if err != nil {
 		return false, fmt.Errorf("read subscription: %w", err)
@@ -102,7 +102,7 @@ func (s *Service) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
 		Suspended: Status(sub.Status) == Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
 	}
-	again, code, paid, err := s.howToPayDebit(ctx, sub, m.PaymentID)
+	again, code, paid, err := s.debits.howToPayDebit(ctx, sub, m.PaymentID)
 	if err != nil || paid {
 		return false, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 
 // mailDueDunning sends what is due and was not sent: its job was lost, or the mail
 // server would not take it.
-func (s *Service) mailDueDunning(ctx context.Context, now time.Time) error {
+func (s *Dunning) mailDueDunning(ctx context.Context, now time.Time) error {
 	if s.mail == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ func recurs(sub row) bool {
 // out; of an automatic PIX the next debit, whose money may come late on its day; of
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
-func (s *Service) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end time.Time) (time.Time, error)) error {
+func (s *Extensions) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end time.Time) (time.Time, error)) error {
 	if Status(sub.Status).Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}
@@ -48,7 +48,7 @@ func (s *Service) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end
 	if err != nil {
 		return err
 	}
-	extended, err := s.extendedTo(ctx, tx, *sub)
+	extended, err := s.reads.extendedTo(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Service) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end
 			return err
 		}
 	}
-	return s.editTx(ctx, tx, sub, func(r *row) {
+	return s.store.editTx(ctx, tx, sub, func(r *row) {
 		switch {
 		case recurs(*r):
 			r.NextBillingDate = &end
@@ -72,12 +72,12 @@ func (s *Service) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end
 		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
 			r.ExpiresAt = &end
 		}
-		s.anchor(r, end)
+		s.calendar.anchor(r, end)
 	})
 }
 
 // checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
-func (s *Service) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	switch {
 	case Status(sub.Status) != Active:
 		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
@@ -88,11 +88,11 @@ func (s *Service) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row) er
 	case sub.IntentOpen:
 		return fault.Conflict("A payment of the subscription is being confirmed. Try again when that is over.")
 	}
-	paused, err := s.isPausedTx(ctx, tx, sub.ID)
+	paused, err := s.reads.isPausedTx(ctx, tx, sub.ID)
 	if err != nil {
 		return err
 	}
-	_, renewing, err := s.waitingRenewal(ctx, tx, sub.CustomerID)
+	_, renewing, err := s.reads.waitingRenewal(ctx, tx, sub.CustomerID)
 	switch {
 	case err != nil:
 		return err
@@ -105,7 +105,7 @@ func (s *Service) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row) er
 }
 
 // presentEndTx is from when on an extension counts: the end of what is paid, or free.
-func (s *Service) presentEndTx(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
+func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
 	now := s.clock.Now()
 	switch {
 	case sub.ExpiresAt != nil:
@@ -113,17 +113,17 @@ func (s *Service) presentEndTx(ctx context.Context, tx pgx.Tx, sub row) (time.Ti
 	case sub.PixAutomatic && sub.NextBillingDate != nil:
 		return s.afterOrderedDebit(ctx, tx, sub)
 	case recurs(sub) && sub.Gateway == string(payments.GWA):
-		due, err := s.firstUnpaid(ctx, tx, sub)
+		due, err := s.reads.firstUnpaid(ctx, tx, sub)
 		if err != nil {
 			return due, err
 		}
 		if due.Before(startOfDay(now, s.cfg.Zone)) {
-			due = s.monthsOn(s.cycleStart(now, sub), 1, sub)
+			due = s.calendar.monthsOn(s.calendar.cycleStart(now, sub), 1, sub)
 		}
 		return latestOf(now, &due), nil
 	}
 	if next := sub.NextBillingDate; recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
-		return latestOf(now, new(s.monthsOn(*next, int(sub.PeriodMonths), sub))), nil
+		return latestOf(now, new(s.calendar.monthsOn(*next, int(sub.PeriodMonths), sub))), nil
 	}
 	return latestOf(now, sub.NextBillingDate), nil
 }
@@ -131,23 +131,23 @@ func (s *Service) presentEndTx(ctx context.Context, tx pgx.Tx, sub row) (time.Ti
 // afterOrderedDebit is the beginning of the next period of an automatic PIX whose debit
 // the bank has not been told of: the one that it knows pays its own period, and what is
 // given comes after that.
-func (s *Service) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
+func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
 	next := *sub.NextBillingDate
-	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.dateOf(next)})
+	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.dateOf(next)})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
 		return latestOf(s.clock.Now(), &next), nil
 	case err != nil:
 		return next, fmt.Errorf("read debit: %w", err)
 	case d.GatewayPaymentID == nil:
-		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.day(next))
+		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.calendar.day(next))
 	}
-	return s.monthsOn(next, int(sub.PeriodMonths), sub), nil
+	return s.calendar.monthsOn(next, int(sub.PeriodMonths), sub), nil
 }
 
 // intendChargeMoveTx writes the order to charge next at an instant. One that is open is
 // moved further on.
-func (s *Service) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row, from, to time.Time) error {
+func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row, from, to time.Time) error {
 	now := s.clock.Now()
 	if sub.Gateway == string(payments.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
 		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(maxFreeYears, "year"))
@@ -169,7 +169,7 @@ func (s *Service) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row, fr
 	return s.scheduleChargeMoveTx(ctx, tx, id, now)
 }
 
-func (s *Service) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, chargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
@@ -180,7 +180,7 @@ func (s *Service) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id object
 }
 
 // isMovedTx reports whether the charge of an instant was moved away by an extension.
-func (s *Service) isMovedTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time) (bool, error) {
+func (s *Reads) isMovedTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time) (bool, error) {
 	if !recurs(sub) {
 		return false, nil
 	}
@@ -193,7 +193,7 @@ func (s *Service) isMovedTx(ctx context.Context, tx pgx.Tx, sub row, at time.Tim
 
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end
 // to which an extension has moved the next charge: that end stays.
-func (s *Service) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if !p.recurs || p.first || !recurs(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
@@ -206,11 +206,11 @@ func (s *Service) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub row, p paym
 
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it
 // moves no date, and is given back by itself.
-func (s *Service) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if !p.recurs || p.first {
 		return false, nil
 	}
-	moved, err := s.isMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
+	moved, err := s.reads.isMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
 	if err != nil || !moved {
 		return false, err
 	}
@@ -224,7 +224,7 @@ func (s *Service) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 // keepUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
 // opened again for one period, or ends with its paid time. It is given back by itself. A
 // charge that was taken before still pays its period, where it moves the end.
-func (s *Service) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	open := Status(sub.Status) == Active || sub.GatewayEndOpenSince != nil
 	if !p.recurs || p.first || p.charge != nil || p.older || !open || !stopped(sub) || sub.ExpiresAt == nil {
 		return false, nil
@@ -245,7 +245,7 @@ func (s *Service) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p p
 }
 
 // movesEnd reports whether a payment would move the end of the subscription.
-func (s *Service) movesEnd(sub row, p payment) bool {
+func (s *Settler) movesEnd(sub row, p payment) bool {
 	after := sub
 	s.pay(&after, p)
 	return after.ExpiresAt == nil || after.ExpiresAt.After(*sub.ExpiresAt)
@@ -253,7 +253,7 @@ func (s *Service) movesEnd(sub row, p payment) bool {
 
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B
 // charges when the period begins.
-func (s *Service) dueOf(sub row, p payments.Payment) time.Time {
+func (s *Settler) dueOf(sub row, p payments.Payment) time.Time {
 	switch {
 	case sub.Gateway == string(payments.GWA) && p.DueDate != nil:
 		return *p.DueDate
@@ -265,7 +265,7 @@ func (s *Service) dueOf(sub row, p payments.Payment) time.Time {
 
 // goesOnTx reports whether the recurrence goes on at the end of the locked row's
 // extension, which is no end then.
-func (s *Service) goesOnTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+func (s *Reads) goesOnTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
 	if !recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
 		return false, nil
 	}

@@ -48,7 +48,7 @@ func (chargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
 
 // MoveCharge has the gateway charge next when the extension ends. When that fails the
 // looks repeat it.
-func (s *Service) MoveCharge(ctx context.Context, id objectid.ID) error {
+func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
 	move, err := s.db.GetChargeMove(ctx, s.pool, id)
 	if err != nil {
 		return fmt.Errorf("read charge move: %w", err)
@@ -58,14 +58,14 @@ func (s *Service) MoveCharge(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	o := intent.Opening{Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	return s.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForChargeMove(ctx, id) })
+	return s.calls.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForChargeMove(ctx, id) })
 }
 
 func chargeMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.ChargeMove, Subject: id}
 }
 
-func (s *Service) lookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Extensions) lookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	err := s.askForChargeMove(payments.Background(ctx), l.Subject)
 	if errors.Is(err, errChargeMoveRefused) {
 		return intent.Waiting, nil // a right answer
@@ -74,7 +74,7 @@ func (s *Service) lookAtChargeMove(ctx context.Context, l *intent.Look) (intent.
 }
 
 // askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
-func (s *Service) askForChargeMove(ctx context.Context, id objectid.ID) error {
+func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error {
 	until := s.clock.Now().Add(chargeMoveLease)
 	move, err := s.db.BeginChargeMove(ctx, s.pool, subscriptionsdb.BeginChargeMoveParams{ID: id, Until: until})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -118,7 +118,7 @@ func refusedForGood(err error) bool {
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
-func (s *Service) moveRemote(ctx context.Context, sub row, move chargeMove) (payments.RemoteSubscription, error) {
+func (s *Extensions) moveRemote(ctx context.Context, sub row, move chargeMove) (payments.RemoteSubscription, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return payments.RemoteSubscription{}, err
@@ -154,31 +154,31 @@ func (s *Service) moveRemote(ctx context.Context, sub row, move chargeMove) (pay
 
 // chargesFrom reports whether gateway A charges first on the day: by the charge that it
 // will make, or by one that it has made for it.
-func (s *Service) chargesFrom(at time.Time, remote payments.RemoteSubscription, open []payments.Payment) bool {
-	day, first := s.dateOf(at).Time, false
+func (s *Extensions) chargesFrom(at time.Time, remote payments.RemoteSubscription, open []payments.Payment) bool {
+	day, first := s.calendar.dateOf(at).Time, false
 	for _, charge := range open {
-		if charge.DueDate == nil || s.dateOf(*charge.DueDate).Time.Before(day) {
+		if charge.DueDate == nil || s.calendar.dateOf(*charge.DueDate).Time.Before(day) {
 			return false
 		}
-		first = first || s.dateOf(*charge.DueDate).Time.Equal(day)
+		first = first || s.calendar.dateOf(*charge.DueDate).Time.Equal(day)
 	}
 	if remote.NextBilling == nil {
 		return false
 	}
-	next := s.dateOf(*remote.NextBilling).Time
+	next := s.calendar.dateOf(*remote.NextBilling).Time
 	return len(open) == 0 && next.Equal(day) || first && next.After(day)
 }
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Service) endChargeMove(ctx context.Context, found row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err := s.lockTx(ctx, tx, found.CustomerID, found.ID)
+		sub, err := s.store.lockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
 		if remote != nil && remote.Inactive && state == chargeMoveRefused {
-			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, errPauseUnderWay) // our own doing
 			}
 		}
@@ -187,12 +187,12 @@ func (s *Service) endChargeMove(ctx context.Context, found row, move chargeMove,
 		if err != nil || n == 0 || remote == nil || Status(sub.Status).Ended() {
 			return err
 		}
-		return s.editTx(ctx, tx, &sub, func(r *row) {
+		return s.store.editTx(ctx, tx, &sub, func(r *row) {
 			switch {
 			case state == chargeMoveRefused && r.ExpiresAt != nil:
-				s.endedThere(r) // nothing charges it: what was given ends with expires_at
+				s.calendar.endedThere(r) // nothing charges it: what was given ends with expires_at
 			case state == chargeMoveDone:
-				s.learnRemote(r, remote)
+				s.calendar.learnRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}
 		})

@@ -17,7 +17,7 @@ import (
 // and is told after it, bought nothing: whoever ended it was not told that it was paid.
 // It is listed and refunded, as is money that opens nothing because the customer has
 // another subscription by now, or disputes what he paid, or has deleted the account.
-func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
@@ -46,13 +46,13 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 			return err
 		}
 	}
-	moved, err := s.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
+	moved, err := s.store.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
 		if p.charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
 		if !p.recurs { // what ended here was to end at the gateway, too
-			s.reopen(r, *sub)
+			s.store.reopen(r, *sub)
 		}
 		s.pay(r, p)
 	}})
@@ -62,13 +62,13 @@ func (s *Service) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 	if err := s.countTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
-	return s.stopTx(ctx, tx, *sub, s.clock.Now())
+	return s.store.stopTx(ctx, tx, *sub, s.clock.Now())
 }
 
 // endedUnknownTx reports whether a subscription ended only because nothing of it was found
 // at the gateway: a recurrence that shows itself by its money is the one that was ordered,
 // and goes on. What ended otherwise was to end there, too, also when nobody knew it.
-func (s *Service) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
@@ -77,7 +77,7 @@ func (s *Service) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub row) (bool,
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.
-func (s *Service) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (string, error) {
+func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (string, error) {
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return "Paid after the subscription had ended, of which a payment is disputed.", nil
 	}
@@ -85,7 +85,7 @@ func (s *Service) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 	if err != nil || len(withdrawals) > 0 {
 		return "Paid after the customer had withdrawn from the subscription.", err
 	}
-	gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
+	gone, err := s.store.isGoneTx(ctx, tx, sub.CustomerID)
 	if err != nil || gone {
 		return "Paid after the customer had deleted the account.", err
 	}
@@ -104,7 +104,7 @@ func (s *Service) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 // chargedBeforeEnd reports whether a payment that is told after the end was a charge of
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
-func (s *Service) chargedBeforeEnd(sub row, p payment) bool {
+func (s *Settler) chargedBeforeEnd(sub row, p payment) bool {
 	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }

@@ -20,7 +20,7 @@ const aheadAtGWA = 40 * 24 * time.Hour
 // ordered here, of the amount that was asked for. The charges of a card's recurrence and
 // the first code of an automatic PIX have ids of the gateway's own: their amount has to
 // be right.
-func (s *Service) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if p.Amount <= 0 || p.beside {
 		return false, nil
 	}
@@ -30,7 +30,7 @@ func (s *Service) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 	case paysOnce(sub):
 		return text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
 	case sub.PixAutomatic && !p.first:
-		d, found, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+		d, found, err := s.reads.debitOfTx(ctx, tx, sub, &p.Payment)
 		return found && int64(p.Amount) == d.AmountCents, err
 	}
 	return s.isAskedTx(ctx, tx, sub, p)
@@ -38,14 +38,14 @@ func (s *Service) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 
 // isAskedTx reports whether the amount of a payment is what was asked for here: by its
 // code, by its debit, or by the recurrence, whose price a plan move may be changing.
-func (s *Service) isAskedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	switch {
 	case p.charge != nil || paysOnce(sub):
 		return p.Amount == askedFor(sub, p), nil
 	case sub.PixAutomatic && p.first:
 		return p.Amount == pixAmount(sub), nil
 	case sub.PixAutomatic:
-		d, found, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+		d, found, err := s.reads.debitOfTx(ctx, tx, sub, &p.Payment)
 		if err != nil || found {
 			return int64(p.Amount) == d.AmountCents, err
 		}
@@ -83,7 +83,7 @@ func askedFor(sub row, p payment) money.Cents {
 // keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
 // was asked for: it pays no period, and people decide. What a webhook of gateway A tells
 // was held against it before. Gateway B's invoices say themselves what they are of.
-func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	atA := sub.Gateway == string(payments.GWA)
 	if atA && p.source == ByWebhook || !atA && !paysOnce(sub) {
 		return false, nil

@@ -38,7 +38,7 @@ const askedLive = "the gateway is asked for the payment first"
 // asksFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
-func (s *Service) asksFirstTx(ctx context.Context, tx pgx.Tx, sub row, why stray, e payments.Event) (bool, error) {
+func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub row, why stray, e payments.Event) (bool, error) {
 	teaches := e.SubscriptionID != "" && remoteID(sub) == ""
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
@@ -51,17 +51,17 @@ func (s *Service) asksFirstTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: isFirst(sub, e), AuthorizationID: e.AuthorizationID,
 		SettledAt: e.Payment.SettledAt,
 	}
-	charge, err := s.chargeOf(ctx, tx, e)
+	charge, err := s.reads.chargeOf(ctx, tx, e)
 	if err != nil {
 		return false, err
 	}
 	if charge != nil {
 		a.ChargeID = charge.ID
 	}
-	return true, s.insertLateTx(ctx, tx, a, time.Time{})
+	return true, s.settler.insertLateTx(ctx, tx, a, time.Time{})
 }
 
-func (s *Service) insertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
+func (s *Settler) insertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
 	if err != nil {
 		return fmt.Errorf("have late money read: %w", err)
@@ -72,7 +72,7 @@ func (s *Service) insertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, 
 // asksLiveTx has money of gateway A that comes after the subscription's end, or would
 // lengthen it without having been ordered here, confirmed by the gateway first, by job:
 // nothing is booked until then.
-func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	if sub.Gateway != string(payments.GWA) || p.source != ByWebhook {
 		return false, nil
 	}
@@ -93,7 +93,7 @@ func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment)
 }
 
 // lookLater has a payment looked for once more after a miss, unless it was the last.
-func (s *Service) lookLater(ctx context.Context, a LateMoneyArgs, why error) error {
+func (s *Reconciler) lookLater(ctx context.Context, a LateMoneyArgs, why error) error {
 	again, err := s.lookAgain(ctx, a)
 	if err == nil && !again {
 		s.log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
@@ -104,25 +104,25 @@ func (s *Service) lookLater(ctx context.Context, a LateMoneyArgs, why error) err
 }
 
 // lookAgain has a payment looked for once more after a pause; false: that was the last look.
-func (s *Service) lookAgain(ctx context.Context, a LateMoneyArgs) (bool, error) {
+func (s *Reconciler) lookAgain(ctx context.Context, a LateMoneyArgs) (bool, error) {
 	pause, again := payments.LivePause(a.Misses)
 	if !again {
 		return false, nil
 	}
 	at := s.clock.Now().Add(pause)
 	a.Misses++
-	return true, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.insertLateTx(ctx, tx, a, at) })
+	return true, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.settler.insertLateTx(ctx, tx, a, at) })
 }
 
 // ConfirmLateMoney applies money as the gateway shows it. What it does not know, or shows
 // as another's or unpaid, gives nothing; what it does not answer is asked again.
-func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
+func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
 	reference := sub.ID
-	charge, err := s.chargeOf(ctx, s.pool, payments.Event{Gateway: payments.GWA, Reference: a.ChargeID, Payment: &payments.Payment{ID: a.PaymentID}})
+	charge, err := s.reads.chargeOf(ctx, s.pool, payments.Event{Gateway: payments.GWA, Reference: a.ChargeID, Payment: &payments.Payment{ID: a.PaymentID}})
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
@@ -162,7 +162,7 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
 		if err := s.uncountTx(ctx, tx, sub, untrue); err != nil {
 			return err
 		}
-		result, err := s.ApplyEventTx(ctx, tx, e)
+		result, err := s.applier.ApplyEventTx(ctx, tx, e)
 		if err != nil {
 			return err
 		}
@@ -171,11 +171,11 @@ func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
 }
 
 // uncountTx takes payments out of what counts that gateway A does not show.
-func (s *Service) uncountTx(ctx context.Context, tx pgx.Tx, sub row, untrue []string) error {
+func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub row, untrue []string) error {
 	if len(untrue) == 0 {
 		return nil
 	}
-	if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil { // before its payments, as everybody
+	if _, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil { // before its payments, as everybody
 		return err
 	}
 	for _, id := range untrue {
@@ -189,7 +189,7 @@ func (s *Service) uncountTx(ctx context.Context, tx pgx.Tx, sub row, untrue []st
 
 // finishAsked tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
-func (s *Service) finishAsked(ctx context.Context, gateway payments.GatewayName, event string, id objectid.ID, ignored string) error {
+func (s *Reconciler) finishAsked(ctx context.Context, gateway payments.GatewayName, event string, id objectid.ID, ignored string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.db.GetSubscription(ctx, tx, id)
 		if err != nil {
@@ -205,7 +205,7 @@ func (s *Service) finishAsked(ctx context.Context, gateway payments.GatewayName,
 
 // confirmRecurrence reads a recurrence that the subscription does not know as its own: a
 // charge of it need not carry our reference, the recurrence has to.
-func (s *Service) confirmRecurrence(ctx context.Context, sub row, recurrence string) error {
+func (s *Reconciler) confirmRecurrence(ctx context.Context, sub row, recurrence string) error {
 	if recurrence == "" || recurrence == remoteID(sub) {
 		return nil
 	}

@@ -33,7 +33,7 @@ func collects(sub row) bool {
 
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
 // first, so that the echo of it changes nothing, and done by job. It may be repeated.
-func (s *Service) pauseTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if Status(sub.Status).Ended() || !collects(sub) || sub.GatewayDeletedAt != nil {
 		return nil
 	}
@@ -55,18 +55,18 @@ func (s *Service) pauseTx(ctx context.Context, tx pgx.Tx, sub row) error {
 		if err := s.db.InsertPause(ctx, tx, subscriptionsdb.InsertPauseParams{ID: id, SubscriptionID: sub.ID, Since: since, Now: now}); err != nil {
 			return fmt.Errorf("write pause: %w", err)
 		}
-		return s.schedulePauseTx(ctx, tx, id, now)
+		return s.store.schedulePauseTx(ctx, tx, id, now)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
 	case open.State != resuming:
 		return nil
 	}
-	return s.turnPauseTx(ctx, tx, open.ID, pausing, since, nil)
+	return s.store.turnPauseTx(ctx, tx, open.ID, pausing, since, nil)
 }
 
 // resumeTx has the gateway collect again, from an instant on; without a pause there is
 // nothing to do.
-func (s *Service) resumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
+func (s *Store) resumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State == resuming {
 		return nil
@@ -79,7 +79,7 @@ func (s *Service) resumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from 
 
 // pauseAgainTx has a pause that was confirmed look once more: something was ordered
 // before it, and is known only now.
-func (s *Service) pauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+func (s *Store) pauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State != paused {
 		return nil
@@ -90,7 +90,7 @@ func (s *Service) pauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) e
 	return s.turnPauseTx(ctx, tx, open.ID, pausing, open.Since, nil)
 }
 
-func (s *Service) turnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, state string, since time.Time, until *time.Time) error {
+func (s *Store) turnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, state string, since time.Time, until *time.Time) error {
 	now := s.clock.Now()
 	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: state, Since: since, Until: until, Now: now})
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Service) turnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, st
 	return s.schedulePauseTx(ctx, tx, id, now)
 }
 
-func (s *Service) schedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+func (s *Store) schedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, pauseArgs{PauseID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
@@ -111,7 +111,7 @@ func (s *Service) schedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID
 
 // isPausedTx reports whether nothing is to be collected for the subscription now, or
 // whether the gateway has not confirmed yet that it collects again.
-func (s *Service) isPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
+func (s *Reads) isPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
 	_, err := s.db.LockOpenPause(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -120,13 +120,13 @@ func (s *Service) isPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bo
 }
 
 // pausedLatelyTx is isPausedTx for what was read a moment ago.
-func (s *Service) pausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
+func (s *Reads) pausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
 	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: id, At: s.clock.Now().Add(-time.Hour)})
 }
 
 // pausedAtTx reports whether an instant lies within a pause. Gateway B's clock has
 // whole seconds: the second of the dispute itself is none of it.
-func (s *Service) pausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) (bool, error) {
+func (s *Reads) pausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) (bool, error) {
 	_, err := s.db.GetPauseAt(ctx, tx, subscriptionsdb.GetPauseAtParams{SubscriptionID: id, At: at})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -136,7 +136,7 @@ func (s *Service) pausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at 
 
 // isEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
 // of a pause, which may come late.
-func (s *Service) isEchoTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Reads) isEchoTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
 	if e.Subscription == nil || !e.Subscription.Inactive {
 		return false, nil
 	}

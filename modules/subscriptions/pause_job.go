@@ -41,7 +41,7 @@ func (pauseArgs) Kind() string { return "subscriptions_pause" }
 
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
 // When that fails the looks repeat it.
-func (s *Service) CarryOutPause(ctx context.Context, id objectid.ID) error {
+func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	p, err := s.db.GetPause(ctx, s.pool, id)
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
@@ -54,18 +54,18 @@ func (s *Service) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
 		return errors.Join(err, s.intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
 	}
-	return s.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForPause(ctx, id) })
+	return s.calls.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForPause(ctx, id) })
 }
 
 func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pause, Subject: id} }
 
-func (s *Service) lookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Pauses) lookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	return underWay(s.askForPause(payments.Background(ctx), l.Subject))
 }
 
 // askForPause asks the gateway for what the pause is. Repeating it is harmless; one
 // worker at a time asks.
-func (s *Service) askForPause(ctx context.Context, id objectid.ID) error {
+func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
 	now := s.clock.Now()
 	p, err := s.db.ClaimPause(ctx, s.pool, subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -95,7 +95,7 @@ func (s *Service) askForPause(ctx context.Context, id objectid.ID) error {
 }
 
 // pauseWaits is nil when nothing is left to be asked of the gateway.
-func (s *Service) pauseWaits(ctx context.Context, id objectid.ID) error {
+func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 	p, err := s.db.GetPause(ctx, s.pool, id)
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
@@ -108,7 +108,7 @@ func (s *Service) pauseWaits(ctx context.Context, id objectid.ID) error {
 
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
-func (s *Service) stopCollecting(ctx context.Context, sub row, p collectionPause) error {
+func (s *Pauses) stopCollecting(ctx context.Context, sub row, p collectionPause) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *Service) stopCollecting(ctx context.Context, sub row, p collectionPause
 }
 
 // confirmed lets go of a pause that was turned the other way meanwhile.
-func (s *Service) confirmed(ctx context.Context, p collectionPause, n int64, err error) error {
+func (s *Pauses) confirmed(ctx context.Context, p collectionPause, n int64, err error) error {
 	if err != nil || n == 1 {
 		return err
 	}
@@ -146,9 +146,9 @@ func (s *Service) confirmed(ctx context.Context, p collectionPause, n int64, err
 // ofRunning is the error of a call about a recurrence that was there once. What the
 // gateway does not find is looked at again, and when it has ended, nothing is left to
 // pause or resume.
-func (s *Service) ofRunning(ctx context.Context, sub row, err error) error {
+func (s *Pauses) ofRunning(ctx context.Context, sub row, err error) error {
 	if errors.Is(err, payments.ErrGatewayMissing) {
-		return s.foundOnce(ctx, sub, err)
+		return s.calls.foundOnce(ctx, sub, err)
 	}
 	return err
 }
@@ -159,7 +159,7 @@ func collectionOf(sub row) payments.Collection {
 
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
-func (s *Service) dropCharges(ctx context.Context, gateway payments.Gateway, sub row, p collectionPause) error {
+func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub row, p collectionPause) error {
 	for range maxDropRounds {
 		open, err := gateway.OpenCharges(ctx, collectionOf(sub))
 		if err != nil {
@@ -192,8 +192,8 @@ const maxDropRounds = 3
 // taken, those that are tried again among them. An order that may be on its way is
 // looked for first. A debit that is dropped is forgotten, so that its cycle can be
 // ordered again.
-func (s *Service) dropDebits(ctx context.Context, gateway payments.Gateway, sub row) error {
-	since := s.dateOf(s.clock.Now().Add(-retriesReach))
+func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub row) error {
+	since := s.calendar.dateOf(s.clock.Now().Add(-retriesReach))
 	debits, err := s.db.ListDebitsSince(ctx, s.pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
 	if err != nil {
 		return fmt.Errorf("list debits: %w", err)
@@ -216,8 +216,8 @@ func (s *Service) dropDebits(ctx context.Context, gateway payments.Gateway, sub 
 				return fmt.Errorf("drop debit %s: %w", *d.GatewayPaymentID, err)
 			}
 		}
-		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.dateOf(*sub.NextBillingDate).Time) {
-			if err := s.dropRetries(ctx, sub, d, droppedDisputed); err != nil { // of a cycle that is over
+		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.calendar.dateOf(*sub.NextBillingDate).Time) {
+			if err := s.debits.dropRetries(ctx, sub, d, droppedDisputed); err != nil { // of a cycle that is over
 				return err
 			}
 			continue
@@ -231,12 +231,12 @@ func (s *Service) dropDebits(ctx context.Context, gateway payments.Gateway, sub 
 }
 
 // lookForDebit finds what an order whose answer was lost has made.
-func (s *Service) lookForDebit(ctx context.Context, gateway payments.Gateway, sub row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
+func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
 	age := s.clock.Now().Sub(d.TriedAt)
 	if age < debitGrace {
 		return d, errDebitUnderWay
 	}
-	terms, err := s.debitTerms(ctx, sub, d)
+	terms, err := s.debits.debitTerms(ctx, sub, d)
 	if err != nil {
 		return d, err
 	}
@@ -248,12 +248,12 @@ func (s *Service) lookForDebit(ctx context.Context, gateway payments.Gateway, su
 		return d, err
 	}
 	d.GatewayPaymentID = &made.ID
-	return d, s.keepDebit(ctx, sub, d, made, "look")
+	return d, s.debits.keepDebit(ctx, sub, d, made, "look")
 }
 
 // collectAgain has the subscription be collected from the day on for which it was
 // charged last, or from today: nothing is charged for the time of the pause.
-func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) error {
+func (s *Pauses) collectAgain(ctx context.Context, sub row, p collectionPause) error {
 	var remote *payments.RemoteSubscription
 	if remoteID(sub) != "" && sub.GatewayDeletedAt == nil && !stops(sub) { // else it is to charge no more
 		gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
@@ -265,7 +265,7 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 			from = *p.Until // by the gateway's clock
 		}
 		due := p.NextDue
-		extended, err := s.extendedTo(ctx, s.pool, sub)
+		extended, err := s.reads.extendedTo(ctx, s.pool, sub)
 		if err != nil {
 			return err
 		}
@@ -281,7 +281,7 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 	faultpoint.Hit("pause.after_call")
 	var n int64
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -294,12 +294,12 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)
 		}
-		return s.editTx(ctx, tx, &locked, func(r *row) {
+		return s.store.editTx(ctx, tx, &locked, func(r *row) {
 			if r.PixAutomatic && r.NextBillingDate != nil {
 				r.NextBillingDate = new(latestOf(s.clock.Now(), r.NextBillingDate))
-				s.anchor(r, *r.NextBillingDate)
+				s.calendar.anchor(r, *r.NextBillingDate)
 			}
-			s.learnRemote(r, remote)
+			s.calendar.learnRemote(r, remote)
 		})
 	})
 	return s.confirmed(ctx, p, n, err)
@@ -307,7 +307,7 @@ func (s *Service) collectAgain(ctx context.Context, sub row, p collectionPause) 
 
 // madeAhead is the date of the next charge that is known, as long as it lies ahead, where
 // it is before the one that is told.
-func (s *Service) madeAhead(sub row, told *time.Time) *time.Time {
+func (s *Pauses) madeAhead(sub row, told *time.Time) *time.Time {
 	known := sub.NextBillingDate
 	if told == nil || known == nil || !known.After(s.clock.Now()) || !known.Before(*told) {
 		return told
@@ -317,7 +317,7 @@ func (s *Service) madeAhead(sub row, told *time.Time) *time.Time {
 
 // postponePause lets go of a pause that was not carried out; one that was turned the
 // other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
-func (s *Service) postponePause(ctx context.Context, p collectionPause, why error) error {
+func (s *Pauses) postponePause(ctx context.Context, p collectionPause, why error) error {
 	n, err := s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.clock.Now().Add(adoptAfter)})
 	if err == nil && n == 0 {
 		err = s.db.ReleasePause(ctx, s.pool, p.ID)

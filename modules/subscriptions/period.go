@@ -32,7 +32,7 @@ func lastDay(year int, month time.Month) int {
 
 // anchor has the row's periods begin on the day of t, in the zone. A t that is the
 // last day of a month which lacks the present anchor leaves it as it is.
-func (s *Service) anchor(r *row, t time.Time) {
+func (s *Calendar) anchor(r *row, t time.Time) {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	if r.AnchorDay != nil && day == min(int(*r.AnchorDay), lastDay(year, month)) {
 		return
@@ -41,7 +41,7 @@ func (s *Service) anchor(r *row, t time.Time) {
 }
 
 // monthsOn is the end of a period of so many months that begins at t.
-func (s *Service) monthsOn(t time.Time, months int, r row) time.Time {
+func (s *Calendar) monthsOn(t time.Time, months int, r row) time.Time {
 	anchor := t.In(s.cfg.Zone).Day()
 	if r.AnchorDay != nil {
 		anchor = int(*r.AnchorDay)

@@ -45,15 +45,15 @@ func chargedThoughEnding(sub row, e payments.Event) bool {
 // noteToldTx notes that a call of ours has told gateway B whether the subscription ends
 // with its period. When another was answered since before was read, nobody knows which of
 // them the gateway took last: it is to be read at once.
-func (s *Service) noteToldTx(ctx context.Context, tx pgx.Tx, sub *row, before row, told bool) error {
+func (s *Reconciler) noteToldTx(ctx context.Context, tx pgx.Tx, sub *row, before row, told bool) error {
 	if !told {
 		return nil
 	}
 	now := s.clock.Now()
-	return s.editTx(ctx, tx, sub, func(r *row) {
+	return s.store.editTx(ctx, tx, sub, func(r *row) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
-		s.planPeriodEndLook(r)
+		s.applier.planPeriodEndLook(r)
 		if overlapped {
 			r.PeriodEndLookAt = &now
 		}
@@ -61,9 +61,9 @@ func (s *Service) noteToldTx(ctx context.Context, tx pgx.Tx, sub *row, before ro
 }
 
 // noteTold is noteToldTx for a call after which the gateway is to be read at once.
-func (s *Service) noteTold(ctx context.Context, sub row) error {
+func (s *Reconciler) noteTold(ctx context.Context, sub row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Service) noteTold(ctx context.Context, sub row) error {
 }
 
 // planPeriodEndLook has the gateway read a day before the period ends.
-func (s *Service) planPeriodEndLook(r *row) {
+func (s *Applier) planPeriodEndLook(r *row) {
 	end := r.NextBillingDate
 	if r.CancelAtPeriodEnd {
 		end = r.ExpiresAt
@@ -85,7 +85,7 @@ func (s *Service) planPeriodEndLook(r *row) {
 
 // agreedNow reads the gateway where calls of ours overlapped, and answers the row as it
 // is after. What it does not answer the sweep asks again.
-func (s *Service) agreedNow(ctx context.Context, sub row) (row, error) {
+func (s *Reconciler) agreedNow(ctx context.Context, sub row) (row, error) {
 	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || Status(sub.Status).Ended() {
 		return sub, nil
 	}
@@ -98,7 +98,7 @@ func (s *Service) agreedNow(ctx context.Context, sub row) (row, error) {
 }
 
 // lookAtPeriodEnds reads what is due. While the gateway does not answer the rest waits.
-func (s *Service) lookAtPeriodEnds(ctx context.Context, now time.Time) error {
+func (s *Reconciler) lookAtPeriodEnds(ctx context.Context, now time.Time) error {
 	ids, err := s.db.ListDuePeriodEnds(ctx, s.pool, &now)
 	failed := err
 	for _, id := range ids {
@@ -117,7 +117,7 @@ func (s *Service) lookAtPeriodEnds(ctx context.Context, now time.Time) error {
 // lookAtPeriodEnd reads at gateway B whether a subscription ends with its period, and has
 // the row say the same: what stands there is what charges the customer. While a call or
 // an event changes the row meanwhile it reads again.
-func (s *Service) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
+func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Service) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
 		if err != nil || Status(sub.Status).Ended() || remoteID(sub) == "" {
 			return err
 		}
-		remote, err := s.readRunning(ctx, gateway, sub)
+		remote, err := s.calls.readRunning(ctx, gateway, sub)
 		missing := err == errMissingOnce //nolint:errorlint // joined with another, that one has failed
 		if err != nil && !missing {
 			return fmt.Errorf("read whether %s ends with its period: %w", id, err)
@@ -140,9 +140,9 @@ func (s *Service) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error {
 }
 
 // agree writes what was read into the row, unless that has changed since before it.
-func (s *Service) agree(ctx context.Context, before row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
+func (s *Reconciler) agree(ctx context.Context, before row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err := s.lockTx(ctx, tx, before.CustomerID, before.ID)
+		sub, err := s.store.lockTx(ctx, tx, before.CustomerID, before.ID)
 		if err != nil {
 			return err
 		}
@@ -154,19 +154,19 @@ func (s *Service) agree(ctx context.Context, before row, remote payments.RemoteS
 		if Status(sub.Status).Ended() {
 			return nil
 		}
-		extended, err := s.extendedTo(ctx, tx, sub)
+		extended, err := s.reads.extendedTo(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
 		follows := !missing && !endsThere(sub) && remote.Status != payments.RemoteCanceled && remote.Status != payments.RemoteIncompleteExpired
-		err = s.editTx(ctx, tx, &sub, func(r *row) {
+		err = s.store.editTx(ctx, tx, &sub, func(r *row) {
 			r.PeriodEndLookAt = nil
 			if follows {
-				s.followPeriodEnd(r, &remote, extended)
+				s.applier.followPeriodEnd(r, &remote, extended)
 			}
 			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-lookAhead).After(s.clock.Now()) {
-				s.planPeriodEndLook(r)
+				s.applier.planPeriodEndLook(r)
 			}
 		})
 		if err == nil && sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {

@@ -14,7 +14,7 @@ import (
 
 // askAutomatic asks about an automatic PIX whose cycle has begun without news: first
 // about its debit, then, unless that was paid, whether it is authorized at all.
-func (s *Service) askAutomatic(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) askAutomatic(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f, found, err = s.askDebit(ctx, sub, dryRun)
 	if err != nil || found && f.Kind == payments.MissedPayment {
 		return f, found, err
@@ -28,13 +28,13 @@ func (s *Service) askAutomatic(ctx context.Context, sub row, dryRun bool) (f pay
 
 // askAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
-func (s *Service) askAuthorization(ctx context.Context, sub row, dryRun bool) (f payments.Finding, over bool, err error) {
+func (s *Retries) askAuthorization(ctx context.Context, sub row, dryRun bool) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: text(sub.GwaPixAuthID)}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
 		return f, false, err
 	}
-	read := s.readAuthorization
+	read := s.calls.readAuthorization
 	if dryRun {
 		read = func(ctx context.Context, gateway payments.Gateway, sub row) (payments.PixAuthorization, error) {
 			return gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
@@ -55,7 +55,7 @@ func (s *Service) askAuthorization(ctx context.Context, sub row, dryRun bool) (f
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.settle(ctx, sub, answer{source: ByReconcile, auth: &auth})
+	ended, err := s.settler.settle(ctx, sub, answer{source: ByReconcile, auth: &auth})
 	return f, err == nil && Status(ended.Status).Ended(), err
 }
 
@@ -64,9 +64,9 @@ func (s *Service) askAuthorization(ctx context.Context, sub row, dryRun bool) (f
 // dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then
 // it is debited no more, and goes on giving access. Found is false where there is
 // nothing to be learned, such as a debit that is still to be ordered.
-func (s *Service) askDebit(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) askDebit(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
-	debit, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.dateOf(*sub.NextBillingDate)})
+	debit, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.dateOf(*sub.NextBillingDate)})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
 		return f, false, nil
 	}
@@ -82,7 +82,7 @@ func (s *Service) askDebit(ctx context.Context, sub row, dryRun bool) (f payment
 		return f, err == nil && !waits, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		result, err := s.ApplyEventTx(ctx, tx, e)
+		result, err := s.applier.ApplyEventTx(ctx, tx, e)
 		found = result.Status == payments.ResultApplied
 		return err
 	})
@@ -94,7 +94,7 @@ func (s *Service) askDebit(ctx context.Context, sub row, dryRun bool) (f payment
 
 // debitAsEvent reads a debit and says what its present state means. Waits: it falls
 // due only now, since its order came late.
-func (s *Service) debitAsEvent(ctx context.Context, sub row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
+func (s *Retries) debitAsEvent(ctx context.Context, sub row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
 	now := s.clock.Now()
 	e = payments.Event{
 		Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentHasFailed, Attempt: 1, CreatedAt: now,

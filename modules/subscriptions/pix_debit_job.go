@@ -39,7 +39,7 @@ var errDebitUnderWay = errors.New("the debit is being ordered")
 // that stands for it and its intent are committed before the gateway is asked. When
 // the outcome is not known the looks find out (lookAtDebit), and they alone order
 // it again.
-func (s *Service) Debit(ctx context.Context, id objectid.ID) error {
+func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil || !s.debitDue(sub) {
 		return err
@@ -79,7 +79,7 @@ func intentOfDebit(d debit) intent.Ref {
 // lookAtDebit asks what became of a debit whose call was not known. Only when it is
 // proved that nothing was made is it ordered again, as long as its cycle is still the
 // next one.
-func (s *Service) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Debits) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	cycle, err := time.Parse(time.DateOnly, l.Item)
 	if err != nil {
 		return 0, fmt.Errorf("cycle of a debit: %w", err)
@@ -111,7 +111,7 @@ func (s *Service) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answe
 		return intent.Settled, s.keepDebit(ctx, sub, d, made, "look")
 	case !l.Proved:
 		return intent.NotThere, nil
-	case !s.debitDue(sub) || s.dateOf(*sub.NextBillingDate) != d.Cycle:
+	case !s.debitDue(sub) || s.calendar.dateOf(*sub.NextBillingDate) != d.Cycle:
 		return intent.Settled, s.giveUpDebit(ctx, sub, d)
 	}
 	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
@@ -130,14 +130,14 @@ func (s *Service) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answe
 
 // refuseDebit ends the intent of a debit that the gateway refused to make: the sweep
 // sets about it again after a while, and looks before it orders.
-func (s *Service) refuseDebit(ctx context.Context, sub row, d debit, by string) error {
+func (s *Debits) refuseDebit(ctx context.Context, sub row, d debit, by string) error {
 	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
 		return s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Refused, by)
 	})
 }
 
 // giveUpDebit ends a debit that was never made, and that nobody needs any more.
-func (s *Service) giveUpDebit(ctx context.Context, sub row, d debit) error {
+func (s *Debits) giveUpDebit(ctx context.Context, sub row, d debit) error {
 	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(failedGone)})
@@ -148,30 +148,30 @@ func (s *Service) giveUpDebit(ctx context.Context, sub row, d debit) error {
 	})
 }
 
-func (s *Service) debitDue(sub row) bool {
+func (s *Debits) debitDue(sub row) bool {
 	ready := sub.PixAutomatic && Status(sub.Status) == Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
-	return ready && !s.debitAt(*sub.NextBillingDate).After(s.clock.Now())
+	return ready && !s.calendar.debitAt(*sub.NextBillingDate).After(s.clock.Now())
 }
 
 // intendDebit commits the row of the cycle with its intent. One that stands already,
 // not ordered and with nobody asking about it (the gateway refused it, or it is of a
 // release without intents), gets an intent without a call: it is looked for first.
-func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
+func (s *Debits) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*sub.NextBillingDate) {
 			return err
 		}
-		if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+		if paused, err := s.reads.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
 			return err
 		}
-		cycle, now := s.dateOf(*locked.NextBillingDate), s.clock.Now()
+		cycle, now := s.calendar.dateOf(*locked.NextBillingDate), s.clock.Now()
 		twice, err := s.db.HasOpenDebitWithin(ctx, tx, subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: sub.ID, Cycle: cycle, Months: locked.PeriodMonths})
 		if err != nil || twice {
 			return err // an admin's extension has moved the cycle since one was ordered
 		}
 		debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
-			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.dateOf(s.debitDueDate(*locked.NextBillingDate)),
+			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.calendar.dateOf(s.calendar.debitDueDate(*locked.NextBillingDate)),
 			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-debitSilence),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -194,29 +194,29 @@ func (s *Service) intendDebit(ctx context.Context, sub row) (debit subscriptions
 
 // debitDueDate is the day of the cycle, or the earliest that the gateway takes
 // when that one is too near.
-func (s *Service) debitDueDate(cycle time.Time) time.Time {
+func (s *Calendar) debitDueDate(cycle time.Time) time.Time {
 	earliest := businessDays(s.clock.Now(), debitNotice, s.cfg.Zone)
 	return latestOf(startOfDay(cycle, s.cfg.Zone), &earliest)
 }
 
-func (s *Service) debitTerms(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
+func (s *Debits) debitTerms(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
 		return payments.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
 	return payments.DebitTerms{
-		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.payerOfRow(ctx, sub),
-		Cycle: s.dayOf(d.Cycle), DueDate: latestOf(s.dayOf(d.DueDate), new(s.debitDueDate(s.dayOf(d.Cycle)))),
+		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.reads.payerOfRow(ctx, sub),
+		Cycle: s.calendar.dayOf(d.Cycle), DueDate: latestOf(s.calendar.dayOf(d.DueDate), new(s.calendar.debitDueDate(s.calendar.dayOf(d.Cycle)))),
 		Amount: money.Cents(d.AmountCents), Description: plan.Name,
 	}, nil
 }
 
 // keepDebit keeps what was ordered, and ends the intent.
-func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
+func (s *Debits) keepDebit(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
 	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		if made.DueDate != nil {
-			d.DueDate = s.dateOf(*made.DueDate)
+			d.DueDate = s.calendar.dateOf(*made.DueDate)
 		}
 		err := s.db.SetDebitOrdered(ctx, tx, subscriptionsdb.SetDebitOrderedParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: &made.ID, DueDate: d.DueDate, Now: &now,
@@ -234,7 +234,7 @@ func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.Subs
 				return fmt.Errorf("note paid debit: %w", err)
 			}
 		}
-		if err := s.pauseAgainTx(ctx, tx, sub.ID); err != nil {
+		if err := s.store.pauseAgainTx(ctx, tx, sub.ID); err != nil {
 			return err
 		}
 		if err := s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Done, by); err != nil {
@@ -246,7 +246,7 @@ func (s *Service) keepDebit(ctx context.Context, sub row, d subscriptionsdb.Subs
 
 // cycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
 // debit of the subscription.
-func (s *Service) cycleOfTx(ctx context.Context, tx pgx.Tx, sub row, paymentID string) (*time.Time, error) {
+func (s *Reads) cycleOfTx(ctx context.Context, tx pgx.Tx, sub row, paymentID string) (*time.Time, error) {
 	d, err := s.db.GetDebitByPayment(ctx, tx, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
@@ -254,28 +254,28 @@ func (s *Service) cycleOfTx(ctx context.Context, tx pgx.Tx, sub row, paymentID s
 	if err != nil {
 		return nil, fmt.Errorf("read debit: %w", err)
 	}
-	return new(s.dayOf(d.Cycle)), nil
+	return new(s.calendar.dayOf(d.Cycle)), nil
 }
 
 // debitAt is when the debit of a cycle is ordered.
-func (s *Service) debitAt(cycle time.Time) time.Time {
+func (s *Calendar) debitAt(cycle time.Time) time.Time {
 	return businessDays(cycle, -debitLead, s.cfg.Zone)
 }
 
 // dateOf is the day, in the zone, to which t belongs.
-func (s *Service) dateOf(t time.Time) pgtype.Date {
+func (s *Calendar) dateOf(t time.Time) pgtype.Date {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	return pgtype.Date{Time: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), Valid: true}
 }
 
 // dayOf is the day's first instant in the zone.
-func (s *Service) dayOf(d pgtype.Date) time.Time {
+func (s *Calendar) dayOf(d pgtype.Date) time.Time {
 	year, month, day := d.Time.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, s.cfg.Zone)
 }
 
 // dueDebitParams looks a little further than the lead, since weekends vary it.
-func (s *Service) dueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
+func (s *Calendar) dueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
 	horizon := businessDays(now, debitLead, s.cfg.Zone)
 	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-debitSilence)}
 }

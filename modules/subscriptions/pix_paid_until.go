@@ -13,12 +13,12 @@ import (
 // it is the debit that is ordered next, also after one that failed, as it may days before
 // its period begins. Then what is paid ends where that period begins. Nil while it is not
 // known what has failed.
-func (s *Service) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
+func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
 	all, err := s.db.ListUnpaidDebits(ctx, db, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read unpaid debits: %w", err)
 	}
-	unpaid := s.firstUnpaidOf(sub, all)
+	unpaid := s.calendar.firstUnpaidOf(sub, all)
 	switch {
 	case len(all) == 0 && sub.PaymentFailures > 0:
 		return nil, nil //nolint:nilnil // nil is the answer: nothing is paid
@@ -29,10 +29,10 @@ func (s *Service) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*t
 	if err != nil {
 		return nil, fmt.Errorf("read payments: %w", err)
 	}
-	end := s.dayOf(unpaid.Cycle).UTC()
+	end := s.calendar.dayOf(unpaid.Cycle).UTC()
 	if len(paid) > 0 { // the first period ends at the time of day of its payment
-		begun := s.monthsOn(*paid[0].Payment.SettledAt, int(sub.PeriodMonths), sub)
-		if s.dateOf(begun) == unpaid.Cycle {
+		begun := s.calendar.monthsOn(*paid[0].Payment.SettledAt, int(sub.PeriodMonths), sub)
+		if s.calendar.dateOf(begun) == unpaid.Cycle {
 			end = latestOf(end, &begun)
 		}
 	}
@@ -42,7 +42,7 @@ func (s *Service) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*t
 // firstUnpaidOf is the first debit of the last unbroken row of periods that nobody has
 // paid; nil when there is none. A period that does not begin where the one before ends was
 // moved there by an extension, which gives the time until then.
-func (s *Service) firstUnpaidOf(sub row, unpaid []debit) *debit {
+func (s *Calendar) firstUnpaidOf(sub row, unpaid []debit) *debit {
 	var first *debit
 	for i, d := range unpaid {
 		if first == nil {

@@ -45,8 +45,8 @@ const (
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
-func (s *Service) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
-	d, found, err := s.debitOfTx(ctx, tx, sub, e.Payment)
+func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+	d, found, err := s.reads.debitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
@@ -68,23 +68,23 @@ func (s *Service) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payme
 	}
 	switch {
 	case !retryable:
-		if err := s.endRetriesTx(ctx, tx, d, retryRefused, told); err != nil || first || !d.Retryable {
+		if err := s.debits.endRetriesTx(ctx, tx, d, retryRefused, told); err != nil || first || !d.Retryable {
 			return err
 		}
-		return s.dunAgainTx(ctx, tx, sub, d, e.Payment)
+		return s.dunning.dunAgainTx(ctx, tx, sub, d, e.Payment)
 	case first:
-		err = s.planRetriesTx(ctx, tx, sub, d)
+		err = s.debits.planRetriesTx(ctx, tx, sub, d)
 	case e.Payment.DueDate != nil:
-		err = s.endRetryTx(ctx, tx, d, s.dateOf(*e.Payment.DueDate), retryRefused, told)
+		err = s.debits.endRetryTx(ctx, tx, d, s.calendar.dateOf(*e.Payment.DueDate), retryRefused, told)
 	}
 	if err != nil {
 		return err
 	}
-	return s.scheduleRetryTx(ctx, tx, d)
+	return s.debits.scheduleRetryTx(ctx, tx, d)
 }
 
 // debitOfTx is the debit of the subscription that a payment pays.
-func (s *Service) debitOfTx(ctx context.Context, tx pgx.Tx, sub row, p *payments.Payment) (d debit, found bool, err error) {
+func (s *Reads) debitOfTx(ctx context.Context, tx pgx.Tx, sub row, p *payments.Payment) (d debit, found bool, err error) {
 	if !sub.PixAutomatic || p == nil || p.ID == "" {
 		return debit{}, false, nil
 	}
@@ -100,9 +100,9 @@ func (s *Service) debitOfTx(ctx context.Context, tx pgx.Tx, sub row, p *payments
 
 // planRetriesTx writes down each configured day after the due date; those that the
 // gateway would not take any more are dropped at once, so that each day is accounted for.
-func (s *Service) planRetriesTx(ctx context.Context, tx pgx.Tx, sub row, d debit) error {
+func (s *Debits) planRetriesTx(ctx context.Context, tx pgx.Tx, sub row, d debit) error {
 	now := s.clock.Now()
-	next := s.dateOf(s.monthsOn(s.dayOf(d.Cycle), int(sub.PeriodMonths), sub))
+	next := s.calendar.dateOf(s.calendar.monthsOn(s.calendar.dayOf(d.Cycle), int(sub.PeriodMonths), sub))
 	for _, after := range s.cfg.PixRetryDays {
 		p := subscriptionsdb.InsertDebitRetryParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: dateAfter(d.DueDate, after), State: retryPlanned, Now: now,
@@ -121,7 +121,9 @@ func (s *Service) planRetriesTx(ctx context.Context, tx pgx.Tx, sub row, d debit
 }
 
 // inTime reports whether a retry for the day can still be ordered: the day before.
-func (s *Service) inTime(day pgtype.Date) bool { return day.Time.After(s.dateOf(s.clock.Now()).Time) }
+func (s *Debits) inTime(day pgtype.Date) bool {
+	return day.Time.After(s.calendar.dateOf(s.clock.Now()).Time)
+}
 
 func dateAfter(d pgtype.Date, days int) pgtype.Date {
 	return pgtype.Date{Time: d.Time.AddDate(0, 0, days), Valid: true}
@@ -129,7 +131,7 @@ func dateAfter(d pgtype.Date, days int) pgtype.Date {
 
 // endRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
 // what is ordered takes the state.
-func (s *Service) endRetriesTx(ctx context.Context, tx pgx.Tx, d debit, ordered, reason string) error {
+func (s *Debits) endRetriesTx(ctx context.Context, tx pgx.Tx, d debit, ordered, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
@@ -140,7 +142,7 @@ func (s *Service) endRetriesTx(ctx context.Context, tx pgx.Tx, d debit, ordered,
 	return nil
 }
 
-func (s *Service) endRetryTx(ctx context.Context, tx pgx.Tx, d debit, day pgtype.Date, state, reason string) error {
+func (s *Debits) endRetryTx(ctx context.Context, tx pgx.Tx, d debit, day pgtype.Date, state, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: state, Reason: &reason, Now: &now,
@@ -154,8 +156,8 @@ func (s *Service) endRetryTx(ctx context.Context, tx pgx.Tx, d debit, day pgtype
 // payDebitTx notes with a debit that its money came, be it by the bank, by a retry or
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
-func (s *Service) payDebitTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (cycle *time.Time, older bool, err error) {
-	d, found, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+func (s *Debits) payDebitTx(ctx context.Context, tx pgx.Tx, sub row, p payments.Payment) (cycle *time.Time, older bool, err error) {
+	d, found, err := s.reads.debitOfTx(ctx, tx, sub, &p)
 	if err != nil || !found {
 		return nil, false, err
 	}
@@ -170,12 +172,12 @@ func (s *Service) payDebitTx(ctx context.Context, tx pgx.Tx, sub row, p payment)
 	if err != nil {
 		return nil, false, fmt.Errorf("read later debits: %w", err)
 	}
-	return new(s.dayOf(d.Cycle)), older, nil
+	return new(s.calendar.dayOf(d.Cycle)), older, nil
 }
 
 // dropDebitTx notes that a debit was deleted at the gateway.
-func (s *Service) dropDebitTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
-	d, found, err := s.debitOfTx(ctx, tx, sub, e.Payment)
+func (s *Debits) dropDebitTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+	d, found, err := s.reads.debitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
@@ -198,12 +200,12 @@ type debitRetryArgs struct {
 func (debitRetryArgs) Kind() string { return "subscriptions_debit_retry" }
 
 // scheduleRetryTx has the next planned retry ordered, from the day before on.
-func (s *Service) scheduleRetryTx(ctx context.Context, tx pgx.Tx, d debit) error {
+func (s *Debits) scheduleRetryTx(ctx context.Context, tx pgx.Tx, d debit) error {
 	next, _, err := s.retriesOf(ctx, tx, d)
 	if err != nil || next == nil {
 		return err
 	}
-	at := latestOf(s.dayOf(dateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
+	at := latestOf(s.calendar.dayOf(dateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
 	args := debitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
 	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {

@@ -24,18 +24,18 @@ var errRetryNotShown = errors.New("the gateway shows no instruction of the debit
 
 // RetryDebit orders the next planned retry of a debit, from the day before its day on.
 // When that fails the looks repeat it.
-func (s *Service) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
+func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil {
 		return err
 	}
 	ref := intent.Ref{Kind: intent.DebitRetry, Subject: id, Item: cycle.Time.Format(time.DateOnly)}
-	return s.repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
+	return s.calls.repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
 		return s.askForRetry(ctx, id, cycle)
 	})
 }
 
-func (s *Service) lookAtRetry(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Retries) lookAtRetry(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	cycle, err := time.Parse(time.DateOnly, l.Item)
 	if err != nil {
 		return 0, fmt.Errorf("cycle of a debit: %w", err)
@@ -48,7 +48,7 @@ func (s *Service) lookAtRetry(ctx context.Context, l *intent.Look) (intent.Answe
 // found by its day, and while one is with the bank no other is made. The row is claimed,
 // and that committed, before the gateway is asked. To ask twice for one day is harmless:
 // the gateway takes each day of a debit once.
-func (s *Service) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
+func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil {
 		return err
@@ -57,16 +57,16 @@ func (s *Service) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	if err != nil {
 		return fmt.Errorf("read debit of %s: %w", id, err)
 	}
-	next, open, err := s.retriesOf(ctx, s.pool, d)
+	next, open, err := s.debits.retriesOf(ctx, s.pool, d)
 	if err != nil || next == nil || d.GatewayPaymentID == nil {
 		return err
 	}
 	switch {
 	case Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
-		return s.dropRetries(ctx, sub, d, droppedEnded)
-	case !s.inTime(next.RetryDate):
+		return s.debits.dropRetries(ctx, sub, d, droppedEnded)
+	case !s.debits.inTime(next.RetryDate):
 		return s.afterRetry(ctx, sub, d, next.RetryDate, retryDropped, droppedLate)
-	case !s.collects(sub) || s.clock.Now().Before(s.dayOf(dateAfter(next.RetryDate, -1))):
+	case !s.collects(sub) || s.clock.Now().Before(s.calendar.dayOf(dateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
@@ -77,7 +77,7 @@ func (s *Service) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	if err != nil || !found {
 		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notShown(err)))
 	}
-	ordered := order.DueDate != nil && s.dateOf(*order.DueDate) == next.RetryDate
+	ordered := order.DueDate != nil && s.calendar.dateOf(*order.DueDate) == next.RetryDate
 	switch {
 	case order.Status == payments.PixOrderOpen && ordered:
 		return s.keepRetry(ctx, sub, d, next.RetryDate, order)
@@ -86,12 +86,12 @@ func (s *Service) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	case order.Status == payments.PixOrderDone:
 		return s.heardOfDebit(ctx, sub, d)
 	case order.Status == payments.PixOrderCancelled || order.Final:
-		return s.dropRetries(ctx, sub, d, order.Reason)
+		return s.debits.dropRetries(ctx, sub, d, order.Reason)
 	case order.Status != payments.PixOrderRefused:
 		return fmt.Errorf("debit of %s: an order of unknown state", id)
-	case ordered, open != nil && order.DueDate != nil && s.dateOf(*order.DueDate) == open.RetryDate:
+	case ordered, open != nil && order.DueDate != nil && s.calendar.dateOf(*order.DueDate) == open.RetryDate:
 		// The bank refused it, and its event was lost.
-		return s.afterRetry(ctx, sub, d, s.dateOf(*order.DueDate), retryRefused, order.Reason)
+		return s.afterRetry(ctx, sub, d, s.calendar.dateOf(*order.DueDate), retryRefused, order.Reason)
 	case open != nil:
 		return nil // its order is not shown yet
 	}
@@ -107,13 +107,13 @@ func notShown(err error) error {
 
 // collects reports whether a failed debit of the subscription may be taken again: while
 // it is active, or suspended for want of payment, and its money is not disputed.
-func (s *Service) collects(sub row) bool {
+func (s *Retries) collects(sub row) bool {
 	unpaid := Status(sub.Status) == Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
 	return !sub.HasChargeback && (Status(sub.Status) == Active || unpaid)
 }
 
 // retriesOf are the next planned retry of a debit, and the one that is with the bank.
-func (s *Service) retriesOf(ctx context.Context, db postgres.DB, d debit) (next, open *retry, err error) {
+func (s *Debits) retriesOf(ctx context.Context, db postgres.DB, d debit) (next, open *retry, err error) {
 	all, err := s.db.ListDebitRetries(ctx, db, subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list retries: %w", err)
@@ -129,7 +129,7 @@ func (s *Service) retriesOf(ctx context.Context, db postgres.DB, d debit) (next,
 	return next, open, nil
 }
 
-func (s *Service) orderRetry(ctx context.Context, gateway payments.Gateway, sub row, d debit, r retry, refused payments.PixOrder) error {
+func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub row, d debit, r retry, refused payments.PixOrder) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *Service) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 	if !claimed {
 		return errDebitUnderWay
 	}
-	order, err := gateway.RetryPixOrder(ctx, payments.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.dayOf(r.RetryDate)})
+	order, err := gateway.RetryPixOrder(ctx, payments.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.calendar.dayOf(r.RetryDate)})
 	faultpoint.Hit("debit_retry.after_call")
 	var rejected *payments.Rejected
 	switch {
@@ -145,7 +145,7 @@ func (s *Service) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
 	case errors.As(err, &rejected) && r.TriedAt == nil:
 		s.log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-		return s.endRetry(ctx, sub, d, r.RetryDate, retryDropped, rejected.Code)
+		return s.debits.endRetry(ctx, sub, d, r.RetryDate, retryDropped, rejected.Code)
 	}
 	// A refused repetition proves nothing about the call before: its order is looked for.
 	return fmt.Errorf("retry debit of %s: %w", sub.ID, err)
@@ -153,13 +153,13 @@ func (s *Service) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
-func (s *Service) claimRetry(ctx context.Context, sub row, d debit, r retry) (claimed bool, err error) {
+func (s *Retries) claimRetry(ctx context.Context, sub row, d debit, r retry) (claimed bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.inTime(r.RetryDate) {
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.debits.inTime(r.RetryDate) {
 			return err
 		}
-		if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+		if paused, err := s.reads.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
 			return err
 		}
 		now := s.clock.Now()
@@ -175,8 +175,8 @@ func (s *Service) claimRetry(ctx context.Context, sub row, d debit, r retry) (cl
 	return claimed, nil
 }
 
-func (s *Service) keepRetry(ctx context.Context, sub row, d debit, day pgtype.Date, order payments.PixOrder) error {
-	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+func (s *Retries) keepRetry(ctx context.Context, sub row, d debit, day pgtype.Date, order payments.PixOrder) error {
+	return s.debits.withDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		_, err := s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, OrderID: &order.ID, Now: &now,
@@ -186,7 +186,7 @@ func (s *Service) keepRetry(ctx context.Context, sub row, d debit, day pgtype.Da
 }
 
 // endRetry ends one retry and has the next one ordered.
-func (s *Service) endRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
+func (s *Debits) endRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
 	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
 		if err := s.endRetryTx(ctx, tx, d, day, state, reason); err != nil {
 			return err
@@ -196,21 +196,21 @@ func (s *Service) endRetry(ctx context.Context, sub row, d debit, day pgtype.Dat
 }
 
 // afterRetry ends one retry and goes on with the next.
-func (s *Service) afterRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
-	if err := s.endRetry(ctx, sub, d, day, state, reason); err != nil {
+func (s *Retries) afterRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
+	if err := s.debits.endRetry(ctx, sub, d, day, state, reason); err != nil {
 		return err
 	}
 	return s.askForRetry(ctx, sub.ID, d.Cycle)
 }
 
-func (s *Service) dropRetries(ctx context.Context, sub row, d debit, reason string) error {
+func (s *Debits) dropRetries(ctx context.Context, sub row, d debit, reason string) error {
 	return s.withDebit(ctx, sub, func(tx pgx.Tx) error { return s.endRetriesTx(ctx, tx, d, retryDropped, reason) })
 }
 
 // withDebit runs f with the subscription locked, as everybody does who writes its debits.
-func (s *Service) withDebit(ctx context.Context, sub row, f func(tx pgx.Tx) error) error {
+func (s *Debits) withDebit(ctx context.Context, sub row, f func(tx pgx.Tx) error) error {
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+		if _, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
 		return f(tx)
@@ -222,24 +222,24 @@ func (s *Service) withDebit(ctx context.Context, sub row, f func(tx pgx.Tx) erro
 }
 
 // heardOfDebit applies what the gateway says of a debit, as its event would have been.
-func (s *Service) heardOfDebit(ctx context.Context, sub row, d debit) error {
+func (s *Retries) heardOfDebit(ctx context.Context, sub row, d debit) error {
 	e, waits, err := s.debitAsEvent(ctx, sub, d)
 	if err != nil || waits {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := s.ApplyEventTx(ctx, tx, e)
+		_, err := s.applier.ApplyEventTx(ctx, tx, e)
 		return err
 	})
 }
 
 // dueRetryParams: what is to be ordered until tomorrow.
-func (s *Service) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
-	return subscriptionsdb.ListDueDebitRetriesParams{Until: dateAfter(s.dateOf(now), 1), Since: new(now.Add(-debitSilence))}
+func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
+	return subscriptionsdb.ListDueDebitRetriesParams{Until: dateAfter(s.calendar.dateOf(now), 1), Since: new(now.Add(-debitSilence))}
 }
 
 // retryDue orders the retries whose own jobs are silent.
-func (s *Service) retryDue(ctx context.Context, now time.Time) error {
+func (s *Retries) retryDue(ctx context.Context, now time.Time) error {
 	due, err := s.db.ListDueDebitRetries(ctx, s.pool, s.dueRetryParams(now))
 	failed := err
 	for _, r := range due {

@@ -17,7 +17,7 @@ import (
 
 // sellablePlan finds a plan that can be subscribed to: 404 when there is none of
 // that plan_id, 400 when it is no longer offered.
-func (s *Service) sellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
+func (s *Plans) sellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, planID)
 	if postgres.IsNoRows(err) {
 		return plan, fault.NotFound("Plan")
@@ -33,7 +33,7 @@ func (s *Service) sellablePlan(ctx context.Context, planID string) (subscription
 
 // syncPlan makes the plan's price known at gateway B if it is not, or if the
 // amount has changed since.
-func (s *Service) syncPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+func (s *Plans) syncPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
 		return p, nil
 	}
@@ -42,7 +42,7 @@ func (s *Service) syncPlan(ctx context.Context, gateway payments.Gateway, p subs
 
 // pushPlan asks gateway B for the plan's product and price, makes what is
 // missing there, and keeps the ids.
-func (s *Service) pushPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+func (s *Plans) pushPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	terms := payments.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
 		ProductID: text(p.GwbProductID), PriceID: text(p.GwbPriceID),

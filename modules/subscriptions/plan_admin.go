@@ -17,7 +17,7 @@ import (
 )
 
 // planRoutes registers what admins do with plans (open-shapes, section 2).
-func (s *Service) planRoutes(api *httpapi.API) {
+func (s *Plans) planRoutes(api *httpapi.API) {
 	crud := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
 	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
 
@@ -32,7 +32,7 @@ func (s *Service) planRoutes(api *httpapi.API) {
 
 // PlanSearch makes the plans searchable: all of them for admins, what is on
 // offer for everybody else.
-func (s *Service) PlanSearch() collection.Searchable {
+func (s *Plans) PlanSearch() collection.Searchable {
 	return collection.Searchable{Name: "plans", View: func(ctx context.Context) (*collection.View, error) {
 		if httpapi.CallerOf(ctx).IsAdmin() {
 			return plans.View, nil
@@ -47,7 +47,7 @@ type planInput struct {
 
 // planHandler finds the plan in the path, changes it, and answers with what it is
 // then. Errors: 404 for an unknown plan, and those of change.
-func (s *Service) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Answer, error) {
+func (s *Plans) planHandler(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context, *planInput) (*collection.Answer, error) {
 	return func(ctx context.Context, in *planInput) (*collection.Answer, error) {
 		p, err := s.db.FindPlan(ctx, s.pool, in.PlanID)
 		if postgres.IsNoRows(err) {
@@ -66,15 +66,15 @@ func (s *Service) planHandler(change func(context.Context, subscriptionsdb.Plan)
 // activatePlan offers the plan again; inactivatePlan takes it off the public list
 // and out of new subscriptions, while sold ones go on. Doing either twice changes
 // nothing.
-func (s *Service) activatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+func (s *Plans) activatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
 	return s.setPlanActive(ctx, p, true)
 }
 
-func (s *Service) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+func (s *Plans) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
 	return s.setPlanActive(ctx, p, false)
 }
 
-func (s *Service) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
+func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
 	err := s.changePlan(ctx, p, func(tx pgx.Tx) error {
 		return s.db.UpdatePlanActive(ctx, tx, subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.clock.Now()})
 	})
@@ -86,7 +86,7 @@ func (s *Service) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, act
 
 // changePlan runs a change of the plan under its lock, for the audit trail to
 // tell of.
-func (s *Service) changePlan(ctx context.Context, p subscriptionsdb.Plan, change func(tx pgx.Tx) error) error {
+func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change func(tx pgx.Tx) error) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.db.LockPlan(ctx, tx, p.ID); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (s *Service) changePlan(ctx context.Context, p subscriptionsdb.Plan, change
 
 // syncPlanNow makes product and price of gateway B say what the plan says, also
 // when we believe they do: somebody may have changed them at the gateway.
-func (s *Service) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
+func (s *Plans) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return payments.FaultOf(err)

@@ -42,7 +42,7 @@ func (planMoveArgs) Kind() string { return "subscriptions_plan_move" }
 
 // intendMoveTx writes the order to move a subscription to a plan. The same order
 // again is the one that is open; another one has to wait for it.
-func (s *Service) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan subscriptionsdb.Plan) error {
+func (s *Plans) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan subscriptionsdb.Plan) error {
 	open, err := s.db.GetOpenPlanMove(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
@@ -74,7 +74,7 @@ func (s *Service) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan sub
 	})
 }
 
-func (s *Service) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, planMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
@@ -100,7 +100,7 @@ func checkMovable(sub row) (local bool, err error) {
 
 // checkNoCodeTx refuses to move a subscription while a PIX code asks for a further
 // period at the old price: 409.
-func (s *Service) checkNoCodeTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Plans) checkNoCodeTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	charge, err := s.db.GetOpenRenewalCharge(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -108,12 +108,12 @@ func (s *Service) checkNoCodeTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
-	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.day(charge.PayableUntil))
+	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.calendar.day(charge.PayableUntil))
 }
 
 // finishMoves asks the gateways for the new prices of the subscriptions' open
 // moves, one after the other. The first that fails is told.
-func (s *Service) finishMoves(ctx context.Context, subscriptionIDs []string) error {
+func (s *Plans) finishMoves(ctx context.Context, subscriptionIDs []string) error {
 	ids, err := s.db.ListOpenPlanMovesOf(ctx, s.pool, subscriptionIDs)
 	if err != nil {
 		return fmt.Errorf("list plan moves: %w", err)
@@ -131,20 +131,20 @@ func (s *Service) finishMoves(ctx context.Context, subscriptionIDs []string) err
 // FinishMove asks the gateway for the new price of an open move, and has the
 // subscription take on the plan. Repeating it is harmless. When an error leaves the
 // gateway's state unknown the move stays open, and the looks repeat it.
-func (s *Service) FinishMove(ctx context.Context, id objectid.ID) error {
+func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 	left, err := s.askForMove(ctx, id)
 	if err == nil || left == nil {
 		return err
 	}
 	o := intent.Opening{Ref: planMoveIntent(id), Customer: left.CustomerID, Gateway: left.Gateway, Reference: left.ID.String()}
-	return errors.Join(err, s.handOver(context.WithoutCancel(ctx), o, err))
+	return errors.Join(err, s.calls.handOver(context.WithoutCancel(ctx), o, err))
 }
 
 func planMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.PlanMove, Subject: id}
 }
 
-func (s *Service) lookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Plans) lookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	left, err := s.askForMove(payments.Background(ctx), l.Subject)
 	if left == nil && isGatewaysFault(err) {
 		return intent.Settled, nil // it ended as refused
@@ -154,7 +154,7 @@ func (s *Service) lookAtPlanMove(ctx context.Context, l *intent.Look) (intent.An
 
 // askForMove asks the gateway once. Left is the subscription of a move that stays open
 // because the gateway has not confirmed it.
-func (s *Service) askForMove(ctx context.Context, id objectid.ID) (left *row, err error) {
+func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *row, err error) {
 	move, err := s.db.BeginPlanMove(ctx, s.pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // it has ended
@@ -192,7 +192,7 @@ func (s *Service) askForMove(ctx context.Context, id objectid.ID) (left *row, er
 }
 
 // recoverMove finishes an open move that nobody asks about.
-func (s *Service) recoverMove(ctx context.Context, id objectid.ID) error {
+func (s *Plans) recoverMove(ctx context.Context, id objectid.ID) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, planMoveIntent(id)); err != nil || open {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *Service) recoverMove(ctx context.Context, id objectid.ID) error {
 
 // changePrice makes the plan's price known and has the recurrence charge it. Asked
 // is false when the recurrence was not touched.
-func (s *Service) changePrice(ctx context.Context, sub row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
+func (s *Plans) changePrice(ctx context.Context, sub row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
@@ -225,9 +225,9 @@ func (s *Service) changePrice(ctx context.Context, sub row, plan subscriptionsdb
 
 // keepMove writes what the gateway has confirmed. Who ended the subscription
 // meanwhile was faster.
-func (s *Service) keepMove(ctx context.Context, found row, move planMove, plan subscriptionsdb.Plan) error {
+func (s *Plans) keepMove(ctx context.Context, found row, move planMove, plan subscriptionsdb.Plan) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		sub, err := s.lockTx(ctx, tx, found.CustomerID, found.ID)
+		sub, err := s.store.lockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (s *Service) keepMove(ctx context.Context, found row, move planMove, plan s
 		if err != nil || n == 0 || state == moveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
-		return s.editTx(ctx, tx, &sub, func(r *row) {
+		return s.store.editTx(ctx, tx, &sub, func(r *row) {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 			if r.Gateway == string(payments.GWB) {
 				r.GwbPriceID = plan.GwbPriceID
@@ -252,7 +252,7 @@ func (s *Service) keepMove(ctx context.Context, found row, move planMove, plan s
 	})
 }
 
-func (s *Service) endMove(ctx context.Context, move planMove, state string) error {
+func (s *Plans) endMove(ctx context.Context, move planMove, state string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndPlanMove(ctx, s.pool, subscriptionsdb.EndPlanMoveParams{ID: move.ID, State: state, Now: &now})
 	if err != nil {
@@ -262,7 +262,7 @@ func (s *Service) endMove(ctx context.Context, move planMove, state string) erro
 }
 
 // moveFault words why a move was not made.
-func (s *Service) moveFault(ctx context.Context, err error) error {
+func (s *Plans) moveFault(ctx context.Context, err error) error {
 	var rejected *payments.Rejected
 	switch {
 	case errors.Is(err, payments.ErrGatewayMissing):

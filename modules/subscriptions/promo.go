@@ -59,7 +59,7 @@ func (noPromoCodes) ReleaseTx(context.Context, pgx.Tx, objectid.ID, objectid.ID,
 // first payment is the first month by card, and by PIX the whole period with the
 // other months at their price (specification, Promo codes). Without a code that of
 // the signup counts, for the first subscription alone (open-shapes, section 3).
-func (s *Service) discount(ctx context.Context, w *wish, code string) error {
+func (s *Checkout) discount(ctx context.Context, w *wish, code string) error {
 	if code == "" {
 		if w.customer.PromoCodeUsed == "" {
 			return nil
@@ -80,7 +80,7 @@ func (s *Service) discount(ctx context.Context, w *wish, code string) error {
 // movePromoTx tells the promo codes what became of the subscription that one of
 // them lowered: it is used once access begins, and given back when that never
 // came.
-func (s *Service) movePromoTx(ctx context.Context, tx pgx.Tx, before, after row) error {
+func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after row) error {
 	switch {
 	case after.PromoCode == nil:
 		return nil

@@ -41,9 +41,9 @@ func (reconcileArgs) Kind() string { return "subscriptions_reconcile" }
 func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
 	ctx = payments.Background(ctx)
 	report := payments.NewReconcileReport(o)
-	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconcileSilent(ctx, o, report), s.reconcileStrays(ctx, o, report))
+	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconciler.reconcileSilent(ctx, o, report), s.strays.reconcileStrays(ctx, o, report))
 	if !o.DryRun {
-		failed = errors.Join(failed, s.endForgotten(ctx))
+		failed = errors.Join(failed, s.reconciler.endForgotten(ctx))
 	}
 	s.log.InfoContext(ctx, "reconciled", slog.Time("since", o.Since), slog.Int("events", report.Events), slog.Int("objects", report.Objects),
 		slog.Int("asked", report.Asked), slog.Any("found", report.Counts), slog.Any("verdicts", report.Verdicts))
@@ -52,7 +52,7 @@ func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*
 
 // reconcileSilent reads the recurrences whose next payment should have been told by
 // now; of automatic PIX its debit and its authorization.
-func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+func (s *Reconciler) reconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	now := s.clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-overdueAfter)
 	silent, err := s.db.ListOverdueRecurrences(ctx, s.pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
@@ -71,7 +71,7 @@ func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptio
 		report.Asked++
 		ask := s.askAgain
 		if sub.PixAutomatic {
-			ask = s.askAutomatic
+			ask = s.retries.askAutomatic
 		}
 		f, found, err := ask(ctx, sub, o.DryRun)
 		if found {
@@ -91,13 +91,13 @@ func (s *Service) reconcileSilent(ctx context.Context, o payments.ReconcileOptio
 
 // askAgain reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
-func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payments.Finding, ended bool, err error) {
+func (s *Reconciler) askAgain(ctx context.Context, sub row, dryRun bool) (f payments.Finding, ended bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: remoteID(sub)}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return f, false, err
 	}
-	read := s.readRunning
+	read := s.calls.readRunning
 	if dryRun {
 		read = func(ctx context.Context, gateway payments.Gateway, sub row) (payments.RemoteSubscription, error) {
 			return gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
@@ -115,16 +115,16 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.settle(ctx, sub, answer{source: ByReconcile, remote: &remote})
+		_, err = s.settler.settle(ctx, sub, answer{source: ByReconcile, remote: &remote})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if remote.Inactive {
-			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
@@ -132,9 +132,9 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 			return nil
 		}
 		if sub.Gateway == string(payments.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
-			return s.editTx(ctx, tx, &locked, s.endedThere)
+			return s.store.editTx(ctx, tx, &locked, s.calendar.endedThere)
 		}
-		err = s.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByReconcile}, remote)
+		err = s.applier.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByReconcile}, remote)
 		ended = Status(locked.Status).Ended()
 		return err
 	})
@@ -143,13 +143,13 @@ func (s *Service) askAgain(ctx context.Context, sub row, dryRun bool) (f payment
 
 // endForgotten ends at the gateways what ended here and is not known to have ended
 // there: the job was lost, or gave up.
-func (s *Service) endForgotten(ctx context.Context) error {
+func (s *Reconciler) endForgotten(ctx context.Context) error {
 	now := s.clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-time.Hour)
 	ids, err := s.db.ListDueEnds(ctx, s.pool, subscriptionsdb.ListDueEndsParams{Since: &since, Before: &before})
 	failed := err
 	for _, id := range ids {
-		failed = errors.Join(failed, s.EndAtGateway(ctx, id))
+		failed = errors.Join(failed, s.calls.EndAtGateway(ctx, id))
 	}
 	return failed
 }

@@ -27,10 +27,10 @@ type RecurrenceArgs struct {
 func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
 // askRecurrenceTx has the recurrence of the locked row read by job.
-func (s *Service) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, a RecurrenceArgs) error {
+func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, a RecurrenceArgs) error {
 	if sub.Gateway == string(payments.GWB) { // the sweep looks where the job is lost
 		now := s.clock.Now()
-		if err := s.editTx(ctx, tx, sub, func(r *row) { r.PeriodEndLookAt = &now }); err != nil {
+		if err := s.store.editTx(ctx, tx, sub, func(r *row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func (s *Service) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, a Re
 
 // FollowRecurrence does what the gateway itself says of a recurrence. One that goes on
 // there goes on here, whatever an event said.
-func (s *Service) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error {
+func (s *Reconciler) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *Service) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error 
 	return s.finishAsked(ctx, payments.GatewayName(sub.Gateway), a.EventID, sub.ID, ignored)
 }
 
-func (s *Service) followRecurrence(ctx context.Context, sub row, a RecurrenceArgs) (ignored string, err error) {
+func (s *Reconciler) followRecurrence(ctx context.Context, sub row, a RecurrenceArgs) (ignored string, err error) {
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, nil
 	}
@@ -70,7 +70,7 @@ func (s *Service) followRecurrence(ctx context.Context, sub row, a RecurrenceArg
 	if err != nil {
 		return "", err
 	}
-	remote, err := s.readRunning(ctx, gateway, sub)
+	remote, err := s.calls.readRunning(ctx, gateway, sub)
 	switch {
 	case err == errMissingOnce: //nolint:errorlint // joined with another, that one has failed
 		return "the gateway does not find it, and is asked again in an hour", nil
@@ -83,23 +83,23 @@ func (s *Service) followRecurrence(ctx context.Context, sub row, a RecurrenceArg
 		return payments.NotAsIsTold, nil
 	}
 	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status).Ended() || remoteID(locked) != remote.GatewayID {
 			return err
 		}
 		if remote.Inactive {
-			if paused, err := s.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
-		return s.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByWebhook, event: &a.EventID}, remote)
+		return s.applier.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByWebhook, event: &a.EventID}, remote)
 	})
 }
 
 // followDay learns on which day the recurrence charges next, as it was read.
-func (s *Service) followDay(ctx context.Context, sub row, remote payments.RemoteSubscription) (ignored string, err error) {
+func (s *Reconciler) followDay(ctx context.Context, sub row, remote payments.RemoteSubscription) (ignored string, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
@@ -107,7 +107,7 @@ func (s *Service) followDay(ctx context.Context, sub row, remote payments.Remote
 			ignored = ignoredEnded
 			return nil
 		}
-		return s.editTx(ctx, tx, &locked, func(r *row) { s.learnRemote(r, &remote) })
+		return s.store.editTx(ctx, tx, &locked, func(r *row) { s.calendar.learnRemote(r, &remote) })
 	})
 }
 
@@ -116,11 +116,11 @@ func (s *Service) followDay(ctx context.Context, sub row, remote payments.Remote
 // written. What gateway A only holds inactive keeps the charges that it made ahead, which
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
-func (s *Service) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c change, remote payments.RemoteSubscription) error {
+func (s *Applier) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c change, remote payments.RemoteSubscription) error {
 	now := s.clock.Now()
 	told := c.source == ByWebhook && sub.Gateway == string(payments.GWB)
 	leaves := told || sub.Gateway == string(payments.GWA) && remote.NativeStatus != deletedAtGWA
-	if !s.outlives(*sub) {
+	if !s.calendar.outlives(*sub) {
 		note := c.edit
 		c.edit = func(r *row) {
 			if note != nil {
@@ -130,22 +130,22 @@ func (s *Service) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c c
 				r.GatewayEndedAt = &now
 			}
 		}
-		if _, err := s.moveTx(ctx, tx, sub, c); err != nil || !leaves {
+		if _, err := s.store.moveTx(ctx, tx, sub, c); err != nil || !leaves {
 			return err
 		}
-		return s.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: told})
+		return s.store.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: told})
 	}
 	if sub.GatewayDeletedAt != nil {
 		return nil
 	}
-	c.action, c.edit = GatewayDeletedPaid, s.endedThere
+	c.action, c.edit = GatewayDeletedPaid, s.calendar.endedThere
 	if leaves {
 		c.edit = func(r *row) { r.GatewayEndOpenSince = &now }
 	}
-	if _, err := s.moveTx(ctx, tx, sub, c); err != nil {
+	if _, err := s.store.moveTx(ctx, tx, sub, c); err != nil {
 		return err
 	}
-	return s.stopTx(ctx, tx, *sub, now)
+	return s.store.stopTx(ctx, tx, *sub, now)
 }
 
 // deletedAtGWA is how the adapter calls a recurrence that was deleted.

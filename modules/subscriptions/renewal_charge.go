@@ -45,15 +45,15 @@ type chargeOrder struct {
 // renewPix answers the open PIX code that pays the next period of the customer's
 // manual PIX, and makes one where there is none (open-shapes, section 5). Unpaid it
 // changes nothing.
-func (s *Service) renewPix(ctx context.Context, customerID objectid.ID) (row, renewalCharge, error) {
-	sub, err := s.current(ctx, customerID)
+func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (row, renewalCharge, error) {
+	sub, err := s.reads.current(ctx, customerID)
 	if err != nil {
 		return row{}, renewalCharge{}, err
 	}
 	if err := s.mayRenewByPix(sub); err != nil {
 		return row{}, renewalCharge{}, err
 	}
-	if _, err := s.sellablePlan(ctx, sub.PlanID); err != nil {
+	if _, err := s.plans.sellablePlan(ctx, sub.PlanID); err != nil {
 		return row{}, renewalCharge{}, err
 	}
 	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
@@ -63,7 +63,7 @@ func (s *Service) renewPix(ctx context.Context, customerID objectid.ID) (row, re
 
 // mayRenewByPix: 409 for what is not paid by PIX, or by its own debits, while it does
 // not run, and before the window opens.
-func (s *Service) mayRenewByPix(sub row) error {
+func (s *Charges) mayRenewByPix(sub row) error {
 	opens := s.clock.Now().In(s.cfg.Zone).AddDate(0, 0, s.cfg.RenewPixDays)
 	switch {
 	case sub.PaymentMethod != string(payments.MethodPix):
@@ -75,7 +75,7 @@ func (s *Service) mayRenewByPix(sub row) error {
 	case Status(sub.Status) != Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
-		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
+		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.calendar.day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (s *Service) mayRenewByPix(sub row) error {
 // for the order is committed before the gateway is asked. May is asked again with the
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
-func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
+func (s *Charges) chargeByPix(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
 	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
@@ -129,16 +129,16 @@ func (s *Service) chargeByPix(ctx context.Context, sub row, o chargeOrder, may f
 }
 
 // cycleDate is the day of a cycle, null for none.
-func (s *Service) cycleDate(cycle *time.Time) pgtype.Date {
+func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 	if cycle == nil {
 		return pgtype.Date{}
 	}
-	return s.dateOf(*cycle)
+	return s.calendar.dateOf(*cycle)
 }
 
 // chargeTerms is what the gateway is asked for, but the reference, and by which it is
 // searched.
-func (s *Service) chargeTerms(ctx context.Context, sub row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
+func (s *Charges) chargeTerms(ctx context.Context, sub row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
 		return payments.PixTerms{}, nil, fmt.Errorf("read plan: %w", err)
@@ -148,17 +148,17 @@ func (s *Service) chargeTerms(ctx context.Context, sub row, o chargeOrder) (paym
 		return payments.PixTerms{}, nil, payments.FaultOf(err)
 	}
 	return payments.PixTerms{
-		Kind: payments.KindSubscriptionPix, Payer: s.payerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
+		Kind: payments.KindSubscriptionPix, Payer: s.reads.payerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
 		DueDate: startOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
 	}, gateway, nil
 }
 
 // intendCharge commits the order. Of two at once the second finds the first.
-func (s *Service) intendCharge(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
+func (s *Charges) intendCharge(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
 	var charge renewalCharge
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func errChargeBeingMade() error {
 // openCode answers an open charge with its code: the same as before while it can be
 // paid. While it is not known whether there is a code, its intent is open. One that has run out is made unpayable first, and comes back as gone; one that
 // has just been paid is settled, which is 409.
-func (s *Service) openCode(ctx context.Context, charge renewalCharge) (renewalCharge, error) {
+func (s *Charges) openCode(ctx context.Context, charge renewalCharge) (renewalCharge, error) {
 	if charge.IntentOpen {
 		charge = s.lookNowForCharge(ctx, charge)
 	}
@@ -224,16 +224,16 @@ func (s *Service) openCode(ctx context.Context, charge renewalCharge) (renewalCh
 	return charge, nil
 }
 
-func (s *Service) runsOut(c renewalCharge) bool {
+func (s *Charges) runsOut(c renewalCharge) bool {
 	now := s.clock.Now()
 	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
 }
 
 // keepCode writes the gateway's code, and settles it if it is paid already.
-func (s *Service) keepCode(ctx context.Context, charge renewalCharge, made payments.PixCharge, by string) (renewalCharge, error) {
+func (s *Charges) keepCode(ctx context.Context, charge renewalCharge, made payments.PixCharge, by string) (renewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		sub, err := s.lockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
+		sub, err := s.store.lockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (s *Service) keepCode(ctx context.Context, charge renewalCharge, made payme
 		if err := s.intents.EndTx(ctx, tx, intentOfCharge(charge.ID), intent.Done, by); err != nil {
 			return err
 		}
-		if charge, err = s.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) { learnCode(c, made) }); err != nil {
+		if charge, err = s.store.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) { learnCode(c, made) }); err != nil {
 			return err
 		}
 		if first {
@@ -253,10 +253,10 @@ func (s *Service) keepCode(ctx context.Context, charge renewalCharge, made payme
 			}
 		}
 		if made.Payment.Status == payments.PaymentSettled {
-			return s.settlePaymentTx(ctx, tx, &sub, payment{Payment: made.Payment, source: ByRecovery, charge: &charge, recurs: charge.Cycle.Valid})
+			return s.settler.settlePaymentTx(ctx, tx, &sub, payment{Payment: made.Payment, source: ByRecovery, charge: &charge, recurs: charge.Cycle.Valid})
 		}
 		if Status(sub.Status).Ended() {
-			return s.tendTx(ctx, tx, charge.ID, s.clock.Now())
+			return s.store.tendTx(ctx, tx, charge.ID, s.clock.Now())
 		}
 		return nil
 	})
@@ -277,7 +277,7 @@ func learnCode(c *renewalCharge, made payments.PixCharge) {
 }
 
 // saveChargeTx writes a locked charge.
-func (s *Service) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, edit func(c *renewalCharge)) (renewalCharge, error) {
+func (s *Store) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, edit func(c *renewalCharge)) (renewalCharge, error) {
 	from, asked := c.State, c.IntentOpen
 	edit(&c)
 	c.RegisterUpdateDate = s.clock.Now()
@@ -298,7 +298,7 @@ func (s *Service) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, 
 }
 
 // dropCharge notes that an open charge can no longer be paid, and how its order ended.
-func (s *Service) dropCharge(ctx context.Context, id objectid.ID, how intent.State, by string) error {
+func (s *Charges) dropCharge(ctx context.Context, id objectid.ID, how intent.State, by string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
 		if err != nil {
@@ -311,17 +311,17 @@ func (s *Service) dropCharge(ctx context.Context, id objectid.ID, how intent.Sta
 	})
 }
 
-func (s *Service) goneTx(ctx context.Context, tx pgx.Tx, c renewalCharge) error {
+func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c renewalCharge) error {
 	if c.State != chargeOpen {
 		return nil
 	}
-	_, err := s.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.State, c.IntentOpen, c.LookAt = chargeGone, false, nil })
+	_, err := s.store.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.State, c.IntentOpen, c.LookAt = chargeGone, false, nil })
 	return err
 }
 
 // chargeOfTx finds the renewal charge that an event is about, by our own id or the
 // payment's; nil when it is about none.
-func (s *Service) chargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*renewalCharge, error) {
+func (s *Reads) chargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*renewalCharge, error) {
 	if objectid.Valid(e.Reference.String()) {
 		c, err := s.db.GetRenewalCharge(ctx, db, e.Reference)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -338,8 +338,8 @@ func (s *Service) chargeOf(ctx context.Context, db postgres.DB, e payments.Event
 	return &c, err
 }
 
-func (s *Service) locateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
-	c, err := s.chargeOf(ctx, tx, e)
+func (s *Charges) locateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+	c, err := s.reads.chargeOf(ctx, tx, e)
 	if err != nil {
 		return row{}, err
 	}
@@ -351,13 +351,13 @@ func (s *Service) locateCharge(ctx context.Context, tx pgx.Tx, e payments.Event)
 
 // applyChargeTx applies an event about the payment of a renewal charge. Done is false
 // for what concerns any payment, such as refunds and disputes.
-func (s *Service) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, done bool, err error) {
+func (s *Charges) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, done bool, err error) {
 	switch e.Kind {
 	case payments.PaymentWasSettled, payments.PaymentHasFailed, payments.PaymentWasLost, payments.PaymentWasDeleted:
 	default:
 		return "", false, nil
 	}
-	found, err := s.chargeOf(ctx, tx, e)
+	found, err := s.reads.chargeOf(ctx, tx, e)
 	if err != nil || found == nil || found.SubscriptionID != sub.ID || found.Gateway != string(e.Gateway) {
 		return "", false, err
 	}
@@ -368,7 +368,7 @@ func (s *Service) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	switch {
 	case e.Kind == payments.PaymentWasSettled && e.Payment != nil:
 		asked := false
-		err := s.settlePaymentTx(ctx, tx, sub, payment{
+		err := s.settler.settlePaymentTx(ctx, tx, sub, payment{
 			Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), charge: &charge, recurs: charge.Cycle.Valid, asked: &asked,
 		})
 		if err == nil && asked {
@@ -386,13 +386,13 @@ func (s *Service) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 
 // movedByTx notes what the payment of a renewal charge did to the end of the paid
 // time, in the transaction that did it.
-func (s *Service) movedByTx(ctx context.Context, tx pgx.Tx, before, after row, p payment) error {
+func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after row, p payment) error {
 	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.charge.ID)
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
 	from, to := paidEnd(before), paidEnd(after)
-	_, err = s.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) {
+	_, err = s.store.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) {
 		c.State, c.IntentOpen, c.LookAt = chargeUnapplied, false, nil
 		if to != nil && (from == nil || to.After(*from)) {
 			c.State, c.MovedFrom, c.MovedTo = chargePaid, from, to
@@ -415,7 +415,7 @@ func paidEnd(sub row) *time.Time {
 
 // shownCharge is the open code of a subscription that is paid, without one while it is
 // not known; ok is false when there is none that can be shown.
-func (s *Service) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok bool, err error) {
+func (s *Charges) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok bool, err error) {
 	c, err = s.db.GetOpenRenewalCharge(ctx, s.pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, false, nil
@@ -434,7 +434,7 @@ func (s *Service) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok
 
 // lookNowForCharge asks the gateway what became of an order whose answer was lost,
 // without waiting for its time. Whatever it does not tell, the looks find out.
-func (s *Service) lookNowForCharge(ctx context.Context, charge renewalCharge) renewalCharge {
+func (s *Charges) lookNowForCharge(ctx context.Context, charge renewalCharge) renewalCharge {
 	err := s.intents.LookNow(ctx, charge.ID)
 	found, failed := s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {

@@ -10,6 +10,10 @@ import (
 	"marquee/platform/objectid"
 )
 
+type chargesHandlers struct{ service *Charges }
+
+func (s *Charges) handlers() chargesHandlers { return chargesHandlers{service: s} }
+
 type renewPixBody struct {
 	Subscription subscriptionDoc `json:"subscription"`
 	Payment      renewPixPayment `json:"payment"`
@@ -29,7 +33,7 @@ type renewPixPayment struct {
 	BillingType string  `json:"billing_type" enum:"PIX"`
 }
 
-func (h handlers) renewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[renewPixBody], error) {
+func (h chargesHandlers) renewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[renewPixBody], error) {
 	sub, charge, err := h.service.renewPix(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -37,7 +41,7 @@ func (h handlers) renewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[re
 	return h.service.renewPixOutput(ctx, sub, charge)
 }
 
-func (s *Service) renewPixOutput(ctx context.Context, sub row, c renewalCharge) (*httpapi.Output[renewPixBody], error) {
+func (s *Charges) renewPixOutput(ctx context.Context, sub row, c renewalCharge) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
 	if c.State == chargePaid || c.State == chargeUnapplied {
 		status = "CONFIRMED"
@@ -58,7 +62,7 @@ func (s *Service) renewPixOutput(ctx context.Context, sub row, c renewalCharge) 
 
 // openIntentOf tells since when it is not known what became of a charge, and when the
 // gateway is asked next.
-func (s *Service) openIntentOf(ctx context.Context, c renewalCharge) (i intent.Intent, open bool, err error) {
+func (s *Charges) openIntentOf(ctx context.Context, c renewalCharge) (i intent.Intent, open bool, err error) {
 	if !c.IntentOpen {
 		return i, false, nil
 	}
@@ -78,7 +82,7 @@ func chargeClarified(i intent.Intent) string {
 }
 
 // recallRenewPix tells what became of the order of a request that was cut off.
-func (h handlers) recallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
+func (h chargesHandlers) recallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
 	c, err := h.service.db.GetRenewalCharge(ctx, h.service.pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read renewal charge: %w", err)

@@ -24,7 +24,7 @@ type renewalChargeArgs struct {
 // Kind names the job.
 func (renewalChargeArgs) Kind() string { return "subscriptions_renewal_charge" }
 
-func (s *Service) tendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+func (s *Store) tendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, renewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: at, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
@@ -36,7 +36,7 @@ func (s *Service) tendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time
 
 // withdrawChargesTx has the open codes of a subscription that has ended made
 // unpayable, by job.
-func (s *Service) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	ids, err := s.db.ListOpenRenewalCharges(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("list renewal charges: %w", err)
@@ -52,7 +52,7 @@ func (s *Service) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub row) err
 // TendRenewalCharge makes unpayable a code that has run out or whose subscription has
 // ended. What became of an order whose answer was lost the looks find out: it sees to it
 // that they do. Otherwise it does nothing.
-func (s *Service) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
+func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	charge, err := s.db.GetRenewalCharge(ctx, s.pool, id)
 	if err != nil || charge.State != chargeOpen {
 		return err
@@ -75,7 +75,7 @@ func (s *Service) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 
 // withdrawCode makes an open code unpayable at the gateway; one that has just been
 // paid is settled instead.
-func (s *Service) withdrawCode(ctx context.Context, charge renewalCharge) error {
+func (s *Charges) withdrawCode(ctx context.Context, charge renewalCharge) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(charge.Gateway))
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *Service) withdrawCode(ctx context.Context, charge renewalCharge) error 
 
 // tendAll settles what is open of a subscription's renewal charges, for an account
 // that is deleted: errStillOpen while something could still be paid.
-func (s *Service) tendAll(ctx context.Context, subscriptionID objectid.ID) error {
+func (s *Charges) tendAll(ctx context.Context, subscriptionID objectid.ID) error {
 	ids, err := s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID)
 	if err != nil {
 		return fmt.Errorf("list renewal charges: %w", err)

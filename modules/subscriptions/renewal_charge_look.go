@@ -27,13 +27,13 @@ func intentOfCharge(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.RenewalCharge, Subject: id}
 }
 
-func (s *Service) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c renewalCharge, callTime time.Duration) error {
+func (s *Charges) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c renewalCharge, callTime time.Duration) error {
 	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime})
 }
 
 // lookAtCharge asks the gateway what became of an order whose answer was lost. Proved
 // to have made nothing the code is gone, and the customer may ask for another.
-func (s *Service) lookAtCharge(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Charges) lookAtCharge(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	charge, err := s.db.GetRenewalCharge(ctx, s.pool, l.Subject)
 	if err != nil {
@@ -67,13 +67,13 @@ func (s *Service) lookAtCharge(ctx context.Context, l *intent.Look) (intent.Answ
 // adoptCharge opens the intent of an order that has none: the release before made it,
 // and asks about it by look_at, which lies so far ahead that it leaves those of this
 // one alone.
-func (s *Service) adoptCharge(ctx context.Context, id objectid.ID) error {
+func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
 		if err != nil || !c.IntentOpen {
 			return err
 		}
-		if c, err = s.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.LookAt = new(s.clock.Now().Add(adoptAfter)) }); err != nil {
+		if c, err = s.store.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.LookAt = new(s.clock.Now().Add(adoptAfter)) }); err != nil {
 			return err
 		}
 		if _, open, err := s.intents.OpenOf(ctx, tx, id); err != nil || open {

@@ -44,7 +44,7 @@ func (StrayMoneyArgs) Kind() string { return "subscriptions_stray_money" }
 // customer is one of ours, also a deleted one, or when it names an id of ours, as does
 // what a restored database has lost (payments.StrayMoneyTaker). All else is what other
 // systems take in the same account.
-func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
 	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
 	_, customer, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
 	if err != nil || customer == "" && !e.NamesOurs() {
@@ -76,7 +76,7 @@ func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Ev
 // alone; what it does not answer is asked again. While a call for the customer is not
 // answered it may be that one's. What names an id of ours, of a customer whom nobody
 // knows, is listed for people.
-func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
+func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	sub, customer, err := s.ofGatewayCustomer(ctx, s.pool, a.Gateway, a.CustomerID)
 	if err != nil || customer == "" && a.Reference == "" {
 		return err
@@ -121,7 +121,7 @@ func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	}
 	waits := false
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		if err := s.lockCustomerTx(ctx, tx, customer); err != nil {
+		if err := s.store.lockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
 		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: string(a.Gateway)})
@@ -131,7 +131,7 @@ func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		if sub == nil {
 			return s.listOfBuyerTx(ctx, tx, customer, a, remote)
 		}
-		locked, err := s.lockTx(ctx, tx, customer, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, customer, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -145,19 +145,19 @@ func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
-func (s *Service) listForeignTx(ctx context.Context, tx pgx.Tx, sub row, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub row, a StrayMoneyArgs, p payments.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	_, err = s.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
+	_, err = s.locator.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row, and is applied with it
 	}
 	s.log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence), slog.String("customer_id", sub.CustomerID.String()))
-	if err := s.bookTx(ctx, tx, sub, payments.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
+	if err := s.locator.bookTx(ctx, tx, sub, payments.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
 		return err
 	}
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -170,12 +170,12 @@ func (s *Service) listForeignTx(ctx context.Context, tx pgx.Tx, sub row, a Stray
 	if recurrence == "" {
 		return nil
 	}
-	return s.insertEndStrayTx(ctx, tx, endStrayArgs{
+	return s.locator.insertEndStrayTx(ctx, tx, endStrayArgs{
 		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: sub.ID, PaymentID: p.ID, CustomerID: a.CustomerID,
 	})
 }
 
-func (s *Service) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) error {
+func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) error {
 	s.log.WarnContext(ctx, "money that the gateway does not confirm is left alone", slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", a.PaymentID), slog.String("reason", why))
 	return nil
@@ -183,7 +183,7 @@ func (s *Service) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) 
 
 // ofGatewayCustomer finds whose customer a gateway's is: "" when it is nobody's of ours.
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
-func (s *Service) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *row, customer objectid.ID, err error) {
+func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *row, customer objectid.ID, err error) {
 	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
 		Gateway: string(gateway), GatewayCustomerID: gatewayID,
 	})
@@ -201,12 +201,12 @@ func (s *Service) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway
 
 // listOfBuyerTx books and lists money of a customer who has no subscription at the
 // gateway: people decide, since it may be what they have bought of somebody else there.
-func (s *Service) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p payments.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
-	if _, err := s.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: p.SubscriptionGatewayID}); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.locator.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: p.SubscriptionGatewayID}); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
 	return s.payments.ListOfCustomerTx(ctx, tx, a.Gateway, customer, p,

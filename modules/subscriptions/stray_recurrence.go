@@ -31,7 +31,7 @@ type strayRecurrence = subscriptionsdb.SubscriptionsStrayRecurrence
 
 // listNamedTx lists, for people, money that names an id of ours which is not known here,
 // of a customer whom nobody knows. What charged it is to end at the gateway.
-func (s *Service) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p payments.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *Service) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, 
 // ConfirmStrays says that the recurrences which name an id of ours, and were found and
 // listed until now, are to end: a person has run `marquee reconcile --apply`. After a
 // restore the first such run confirms nothing: it lists what a further one ends.
-func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
+func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
 	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions
 // EndStrays ends at the gateways the recurrences that name an id of ours and that no row
 // owns. Those found after a restore, and many at once, wait until a person has confirmed
 // them, and the operators hear of it once.
-func (s *Service) EndStrays(ctx context.Context) error {
+func (s *Strays) EndStrays(ctx context.Context) error {
 	open, err := s.db.ListOpenStrayRecurrences(ctx, s.pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)
@@ -128,7 +128,7 @@ func strayWaits(open []strayRecurrence, r strayRecurrence) bool {
 
 // endNamed ends one, unless a row owns it by now or an admin has kept its charge. It is
 // read live before; what is not known ends nothing, and is asked again by the next sweep.
-func (s *Service) endNamed(ctx context.Context, r strayRecurrence) error {
+func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 	name := payments.GatewayName(r.Gateway)
 	outcome, err := s.ownedOrKept(ctx, r)
 	if err == nil && outcome == "" {
@@ -146,7 +146,7 @@ func (s *Service) endNamed(ctx context.Context, r strayRecurrence) error {
 	return nil
 }
 
-func (s *Service) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
+func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
 	_, err = s.rowOfRecurrence(ctx, endStrayArgs{Gateway: payments.GatewayName(r.Gateway), RecurrenceID: r.RecurrenceID})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return strayOwned, err
@@ -158,7 +158,7 @@ func (s *Service) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome s
 	return outcome, err
 }
 
-func (s *Service) endRecurrence(ctx context.Context, name payments.GatewayName, r strayRecurrence) error {
+func (s *Strays) endRecurrence(ctx context.Context, name payments.GatewayName, r strayRecurrence) error {
 	gateway, err := s.payments.Gateway(name)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s *Service) endRecurrence(ctx context.Context, name payments.GatewayName, 
 }
 
 // tellStrays writes to the operators, once a recurrence, what waits for a person.
-func (s *Service) tellStrays(ctx context.Context, waiting []strayRecurrence) error {
+func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		var lines strings.Builder
 		told := 0
@@ -207,7 +207,7 @@ func (s *Service) tellStrays(ctx context.Context, waiting []strayRecurrence) err
 
 // reconcileStrays lists the recurrences that name an id of ours and that no row owns; a
 // run that is not dry ends those that do not wait for a confirmation.
-func (s *Service) reconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+func (s *Strays) reconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	before, err := s.db.ListOpenStrayRecurrences(ctx, s.pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)

@@ -36,12 +36,12 @@ type cardOutcome struct {
 // subscribeGWB starts a card subscription at gateway B and charges it at once.
 // A declined card is no error: the subscription comes back cancelled
 // (specification, States and transitions).
-func (s *Service) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, error) {
+func (s *Checkout) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, payments.GWB)
 	if err != nil {
 		return cardOutcome{}, err
 	}
-	if w.plan, err = s.syncPlan(ctx, w.gateway, w.plan); err != nil {
+	if w.plan, err = s.plans.syncPlan(ctx, w.gateway, w.plan); err != nil {
 		return cardOutcome{}, err
 	}
 	sub, remote, err := s.startCard(ctx, w, o)
@@ -54,19 +54,19 @@ func (s *Service) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, e
 		}
 		return cardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
 	case errors.As(err, &declined):
-		sub, err = s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote})
+		sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote})
 		return cardOutcome{sub: sub, paymentStatus: string(payments.RequiresPaymentMethod), declined: true, message: declined.Message}, err
 	case err != nil:
 		return s.notAnswered(ctx, sub, err)
 	}
-	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: remote.Outcome == payments.OutcomeUnknown})
+	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: remote.Outcome == payments.OutcomeUnknown})
 	return cardOutcome{sub: sub, paymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
 }
 
 // subscribeGWA starts a card subscription at gateway A. The gateway checks the
 // card within the call and charges it after, so the answer is pending; a refused
 // card is 400 with the gateway's sentence.
-func (s *Service) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, error) {
+func (s *Checkout) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, payments.GWA)
 	if err != nil {
 		return cardOutcome{}, err
@@ -78,17 +78,17 @@ func (s *Service) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, e
 	if err != nil {
 		return s.notCharged(ctx, sub, err)
 	}
-	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, remote: &remote})
+	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, remote: &remote})
 	return cardOutcome{sub: sub, paymentStatus: remote.PaymentStatus}, err
 }
 
 // notCharged is what gateway A's card routes answer to a first charge that failed:
 // a declined card ends the subscription, a lost answer leaves it to the recovery.
-func (s *Service) notCharged(ctx context.Context, sub row, cause error) (cardOutcome, error) {
+func (s *Checkout) notCharged(ctx context.Context, sub row, cause error) (cardOutcome, error) {
 	var declined *payments.Declined
 	switch {
 	case errors.As(cause, &declined):
-		if _, err := s.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote}); err != nil {
+		if _, err := s.settler.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote}); err != nil {
 			return cardOutcome{}, err
 		}
 		return cardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
@@ -99,15 +99,15 @@ func (s *Service) notCharged(ctx context.Context, sub row, cause error) (cardOut
 // notAnswered is what the card routes answer when the call brought neither a
 // subscription nor a declined card: what the gateway certainly did not do is given up,
 // and everything else is not known, errors that nobody foresaw among it.
-func (s *Service) notAnswered(ctx context.Context, sub row, cause error) (cardOutcome, error) {
+func (s *Checkout) notAnswered(ctx context.Context, sub row, cause error) (cardOutcome, error) {
 	if sub.ID == "" || certain(cause) {
 		return cardOutcome{}, s.giveUp(ctx, sub, cause)
 	}
-	s.notKnown(ctx, sub, cause)
+	s.recovery.notKnown(ctx, sub, cause)
 	return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
 }
 
-func (s *Service) prepareCard(ctx context.Context, o cardOrder, name payments.GatewayName) (wish, error) {
+func (s *Checkout) prepareCard(ctx context.Context, o cardOrder, name payments.GatewayName) (wish, error) {
 	w, err := s.prepare(ctx, o.customerID, name, o.planID)
 	if err != nil {
 		return w, err
@@ -137,17 +137,17 @@ func checkCardAmount(w wish, name payments.GatewayName) error {
 
 // startCard commits the intent and calls the gateway. The call outlives the
 // client's patience: what it does has to be known.
-func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, payments.RemoteSubscription, error) {
+func (s *Checkout) startCard(ctx context.Context, w wish, o cardOrder) (row, payments.RemoteSubscription, error) {
 	sub, err := s.intend(ctx, w)
 	if err != nil {
 		return row{}, payments.RemoteSubscription{}, err
 	}
 	if w.renews != nil && sub.RenewsID == nil { // it was pending, and has ended here
-		if _, err := s.endNow(ctx, *w.renews); err != nil {
+		if _, err := s.calls.endNow(ctx, *w.renews); err != nil {
 			return sub, payments.RemoteSubscription{}, err
 		}
 	}
-	terms := s.termsOf(sub, w.plan, w.payer)
+	terms := s.calendar.termsOf(sub, w.plan, w.payer)
 	terms.Instrument = o.instrument
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
@@ -158,7 +158,7 @@ func (s *Service) startCard(ctx context.Context, w wish, o cardOrder) (row, paym
 
 // termsOf is what the gateway is asked for, and by which it is searched after a
 // crash.
-func (s *Service) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
+func (s *Calendar) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
 	return payments.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: text(sub.GwbPriceID),
 		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
@@ -168,7 +168,7 @@ func (s *Service) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Pay
 
 // firstDue is the day of the first charge: the first, or the one after the trial, the
 // month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it renews.
-func (s *Service) firstDue(sub row) time.Time {
+func (s *Calendar) firstDue(sub row) time.Time {
 	if sub.StartsAt != nil {
 		return startOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
 	}
@@ -181,13 +181,13 @@ func (s *Service) firstDue(sub row) time.Time {
 
 // giveUp cancels an intent of which the gateway certainly made nothing. An error
 // that came before the intent passes as it is.
-func (s *Service) giveUp(ctx context.Context, sub row, cause error) error {
+func (s *Checkout) giveUp(ctx context.Context, sub row, cause error) error {
 	if sub.ID == "" {
 		return cause
 	}
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if _, err := s.settle(ctx, sub, answer{source: BySubscribe, nothing: true}); err != nil {
+	if _, err := s.settler.settle(ctx, sub, answer{source: BySubscribe, nothing: true}); err != nil {
 		return errors.Join(payments.FaultOf(cause), err)
 	}
 	return payments.FaultOf(cause)
@@ -210,4 +210,4 @@ func payerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
 }
 
 // age is how long ago the subscription's row was made.
-func (s *Service) age(sub row) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }
+func (s *Calendar) age(sub row) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }

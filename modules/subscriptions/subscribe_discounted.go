@@ -25,7 +25,7 @@ const riskLife = 7 * 24 * time.Hour
 
 // chargesFirstMonth reports whether the first month is a payment of its own: a
 // card at gateway A with a promo code.
-func (*Service) chargesFirstMonth(sub row) bool {
+func (*Calendar) chargesFirstMonth(sub row) bool {
 	return sub.FirstAmountCents != nil && sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard)
 }
 
@@ -33,12 +33,12 @@ func (*Service) chargesFirstMonth(sub row) bool {
 // the recurrence at the full price. The intent stays open until both are there:
 // when the second call fails, the recovery makes it with the card that the first
 // one left at the gateway, and charges nothing again.
-func (s *Service) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) (cardOutcome, error) {
+func (s *Checkout) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) (cardOutcome, error) {
 	sub, err := s.intend(ctx, w)
 	if err != nil {
 		return cardOutcome{}, err
 	}
-	terms := s.firstMonthOf(sub, w.plan, w.payer)
+	terms := s.recovery.firstMonthOf(sub, w.plan, w.payer)
 	terms.Instrument = o.instrument
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
@@ -49,7 +49,7 @@ func (s *Service) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) 
 	}
 	out := cardOutcome{sub: sub, paymentStatus: charge.Payment.NativeStatus}
 	if charge.Payment.Status != payments.PaymentSettled {
-		return out, s.waitsForGateway(ctx, sub) // it looks at the risk first: the recurrence waits for its word
+		return out, s.recovery.waitsForGateway(ctx, sub) // it looks at the risk first: the recurrence waits for its word
 	}
 	out.sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.instrument.RemoteIP}, BySubscribe)
 	return out, err
@@ -58,25 +58,25 @@ func (s *Service) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) 
 // startRecurrence makes what charges from the second month on. Without it the
 // month that was paid stays paid; nobody is told of a failure that the recovery
 // will mend.
-func (s *Service) startRecurrence(ctx context.Context, sub row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source Source) (row, error) {
+func (s *Checkout) startRecurrence(ctx context.Context, sub row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source Source) (row, error) {
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
 		return sub, err
 	}
-	terms := s.termsOf(sub, plan, payer)
+	terms := s.calendar.termsOf(sub, plan, payer)
 	terms.Instrument = card
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	remote, err := gateway.Subscribe(call, terms)
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
-		s.notKnown(ctx, sub, fmt.Errorf("recurrence not made yet: %w", err))
+		s.recovery.notKnown(ctx, sub, fmt.Errorf("recurrence not made yet: %w", err))
 		return sub, nil
 	}
-	return s.settle(ctx, sub, answer{source: source, remote: &remote})
+	return s.settler.settle(ctx, sub, answer{source: source, remote: &remote})
 }
 
-func (s *Service) firstMonthOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
+func (s *Recovery) firstMonthOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
 	return payments.CardTerms{
 		Reference: sub.ID, Kind: payments.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,
 	}
@@ -85,7 +85,7 @@ func (s *Service) firstMonthOf(sub row, plan subscriptionsdb.Plan, payer payment
 // askFirstMonth looks for the charge of the first month and for the recurrence, and
 // makes the latter when only the former is there, and it is proved that the call of
 // the request made none: the gateway's search may lag.
-func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (answer, error) {
+func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (answer, error) {
 	charge, ok, err := gateway.FindCardCharge(ctx, s.firstMonthOf(sub, plan, payer))
 	if err != nil || !ok {
 		return answer{source: ByRecovery, nothing: true}, err
@@ -93,7 +93,7 @@ func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, s
 	a := answer{source: ByRecovery, charge: &charge}
 	switch charge.Payment.Status {
 	case payments.PaymentPending:
-		a.open = s.age(sub) < riskLife
+		a.open = s.calendar.age(sub) < riskLife
 		a.declined = !a.open
 		return a, nil
 	case payments.PaymentSettled:
@@ -105,7 +105,7 @@ func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, s
 			return a, nil
 		}
 	}
-	remote, ok, err := gateway.FindSubscription(ctx, s.termsOf(sub, plan, payer))
+	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.termsOf(sub, plan, payer))
 	if err != nil {
 		return answer{}, err
 	}
@@ -120,7 +120,7 @@ func (s *Service) askFirstMonth(ctx context.Context, gateway payments.Gateway, s
 		if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
 			return answer{}, err
 		}
-		terms := s.termsOf(sub, plan, payer)
+		terms := s.calendar.termsOf(sub, plan, payer)
 		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: noAddress}
 		remote, err = gateway.Subscribe(ctx, terms)
 		var declined *payments.Declined
@@ -140,7 +140,7 @@ const noAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what the recovery found: the first month is paid,
 // with a recurrence behind it or not.
-func (s *Service) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
 	if a.open && !a.seeks {
 		return nil
 	}
@@ -164,7 +164,7 @@ func accessBegun(sub row) bool {
 
 // endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
 // nothing would end it.
-func (s *Service) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row) error {
 	if !accessBegun(*sub) || sub.ExpiresAt != nil {
 		return nil
 	}
@@ -172,5 +172,5 @@ func (s *Service) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row)
 	if sub.StartedAt != nil {
 		began = *sub.StartedAt
 	}
-	return s.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = s.periodFrom(began, r), nil })
+	return s.store.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = s.calendar.periodFrom(began, r), nil })
 }

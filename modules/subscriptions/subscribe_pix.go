@@ -43,7 +43,7 @@ type pixOutcome struct {
 
 // subscribePix makes one PIX payment for the configured months or, at gateway A,
 // the authorization of an automatic PIX.
-func (s *Service) subscribePix(ctx context.Context, name payments.GatewayName, o pixOrder) (pixOutcome, error) {
+func (s *Checkout) subscribePix(ctx context.Context, name payments.GatewayName, o pixOrder) (pixOutcome, error) {
 	months, err := s.settings.PixBillingMonths(ctx)
 	if err != nil {
 		return pixOutcome{}, err
@@ -103,25 +103,25 @@ func checkPixAmount(w wish) error {
 	return fault.Bad("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
-func (s *Service) startPix(ctx context.Context, w wish, sub row) (pixOutcome, error) {
+func (s *Checkout) startPix(ctx context.Context, w wish, sub row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	charge, err := w.gateway.CreatePix(call, s.pixTermsOf(sub, w.plan, w.payer))
+	charge, err := w.gateway.CreatePix(call, s.calendar.pixTermsOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, pix: &charge})
+	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, pix: &charge})
 	return pixOutcome{sub: sub, clientSecret: charge.ClientSecret}, err
 }
 
 // noCode is what the PIX routes answer without a code: the intent ends when there will
 // be none; else it is not known whether there is one, and the looks find out.
-func (s *Service) noCode(ctx context.Context, sub row, cause error) (pixOutcome, error) {
+func (s *Checkout) noCode(ctx context.Context, sub row, cause error) (pixOutcome, error) {
 	if certain(cause) {
 		return pixOutcome{}, s.giveUp(ctx, sub, cause)
 	}
-	s.notKnown(ctx, sub, cause)
+	s.recovery.notKnown(ctx, sub, cause)
 	ctx = context.WithoutCancel(ctx)
 	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 	if err != nil || open {
@@ -133,19 +133,19 @@ func (s *Service) noCode(ctx context.Context, sub row, cause error) (pixOutcome,
 
 // startAutomatic makes the authorization with the code of the first payment,
 // which also carries the payer's consent.
-func (s *Service) startAutomatic(ctx context.Context, w wish, sub row) (pixOutcome, error) {
+func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	auth, err := w.gateway.AuthorizePix(call, s.authorizationOf(sub, w.plan, w.payer))
+	auth, err := w.gateway.AuthorizePix(call, s.calendar.authorizationOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settle(ctx, sub, answer{source: BySubscribe, auth: &auth})
+	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, auth: &auth})
 	return pixOutcome{sub: sub}, err
 }
 
-func (s *Service) authorizationOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
+func (s *Calendar) authorizationOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
 	return payments.AuthorizationTerms{
 		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
 		FirstAmount: pixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
@@ -154,13 +154,13 @@ func (s *Service) authorizationOf(sub row, plan subscriptionsdb.Plan, payer paym
 }
 
 // settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Service) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
 	c := change{source: a.source}
 	switch a.auth.Status {
 	case payments.AuthorizationActive:
 		c.action = AuthorizationActivated
 		if Status(sub.Status).Ended() {
-			return s.endAtGatewayTx(ctx, tx, *sub)
+			return s.store.endAtGatewayTx(ctx, tx, *sub)
 		}
 		return s.authorizeTx(ctx, tx, sub, c, a.auth)
 	case payments.AuthorizationCancelled, payments.AuthorizationRefused:
@@ -170,16 +170,16 @@ func (s *Service) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *row
 	default:
 		return nil
 	}
-	if s.endsWithPeriod(*sub) {
-		c.action, c.edit = GatewayDeletedPaid, s.endedThere
+	if s.calendar.endsWithPeriod(*sub) {
+		c.action, c.edit = GatewayDeletedPaid, s.calendar.endedThere
 	}
-	_, err := s.moveTx(ctx, tx, sub, c)
+	_, err := s.store.moveTx(ctx, tx, sub, c)
 	return err
 }
 
 // pixTermsOf is what the gateway is asked for, and by which it is searched after
 // a crash.
-func (s *Service) pixTermsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
+func (s *Calendar) pixTermsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
 	return payments.PixTerms{
 		Reference: sub.ID, Kind: payments.KindSubscriptionPix, Payer: payer, Amount: pixAmount(sub), Description: plan.Name,
 		DueDate: startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
@@ -196,7 +196,7 @@ func pixAmount(sub row) money.Cents {
 
 // pixDue is when an unpaid PIX is given up: its code runs out, or the wait is
 // over.
-func (s *Service) pixDue(sub row) time.Time {
+func (s *Calendar) pixDue(sub row) time.Time {
 	due := sub.RegisterDate.Add(s.cfg.PixPendingTTL)
 	if sub.PixExpiresAt != nil && sub.PixExpiresAt.Before(due) {
 		return *sub.PixExpiresAt
@@ -206,7 +206,7 @@ func (s *Service) pixDue(sub row) time.Time {
 
 // dropPix ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
-func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source) error {
+func (s *Recovery) dropPix(ctx context.Context, sub row, by Action, source Source) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source
 		if err != nil {
 			return err
 		}
-		_, err = s.settle(ctx, sub, answer{source: source, pix: &charge})
+		_, err = s.settler.settle(ctx, sub, answer{source: source, pix: &charge})
 		return err
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == Replaced:
 		return s.endLater(ctx, sub, source, err)
@@ -236,13 +236,13 @@ func (s *Service) dropPix(ctx context.Context, sub row, by Action, source Source
 
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
-func (s *Service) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub row, by Action, source Source) error {
+func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub row, by Action, source Source) error {
 	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 		return err
 	}
 	if err == nil && auth.Status == payments.AuthorizationActive {
-		_, err = s.settle(ctx, sub, answer{source: source, auth: &auth})
+		_, err = s.settler.settle(ctx, sub, answer{source: source, auth: &auth})
 		return err
 	}
 	err = gateway.CancelPixAuthorization(ctx, authorizationRef(sub))

@@ -60,15 +60,15 @@ type pixCodeInfo struct {
 	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
-func (h handlers) subscribePixGWA(ctx context.Context, in *subscribePixInput) (*envelope, error) {
+func (h checkoutHandlers) subscribePixGWA(ctx context.Context, in *subscribePixInput) (*envelope, error) {
 	return h.orderPixGWA(ctx, in, false)
 }
 
-func (h handlers) subscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*envelope, error) {
+func (h checkoutHandlers) subscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*envelope, error) {
 	return h.orderPixGWA(ctx, in, true)
 }
 
-func (h handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*envelope, error) {
+func (h checkoutHandlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
 		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode), automatic: automatic,
 	})
@@ -108,7 +108,7 @@ type pixGWBInfo struct {
 	PixNotKnown
 }
 
-func (h handlers) subscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*envelope, error) {
+func (h checkoutHandlers) subscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ type pixQR struct {
 
 // pixQR shows the code of the customer's pending PIX at either gateway; an
 // automatic one has no payment yet, and shows its authorization.
-func (h handlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
+func (h ownHandlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
 	out, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // recall tells what became of the subscription of a request that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // ended unpaid cost nothing, so that the request may run anew.
-func (s *Service) recall(ctx context.Context, id objectid.ID) (row, error) {
+func (s *Checkout) recall(ctx context.Context, id objectid.ID) (row, error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	switch {
 	case err != nil:
@@ -28,7 +28,7 @@ func (s *Service) recall(ctx context.Context, id objectid.ID) (row, error) {
 
 // recallCardGWB reads a pending subscription live, since a client secret is kept
 // nowhere.
-func (h handlers) recallCardGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
+func (h checkoutHandlers) recallCardGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
 	sub, err := h.service.recall(ctx, id)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (h handlers) recallCardGWB(ctx context.Context, id objectid.ID) (*envelope,
 	out := cardOutcome{sub: sub, paymentStatus: string(payments.Succeeded)}
 	if Status(sub.Status) == Pending {
 		out.paymentStatus = string(payments.OutcomeUnknown)
-		if out.sub, out.clientSecret, err = h.service.resolve(ctx, sub); err != nil {
+		if out.sub, out.clientSecret, err = h.service.recovery.resolve(ctx, sub); err != nil {
 			return nil, payments.FaultOf(err)
 		}
 		switch {
@@ -51,7 +51,7 @@ func (h handlers) recallCardGWB(ctx context.Context, id objectid.ID) (*envelope,
 	return cardGWBEnvelope(ctx, out), nil
 }
 
-func (h handlers) recallCardGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
+func (h checkoutHandlers) recallCardGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
 	sub, err := h.service.recall(ctx, id)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (h handlers) recallCardGWA(ctx context.Context, id objectid.ID) (*envelope,
 	return cardGWAEnvelope(ctx, out), nil
 }
 
-func (h handlers) recallPixGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
+func (h checkoutHandlers) recallPixGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
 	sub, err := h.service.recall(ctx, id)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (h handlers) recallPixGWA(ctx context.Context, id objectid.ID) (*envelope, 
 }
 
 // recallPixGWB reads the client secret at the gateway, since it is kept nowhere.
-func (h handlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
+func (h checkoutHandlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
 	sub, err := h.service.recall(ctx, id)
 	if err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func (h handlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, 
 	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}), nil
 }
 
-func (h handlers) recallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
-	sub, err := h.service.recall(ctx, id)
+func (h ownHandlers) recallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
+	sub, err := h.service.checkout.recall(ctx, id)
 	if err != nil {
 		return nil, err
 	}

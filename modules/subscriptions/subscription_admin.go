@@ -21,8 +21,8 @@ func wrongGateway(want payments.GatewayName) error {
 }
 
 // findAt is find for the routes of one gateway; "" takes either.
-func (s *Service) findAt(ctx context.Context, id string, only payments.GatewayName) (row, error) {
-	sub, err := s.find(ctx, s.pool, id)
+func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName) (row, error) {
+	sub, err := s.reads.find(ctx, s.pool, id)
 	if err == nil && only != "" && sub.Gateway != string(only) {
 		return row{}, wrongGateway(only)
 	}
@@ -33,7 +33,7 @@ func (s *Service) findAt(ctx context.Context, id string, only payments.GatewayNa
 // its gateway by job; what is opened again after its end, or after its period, and a
 // PIX that nobody has paid, run for one period from now, since no recurrence stands
 // behind them.
-func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, edit func(*row)) (bool, error) {
+func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, edit func(*row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.clock.Now(), Status(sub.Status).Ended()
 	if action == AdminActivates {
@@ -42,7 +42,7 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 		}
 	}
 	if ended && action == AdminActivates {
-		gone, err := s.isGoneTx(ctx, tx, sub.CustomerID)
+		gone, err := s.store.isGoneTx(ctx, tx, sub.CustomerID)
 		if err != nil {
 			return false, err
 		}
@@ -50,17 +50,17 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 			return false, fault.Conflict("The customer has deleted the account.")
 		}
 	}
-	moved, err := s.moveTx(ctx, tx, sub, change{action: action, source: ByAdmin, actor: &actor, edit: func(r *row) {
+	moved, err := s.store.moveTx(ctx, tx, sub, change{action: action, source: ByAdmin, actor: &actor, edit: func(r *row) {
 		if action == AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(payments.MethodPix) && !r.PixAutomatic
 			if ended || passed || unpaid || r.ExpiresAt == nil && (chargesNothing(*r) || debitsNothing(*r)) {
 				r.AnchorDay = nil
-				r.ExpiresAt, r.NextBillingDate = s.periodFrom(now, r), nil
+				r.ExpiresAt, r.NextBillingDate = s.calendar.periodFrom(now, r), nil
 			}
 			if ended {
-				s.reopen(r, *sub)
+				s.store.reopen(r, *sub)
 			}
 		}
 		if edit != nil {
@@ -71,17 +71,17 @@ func (s *Service) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action A
 		return moved, err
 	}
 	if action == AdminActivates { // they lift the dispute's suspension: what gives access is charged
-		return true, errors.Join(s.resumeTx(ctx, tx, sub.ID, now), s.stopTx(ctx, tx, *sub, now))
+		return true, errors.Join(s.store.resumeTx(ctx, tx, sub.ID, now), s.store.stopTx(ctx, tx, *sub, now))
 	}
 	if !Status(sub.Status).Ended() {
 		return true, nil
 	}
-	return true, s.endAtGatewayTx(ctx, tx, *sub)
+	return true, s.store.endAtGatewayTx(ctx, tx, *sub)
 }
 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
 // recurrence: what would be opened might be charged by nothing, or by what comes of it.
-func (s *Service) isKnownTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if !sub.IntentOpen || Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
 		return nil
 	}
@@ -109,10 +109,10 @@ func debitsNothing(sub row) bool {
 }
 
 // administer locks a subscription, changes it, and writes the audit trail.
-func (s *Service) administer(ctx context.Context, found row, reason string, act func(tx pgx.Tx, sub *row) error) (row, error) {
+func (s *Admin) administer(ctx context.Context, found row, reason string, act func(tx pgx.Tx, sub *row) error) (row, error) {
 	var sub row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if sub, err = s.lockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
+		if sub, err = s.store.lockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
 			return err
 		}
 		before := shown(sub)
@@ -129,7 +129,7 @@ func (s *Service) administer(ctx context.Context, found row, reason string, act 
 
 // adminCancel ends a subscription at once, here and at its gateway: 409 when it
 // has ended already.
-func (s *Service) adminCancel(ctx context.Context, found row, reason string) (row, error) {
+func (s *Admin) adminCancel(ctx context.Context, found row, reason string) (row, error) {
 	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
 		moved, err := s.adminMoveTx(ctx, tx, sub, AdminCancels, nil)
 		if err == nil && !moved {
@@ -140,13 +140,13 @@ func (s *Service) adminCancel(ctx context.Context, found row, reason string) (ro
 	if err != nil {
 		return row{}, err
 	}
-	return s.endNow(ctx, sub)
+	return s.calls.endNow(ctx, sub)
 }
 
 // activate opens a subscription, whatever it is, and makes it the customer's
 // current one: 409 when they have another that is live. One that was to end with its
 // paid time goes on, as by a renewal without card data; 409 where that needs a card.
-func (s *Service) activate(ctx context.Context, found row, reason string) (row, error) {
+func (s *Admin) activate(ctx context.Context, found row, reason string) (row, error) {
 	if Status(found.Status) == Active && found.CancelAtPeriodEnd {
 		return s.adminResume(ctx, found, reason)
 	}
@@ -156,14 +156,14 @@ func (s *Service) activate(ctx context.Context, found row, reason string) (row, 
 	})
 }
 
-func (s *Service) adminResume(ctx context.Context, sub row, reason string) (row, error) {
+func (s *Admin) adminResume(ctx context.Context, sub row, reason string) (row, error) {
 	if !resumable(sub) {
 		return row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
+	err := s.own.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
 		defer func() { sub = *locked }()
 		before := shown(*locked)
-		if err := s.editTx(ctx, tx, locked, goOn); err != nil {
+		if err := s.store.editTx(ctx, tx, locked, goOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
@@ -171,7 +171,7 @@ func (s *Service) adminResume(ctx context.Context, sub row, reason string) (row,
 	if err != nil {
 		return row{}, s.payments.Refused(ctx, "take back the end of the period", err)
 	}
-	return s.agreedNow(ctx, sub)
+	return s.reconciler.agreedNow(ctx, sub)
 }
 
 // lastYear is the last that an instant of the API can be written with.
@@ -181,9 +181,9 @@ const lastYear = 9999
 // after the present end, which is that of the paid period while a recurrence runs:
 // 409 for a subscription that has ended, and as extendTx says; 422 for an earlier
 // instant.
-func (s *Service) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
+func (s *Admin) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
 	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *row) error {
-		return s.extendTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
+		return s.extensions.extendTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
 			switch {
 			case until == nil:
 				to := end.In(s.cfg.Zone).AddDate(0, 0, days).UTC()

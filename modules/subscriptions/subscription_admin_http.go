@@ -13,11 +13,17 @@ import (
 	"marquee/platform/objectid"
 )
 
+type adminHandlers struct {
+	service *Admin
+	all     *collection.Resource
+	only    payments.GatewayName // the gateway of the routes of one, else ""
+}
+
 // adminRoutes registers what admins do with subscriptions: for both gateways, and
 // the same for each alone.
-func (s *Service) adminRoutes(api *httpapi.API) {
+func (s *Admin) adminRoutes(api *httpapi.API) {
 	all := s.newCollection()
-	h := handlers{service: s, all: all}
+	h := adminHandlers{service: s, all: all}
 	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
 
 	httpapi.Route(api, http.MethodGet, "/subscriptions", "subscription_list", httpapi.Admin, list.List(all.View), all.ListDoc()...)
@@ -34,7 +40,7 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin, h.activate)
 
 	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
-		at := handlers{service: s, all: all, only: name}
+		at := adminHandlers{service: s, all: all, only: name}
 		path, prefix := "/admin/"+string(name)+"/subscriptions", "admin_"+string(name)+"_subscription_"
 		view := all.Restrict("t.gateway = '" + string(name) + "'")
 		httpapi.Route(api, http.MethodGet, path, prefix+"list", httpapi.Admin, list.List(view), view.ListDoc()...)
@@ -43,7 +49,7 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, path+"/{id}/payments", prefix+"payments", httpapi.Admin, at.payments)
 		httpapi.Route(api, http.MethodGet, path+"/{id}/refunds", prefix+"refunds", httpapi.Admin, at.refunds)
 	}
-	gwa, gwb := handlers{service: s, only: payments.GWA}, handlers{service: s, only: payments.GWB}
+	gwa, gwb := adminHandlers{service: s, only: payments.GWA}, adminHandlers{service: s, only: payments.GWB}
 	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.recallRefundAt, nil))
 	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.recallRefundAt, nil))
 }
@@ -77,7 +83,7 @@ type adminCancelBody struct {
 	GatewayResponse   any           `json:"gateway_response" doc:"null where nothing runs at the gateway, and while it has not confirmed: a job asks it until it does"`
 }
 
-func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[adminCancelBody], error) {
+func (h adminHandlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[adminCancelBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err == nil {
 		sub, err = h.service.adminCancel(ctx, sub, in.reason())
@@ -99,8 +105,8 @@ func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[
 	return httpapi.OK(body)
 }
 
-func (h handlers) activate(ctx context.Context, in *reasonInput) (*envelope, error) {
-	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+func (h adminHandlers) activate(ctx context.Context, in *reasonInput) (*envelope, error) {
+	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.activate(ctx, sub, in.reason())
 	}
@@ -118,11 +124,11 @@ type extendInput struct {
 	}
 }
 
-func (h handlers) extend(ctx context.Context, in *extendInput) (*envelope, error) {
+func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*envelope, error) {
 	if (in.Body.Days == nil) == (in.Body.ExpiresAt == nil) {
 		return nil, fault.InvalidAt("has to be given, or expires_at, and not both", "body", "days")
 	}
-	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +151,12 @@ type chargebackInput struct {
 	}
 }
 
-func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*envelope, error) {
+func (h adminHandlers) chargeback(ctx context.Context, in *chargebackInput) (*envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
-	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.chargeback(ctx, sub, reason, in.Body.Amount)
 	}
@@ -168,12 +174,12 @@ type withdrawChargebackInput struct {
 	}
 }
 
-func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*envelope, error) {
+func (h adminHandlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
-	sub, err := h.service.find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.withdrawChargeback(ctx, sub, in.ChargebackID, reason)
 	}
@@ -209,7 +215,7 @@ type subscriptionPaymentDoc struct {
 	PaidAt         *httpapi.Time `json:"paid_at,omitempty"`
 }
 
-func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionPaymentsBody], error) {
+func (h adminHandlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionPaymentsBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err != nil {
 		return nil, err

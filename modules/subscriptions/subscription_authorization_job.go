@@ -27,7 +27,7 @@ type refusedArgs struct {
 // Kind names the job.
 func (refusedArgs) Kind() string { return "subscriptions_authorization_refused" }
 
-func (s *Service) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a refusedArgs) error {
+func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a refusedArgs) error {
 	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return fmt.Errorf("have the authorization looked at: %w", err)
@@ -44,7 +44,7 @@ var endedAuthorizations = map[payments.AuthorizationStatus]Action{
 
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
 // subscription did not know it learns, and is opened, when our id stands in it.
-func (s *Service) FollowAuthorization(ctx context.Context, a refusedArgs) error {
+func (s *Reconciler) FollowAuthorization(ctx context.Context, a refusedArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Service) FollowAuthorization(ctx context.Context, a refusedArgs) error 
 	return s.finishAsked(ctx, payments.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Service) followActivation(ctx context.Context, sub row, a refusedArgs) (ignored string, err error) {
+func (s *Reconciler) followActivation(ctx context.Context, sub row, a refusedArgs) (ignored string, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return "an identifier of another subscription", nil
 	}
@@ -79,13 +79,13 @@ func (s *Service) followActivation(ctx context.Context, sub row, a refusedArgs) 
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.settle(ctx, sub, answer{source: ByLiveRead, auth: &auth})
+	_, err = s.settler.settle(ctx, sub, answer{source: ByLiveRead, auth: &auth})
 	return "", err
 }
 
 // followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Service) followRefusal(ctx context.Context, sub row, told refusedArgs) (ignored string, err error) {
+func (s *Reconciler) followRefusal(ctx context.Context, sub row, told refusedArgs) (ignored string, err error) {
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, nil
 	}
@@ -106,10 +106,10 @@ func (s *Service) followRefusal(ctx context.Context, sub row, told refusedArgs) 
 		return payments.NotAsIsTold, nil
 	}
 	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || text(locked.GwaPixAuthID) != a.ID || Status(locked.Status).Ended() {
 			return err
 		}
-		return s.unauthorizeTx(ctx, tx, &locked, action, told.EventID)
+		return s.applier.unauthorizeTx(ctx, tx, &locked, action, told.EventID)
 	})
 }

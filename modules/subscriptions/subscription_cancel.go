@@ -22,14 +22,14 @@ import (
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
 // none.
-func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, string, error) {
+func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return row{}, "", err
 	}
 	pix := sub.PaymentMethod == string(payments.MethodPix)
 	if sub.IntentOpen && Status(sub.Status) == Pending && !pix {
-		return row{}, "", s.conflictWith(ctx, s.pool, sub)
+		return row{}, "", s.checkout.conflictWith(ctx, s.pool, sub)
 	}
 	c := change{action: CustomerCancels, source: ByCustomer, actor: &customerID}
 	var after row
@@ -52,8 +52,8 @@ func (s *Service) cancelOwn(ctx context.Context, customerID objectid.ID, only pa
 
 // currentAt is the customer's live subscription: 404 without one, 400 when it is
 // with the other gateway; "" stands for either.
-func (s *Service) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, error) {
-	sub, err := s.current(ctx, customerID)
+func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, error) {
+	sub, err := s.reads.current(ctx, customerID)
 	if err == nil && only != "" && sub.Gateway != string(only) {
 		return row{}, fault.Bad("Your subscription is not with this gateway.")
 	}
@@ -64,8 +64,8 @@ func (s *Service) currentAt(ctx context.Context, customerID objectid.ID, only pa
 // it has been paid meanwhile, or a renewal or another subscription has taken its place,
 // which goes on. While the gateway does not answer it ends here all the same: the code is
 // made unpayable by job, and money that was quicker is late money.
-func (s *Service) cancelPix(ctx context.Context, sub row, c change) (row, error) {
-	if err := s.dropPix(ctx, sub, CustomerCancels, ByCustomer); err != nil {
+func (s *Own) cancelPix(ctx context.Context, sub row, c change) (row, error) {
+	if err := s.recovery.dropPix(ctx, sub, CustomerCancels, ByCustomer); err != nil {
 		s.log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
@@ -95,36 +95,36 @@ const endRetry = time.Minute
 // is in the same commit, so that no crash leaves a recurrence running. The
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
-func (s *Service) cancelNow(ctx context.Context, sub row, c change) (row, string, error) {
+func (s *Own) cancelNow(ctx context.Context, sub row, c change) (row, string, error) {
 	sub, givenUp, err := s.cancelHere(ctx, sub, c)
 	if err != nil {
 		return row{}, "", err
 	}
-	sub, err = s.endNow(ctx, sub)
+	sub, err = s.calls.endNow(ctx, sub)
 	return sub, givenUp, err
 }
 
 // cancelHere ends a subscription here, and by job at its gateway.
-func (s *Service) cancelHere(ctx context.Context, sub row, c change) (row, string, error) {
+func (s *Own) cancelHere(ctx context.Context, sub row, c change) (row, string, error) {
 	var paid *time.Time
 	wasPaid := false
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if Status(sub.Status) == Pending && Status(locked.Status) == Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
-		if paid, err = s.paidUntil(ctx, tx, locked); err != nil {
+		if paid, err = s.reads.paidUntil(ctx, tx, locked); err != nil {
 			return err
 		}
-		if _, last, err := s.latestOfChainTx(ctx, tx, locked); err != nil {
+		if _, last, err := s.disputes.latestOfChainTx(ctx, tx, locked); err != nil {
 			return err
 		} else if last != nil {
 			wasPaid = true
 		}
-		moved, err := s.moveTx(ctx, tx, &locked, c)
+		moved, err := s.store.moveTx(ctx, tx, &locked, c)
 		if err != nil {
 			return err
 		}
@@ -143,11 +143,11 @@ func (s *Service) cancelHere(ctx context.Context, sub row, c change) (row, strin
 	if err != nil {
 		return row{}, "", err
 	}
-	return sub, s.givenUp(sub, paid, wasPaid), nil
+	return sub, s.reads.givenUp(sub, paid, wasPaid), nil
 }
 
 // endNow tries what the job would do, and answers the row as it is after.
-func (s *Service) endNow(ctx context.Context, sub row) (row, error) {
+func (s *Calls) endNow(ctx context.Context, sub row) (row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	if err := s.EndAtGateway(ctx, sub.ID); err != nil {

@@ -18,7 +18,7 @@ import (
 // without one, 400 when it is with the other gateway, is not paid by card, or the
 // card is refused. At gateway B, what a failed renewal left open is then paid with
 // it; the text tells how that went.
-func (s *Service) changeCard(ctx context.Context, customerID objectid.ID, name payments.GatewayName, card payments.Instrument) (row, string, error) {
+func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payments.GatewayName, card payments.Instrument) (row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
 		return row{}, "", err
@@ -27,7 +27,7 @@ func (s *Service) changeCard(ctx context.Context, customerID objectid.ID, name p
 		return row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
 	if remoteID(sub) == "" || sub.IntentOpen {
-		return row{}, "", s.conflictWith(ctx, s.pool, Pending.standIn(sub))
+		return row{}, "", s.checkout.conflictWith(ctx, s.pool, Pending.standIn(sub))
 	}
 	gateway, err := s.payments.Gateway(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Service) changeCard(ctx context.Context, customerID objectid.ID, name p
 		field = "payment_method_id"
 	}
 	_, err = gateway.ChangeCard(ctx, payments.CardChange{
-		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), Payer: s.payerOfRow(ctx, sub), Instrument: card,
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), Payer: s.reads.payerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
 		return row{}, "", s.cardRefused(ctx, err, field)
@@ -61,7 +61,7 @@ func (st Status) standIn(sub row) row {
 	return sub
 }
 
-func (s *Service) cardRefused(ctx context.Context, err error, field string) error {
+func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
 	var declined *payments.Declined
 	if errors.As(err, &declined) {
 		return fault.Bad("%s", declined.Message).WithField(field)
@@ -77,7 +77,7 @@ func (s *Service) cardRefused(ctx context.Context, err error, field string) erro
 }
 
 // payOpen tries the open invoice with the new card.
-func (s *Service) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (row, string, error) {
+func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (row, string, error) {
 	attempt := intent.Ref{Kind: intent.OpenInvoice, Subject: sub.ID, Item: objectid.New().String()}
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		return s.intents.OpenTx(ctx, tx, intent.Opening{
@@ -108,7 +108,7 @@ func (s *Service) payOpen(ctx context.Context, gateway payments.Gateway, sub row
 	case !open || paid.Status != payments.PaymentSettled:
 		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Done)
 	}
-	if sub, err = s.settle(ctx, sub, answer{source: ByCustomer, invoice: &paid}); err != nil {
+	if sub, err = s.settler.settle(ctx, sub, answer{source: ByCustomer, invoice: &paid}); err != nil {
 		return sub, "", err
 	}
 	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Done)
@@ -120,7 +120,7 @@ func invoiceOf(sub row, attempt intent.Ref) payments.InvoicePayment {
 	return payments.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub)}
 }
 
-func (s *Service) endInvoice(ctx context.Context, attempt intent.Ref, how intent.State) error {
+func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.State) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.EndTx(ctx, tx, attempt, how, "answer") })
 }
 
@@ -131,7 +131,7 @@ const invoiceRepeats = 23 * time.Hour
 // lookForInvoice repeats an attempt whose outcome is not known, under its own id: what
 // it has paid is settled, what it has not is paid now. After the key's life what is
 // paid is told by event alone.
-func (s *Service) lookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Own) lookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil {
 		return 0, err
@@ -164,7 +164,7 @@ func (s *Service) lookForInvoice(ctx context.Context, l *intent.Look) (intent.An
 		paid = *remote.LatestPayment
 	}
 	if paid.Status == payments.PaymentSettled {
-		_, err = s.settle(ctx, sub, answer{source: ByRecovery, invoice: &paid})
+		_, err = s.settler.settle(ctx, sub, answer{source: ByRecovery, invoice: &paid})
 	}
 	return intent.Settled, err
 }

@@ -20,13 +20,13 @@ import (
 // disputes. It is of the latest payment that gave it time, which may have been made for
 // what the subscription has renewed, and no more than what is left of that: 422 above it,
 // and where nothing was paid or is left; 409 while that payment is disputed already.
-func (s *Service) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
+func (s *Admin) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
 	now := s.clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
 		report := payments.DisputeReport{
 			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: payments.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
-		disputed, latest, err := s.latestOfChainTx(ctx, tx, *sub)
+		disputed, latest, err := s.disputes.latestOfChainTx(ctx, tx, *sub)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 			return fault.InvalidAt("cannot be of a subscription for which nothing was paid", "body", "amount")
 		}
 		report.PaymentID = cmp.Or(latest.Payment.PaymentIntentID, latest.Payment.ID)
-		report.Amount, err = s.disputableTx(ctx, tx, *sub, disputed, *latest)
+		report.Amount, err = s.disputes.disputableTx(ctx, tx, *sub, disputed, *latest)
 		switch {
 		case err != nil:
 			return err
@@ -51,7 +51,7 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 		if err != nil {
 			return err
 		}
-		if err := s.openDisputeTx(ctx, tx, &disputed, change{source: ByAdmin, actor: callerID(ctx)}); err != nil {
+		if err := s.disputes.openDisputeTx(ctx, tx, &disputed, change{source: ByAdmin, actor: callerID(ctx)}); err != nil {
 			return err
 		}
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
@@ -61,8 +61,8 @@ func (s *Service) chargeback(ctx context.Context, found row, reason string, amou
 
 // latestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
-func (s *Service) latestOfChainTx(ctx context.Context, tx pgx.Tx, sub row) (row, *payments.LedgerPayment, error) {
-	chain, err := s.renewalChain(ctx, tx, sub)
+func (s *Disputes) latestOfChainTx(ctx context.Context, tx pgx.Tx, sub row) (row, *payments.LedgerPayment, error) {
+	chain, err := s.reads.renewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Service) latestOfChainTx(ctx context.Context, tx pgx.Tx, sub row) (row,
 
 // disputableTx is what a dispute of a payment may be of: neither given back or asked for,
 // nor taken by another one. 409 while one is open.
-func (s *Service) disputableTx(ctx context.Context, tx pgx.Tx, sub, of row, paid payments.LedgerPayment) (money.Cents, error) {
+func (s *Disputes) disputableTx(ctx context.Context, tx pgx.Tx, sub, of row, paid payments.LedgerPayment) (money.Cents, error) {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, of.ID)
 	if err != nil {
 		return 0, err
@@ -99,7 +99,7 @@ func (s *Service) disputableTx(ctx context.Context, tx pgx.Tx, sub, of row, paid
 }
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.
-func (s *Service) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub row) (*payments.LedgerPayment, error) {
+func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub row) (*payments.LedgerPayment, error) {
 	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
@@ -117,14 +117,14 @@ func (s *Service) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub row) (*pay
 // never been: what it closed is open again and collected again, unless another dispute
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
 // 409 for the gateway's own.
-func (s *Service) withdrawChargeback(ctx context.Context, sub row, disputeID, reason string) (row, error) {
+func (s *Admin) withdrawChargeback(ctx context.Context, sub row, disputeID, reason string) (row, error) {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		defer func() { sub = locked }()
-		disputed, withdrawn, err := s.withdrawDisputeTx(ctx, tx, locked, disputeID)
+		disputed, withdrawn, err := s.disputes.withdrawDisputeTx(ctx, tx, locked, disputeID)
 		switch {
 		case postgres.IsNoRows(err):
 			return fault.NotFound("Chargeback")
@@ -134,7 +134,7 @@ func (s *Service) withdrawChargeback(ctx context.Context, sub row, disputeID, re
 			return err
 		}
 		before := shown(locked)
-		err = s.liftAllTx(ctx, tx, &disputed, func(r *row) error { return s.forgetChargebackTx(ctx, tx, r, s.clock.Now()) })
+		err = s.disputes.liftAllTx(ctx, tx, &disputed, func(r *row) error { return s.disputes.forgetChargebackTx(ctx, tx, r, s.clock.Now()) })
 		if err != nil {
 			return err
 		}
@@ -148,8 +148,8 @@ func (s *Service) withdrawChargeback(ctx context.Context, sub row, disputeID, re
 
 // withdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
 // that it followed by renewals, and answers which one's it is.
-func (s *Service) withdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub row, disputeID string) (disputed row, withdrawn bool, err error) {
-	chain, err := s.renewalChain(ctx, tx, sub)
+func (s *Disputes) withdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub row, disputeID string) (disputed row, withdrawn bool, err error) {
+	chain, err := s.reads.renewalChain(ctx, tx, sub)
 	if err != nil {
 		return row{}, false, err
 	}
@@ -164,7 +164,7 @@ func (s *Service) withdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub row, dis
 
 // forgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
 // was won since, it is that one's end which opens the subscription.
-func (s *Service) forgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time) error {
+func (s *Disputes) forgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time) error {
 	all, err := s.holdingDisputesOf(ctx, tx, *sub)
 	if err != nil || hasState(all, payments.DisputeOpen) || hasState(all, payments.DisputeLost) {
 		return err

@@ -21,7 +21,7 @@ import (
 // newCollection is the resource of the collection contract (query-contract,
 // section 3). A PUT goes through the table of moves and the history before its row
 // is written.
-func (s *Service) newCollection() *collection.Resource {
+func (s *Admin) newCollection() *collection.Resource {
 	kept, set := collection.Kept, collection.Privileged
 	return collection.New(collection.Definition{
 		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions", DefaultSort: `{"created_at":-1}`,
@@ -54,7 +54,7 @@ func (s *Service) newCollection() *collection.Resource {
 // update is PUT /subscriptions: all objects of the body or none. The price of a
 // recurrence that moves to another plan is the gateway's to change, after the
 // commit of the rest: 503 when it does not answer, and a job goes on.
-func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
+func (h adminHandlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var ids []objectid.ID
@@ -71,7 +71,7 @@ func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpap
 	if err != nil {
 		return nil, err
 	}
-	if err := s.finishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
+	if err := s.plans.finishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
 		return nil, err
 	}
 	docs := []json.RawMessage{}
@@ -93,13 +93,13 @@ func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpap
 
 // lockNamedTx locks the customers of the rows, in order: whoever changes a
 // subscription locks its customer first.
-func (s *Service) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	customers, err := s.db.ListCustomersOf(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return fmt.Errorf("find customers: %w", err)
 	}
 	for _, id := range customers {
-		if err := s.lockCustomerTx(ctx, tx, id); err != nil {
+		if err := s.store.lockCustomerTx(ctx, tx, id); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Service) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID)
 var editActions = map[Status]Action{Active: AdminActivates, Suspended: AdminSuspends, Cancelled: AdminCancels, Expired: AdminExpires}
 
 // editRecordsTx moves and edits the rows of a PUT, which are locked.
-func (s *Service) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	for _, rec := range records {
 		sub, err := s.db.GetSubscription(ctx, tx, rec.ID)
 		if err != nil {
@@ -130,7 +130,7 @@ func (s *Service) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*colle
 	return nil
 }
 
-func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *collection.Record) error {
+func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *collection.Record) error {
 	wanted, given := rec.Value("status")
 	to, _ := wanted.(string)
 	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
@@ -140,13 +140,13 @@ func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *co
 	if plan != nil && !Status(to).Ended() {
 		local, err := checkMovable(*sub)
 		if err == nil {
-			err = s.checkNoCodeTx(ctx, tx, *sub)
+			err = s.plans.checkNoCodeTx(ctx, tx, *sub)
 		}
 		if err != nil {
 			return err
 		}
 		if !local {
-			if err := s.intendMoveTx(ctx, tx, *sub, *plan); err != nil {
+			if err := s.plans.intendMoveTx(ctx, tx, *sub, *plan); err != nil {
 				return err
 			}
 			plan = nil // the row takes it on when the gateway has the price
@@ -160,7 +160,7 @@ func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *co
 		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
 	if !given || to == sub.Status {
-		return s.editTx(ctx, tx, sub, edit)
+		return s.store.editTx(ctx, tx, sub, edit)
 	}
 	action, ok := editActions[Status(to)]
 	if !ok {
@@ -176,7 +176,7 @@ func (s *Service) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *co
 	return nil
 }
 
-func (s *Service) newPlanTx(ctx context.Context, tx pgx.Tx, sub row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
+func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
 	value, given := rec.Value("plan_id")
 	id, _ := value.(string)
 	if !given || id == sub.PlanID {
@@ -190,7 +190,7 @@ func (s *Service) newPlanTx(ctx context.Context, tx pgx.Tx, sub row, rec *collec
 }
 
 // setDate takes a date that the body gives, and has the periods begin on its day.
-func (s *Service) setDate(rec *collection.Record, column string, r *row, field **time.Time) {
+func (s *Admin) setDate(rec *collection.Record, column string, r *row, field **time.Time) {
 	value, given := rec.Value(column)
 	if !given {
 		return
@@ -198,7 +198,7 @@ func (s *Service) setDate(rec *collection.Record, column string, r *row, field *
 	*field = nil
 	if at, ok := value.(time.Time); ok {
 		*field = &at
-		s.anchor(r, at)
+		s.calendar.anchor(r, at)
 	}
 }
 
@@ -210,7 +210,7 @@ func instantOf(t *time.Time) any {
 }
 
 // auditTx writes an admin's change into the audit trail, with his words for it.
-func (s *Service) auditTx(ctx context.Context, tx pgx.Tx, before subscriptionDoc, after row, reason string) error {
+func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before subscriptionDoc, after row, reason string) error {
 	now := struct {
 		subscriptionDoc
 		Reason string `json:"reason,omitempty"`
@@ -224,7 +224,7 @@ func errOtherLive() error {
 
 // find reads a subscription by its id: 422 for what is no id, 404 for an unknown
 // one.
-func (s *Service) find(ctx context.Context, db postgres.DB, id string) (row, error) {
+func (s *Reads) find(ctx context.Context, db postgres.DB, id string) (row, error) {
 	if !objectid.Valid(id) {
 		return row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
 	}

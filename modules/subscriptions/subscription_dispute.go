@@ -16,7 +16,7 @@ import (
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
-func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Dispute == nil {
 		return "no dispute in the event", nil
 	}
@@ -26,7 +26,7 @@ func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if err != nil {
 		return "", err
 	}
-	return s.followDisputeTx(ctx, tx, sub, changed, change{source: sourceOf(e), event: eventOf(e)})
+	return s.disputes.followDisputeTx(ctx, tx, sub, changed, change{source: sourceOf(e), event: eventOf(e)})
 }
 
 // followDisputeTx does what a dispute means for its subscription. Money that is held
@@ -34,7 +34,7 @@ func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 // won opens it again, when no other one is open and it was the dispute that closed it,
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
-func (s *Service) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, changed payments.DisputeChange, c change) (string, error) {
+func (s *Disputes) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, changed payments.DisputeChange, c change) (string, error) {
 	won := changed.Closed && changed.State == payments.DisputeWon
 	switch {
 	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
@@ -49,14 +49,14 @@ func (s *Service) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, chan
 	return "no consequence", nil
 }
 
-func (s *Service) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
+func (s *Disputes) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
 	c.action, c.edit = DisputeOpens, func(r *row) { r.HasChargeback = true }
 	for _, r := range held {
-		if _, err := s.moveTx(ctx, tx, r, c); err != nil {
+		if _, err := s.store.moveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
 		if err := s.pauseTx(ctx, tx, *r); err != nil {
@@ -72,7 +72,7 @@ func (s *Service) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c chan
 // loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
 // dispute's opening, which is the exit that is counted. Other money that paid for time
 // which is lost with it goes back.
-func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
+func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c chan
 	c.action, c.edit = DisputeLost, func(r *row) { r.HasChargeback = true }
 	for _, r := range held {
 		was := Status(r.Status)
-		if _, err := s.moveTx(ctx, tx, r, c); err != nil {
+		if _, err := s.store.moveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
 		if !was.Ended() {
@@ -88,7 +88,7 @@ func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c chan
 				return err
 			}
 		}
-		if err := s.endAtGatewayTx(ctx, tx, *r); err != nil {
+		if err := s.store.endAtGatewayTx(ctx, tx, *r); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Service) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c chan
 // disputedTx are those that a dispute of one's payment concerns: itself and, where renewals
 // have replaced it, the one that its customer has by them now. A renewal that waits for
 // its card is ended: it would open what is held.
-func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row, error) {
+func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row, error) {
 	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("lock renewals: %w", err)
@@ -108,10 +108,10 @@ func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row, 
 		r := &renewals[i]
 		switch {
 		case waits(*r):
-			if _, err := s.moveTx(ctx, tx, r, change{action: DisputeLost, source: ByJob}); err != nil {
+			if _, err := s.store.moveTx(ctx, tx, r, change{action: DisputeLost, source: ByJob}); err != nil {
 				return nil, err
 			}
-			if err := s.endAtGatewayTx(ctx, tx, *r); err != nil {
+			if err := s.store.endAtGatewayTx(ctx, tx, *r); err != nil {
 				return nil, err
 			}
 		case !Status(r.Status).Ended():
@@ -122,7 +122,7 @@ func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row, 
 }
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
-func (s *Service) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
+func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
 	c.action = DisputeWon
 	return s.liftAllTx(ctx, tx, sub, func(r *row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
@@ -135,7 +135,7 @@ func (s *Service) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time
 
 // liftAllTx lifts from a subscription, and from those that followed it by renewals and
 // were held with it.
-func (s *Service) liftAllTx(ctx context.Context, tx pgx.Tx, sub *row, lift func(r *row) error) error {
+func (s *Disputes) liftAllTx(ctx context.Context, tx pgx.Tx, sub *row, lift func(r *row) error) error {
 	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("lock renewals: %w", err)
@@ -156,25 +156,25 @@ func (s *Service) liftAllTx(ctx context.Context, tx pgx.Tx, sub *row, lift func(
 
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
 // dispute that closed it.
-func (s *Service) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
-	if err := s.resumeTx(ctx, tx, sub.ID, at); err != nil {
+func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
+	if err := s.store.resumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
 	c.edit = func(r *row) { r.HasChargeback = false }
-	closed, err := s.closedByDisputeTx(ctx, tx, *sub)
+	closed, err := s.reads.closedByDisputeTx(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
 	if Status(sub.Status) == Suspended && !closed {
-		return s.editTx(ctx, tx, sub, c.edit)
+		return s.store.editTx(ctx, tx, sub, c.edit)
 	}
-	_, err = s.moveTx(ctx, tx, sub, c)
+	_, err = s.store.moveTx(ctx, tx, sub, c)
 	return err
 }
 
 // disputesOf are the disputes of a subscription and of all that it followed by renewals.
-func (s *Service) disputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
-	chain, err := s.renewalChain(ctx, db, sub)
+func (s *Disputes) disputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
+	chain, err := s.reads.renewalChain(ctx, db, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (s *Service) disputesOf(ctx context.Context, db postgres.DB, sub row) ([]pa
 
 // holdingDisputesOf are those of disputesOf that concern the subscription: of money that
 // gave it time.
-func (s *Service) holdingDisputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
+func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
 	all, err := s.disputesOf(ctx, db, sub)
 	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
 }
@@ -207,7 +207,7 @@ func hasState(all []payments.Dispute, state payments.DisputeState) bool {
 
 // closedByDisputeTx reports whether a suspended subscription would be open but
 // for its dispute: payments that failed keep it closed, and so does an admin.
-func (s *Service) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+func (s *Reads) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
 	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
 		return false, nil
 	}
@@ -222,9 +222,9 @@ func (s *Service) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bo
 // ask for and was not done: its recurrence was not known yet when the dispute was
 // opened, or the dispute is from before collection was paused. Held for money that is
 // listed by now as having given nobody anything, it is opened again.
-func (s *Service) followDisputes(ctx context.Context, sub row) error {
+func (s *Disputes) followDisputes(ctx context.Context, sub row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status) != Suspended || !locked.HasChargeback {
 			return err
 		}
@@ -249,9 +249,9 @@ func (s *Service) followDisputes(ctx context.Context, sub row) error {
 // holdUnheld does for an active subscription what a dispute of a payment of those that it
 // followed by renewals asks for, and the release that took it in did not do: as its event
 // would now. What an admin has activated since stays open.
-func (s *Service) holdUnheld(ctx context.Context, sub row) error {
+func (s *Disputes) holdUnheld(ctx context.Context, sub row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status) != Active || locked.HasChargeback {
 			return err
 		}
@@ -307,16 +307,16 @@ func lostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
 
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
-func (s *Service) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
 	at := s.clock.Now()
 	if p.SettledAt != nil {
 		at = *p.SettledAt
 	}
-	paused, err := s.pausedAtTx(ctx, tx, sub.ID, at)
+	paused, err := s.reads.pausedAtTx(ctx, tx, sub.ID, at)
 	if err != nil || !paused {
 		return false, err
 	}
-	all, err := s.disputesOf(ctx, tx, sub)
+	all, err := s.disputes.disputesOf(ctx, tx, sub)
 	if err != nil || disputedPayment(all, p.Payment) {
 		return false, err
 	}

@@ -14,27 +14,27 @@ import (
 
 // appliers say what each kind of event does to the subscription it is about,
 // which is locked. The text is why it did nothing, "" when it did.
-var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error){
-	payments.PaymentWasSettled:    (*Service).applyPaymentTx,
-	payments.PaymentHasFailed:     (*Service).applyFailureTx,
-	payments.PaymentWasLost:       (*Service).applyLossTx,
-	payments.PaymentWasDeleted:    (*Service).applyDeletedTx,
-	payments.SubscriptionChanged:  (*Service).applyStatusTx,
-	payments.SubscriptionWasEnded: (*Service).applyEndTx,
+var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error){
+	payments.PaymentWasSettled:    (*Applier).applyPaymentTx,
+	payments.PaymentHasFailed:     (*Applier).applyFailureTx,
+	payments.PaymentWasLost:       (*Applier).applyLossTx,
+	payments.PaymentWasDeleted:    (*Applier).applyDeletedTx,
+	payments.SubscriptionChanged:  (*Applier).applyStatusTx,
+	payments.SubscriptionWasEnded: (*Applier).applyEndTx,
 
-	payments.PaymentWasRefunded: (*Service).applyRefundTx,
-	payments.RefundIsPending:    (*Service).applyRefundTx,
-	payments.RefundHasFailed:    (*Service).applyRefundTx,
-	payments.DisputeWasOpened:   (*Service).applyDisputeTx,
-	payments.DisputeWasClosed:   (*Service).applyDisputeTx,
+	payments.PaymentWasRefunded: (*Applier).applyRefundTx,
+	payments.RefundIsPending:    (*Applier).applyRefundTx,
+	payments.RefundHasFailed:    (*Applier).applyRefundTx,
+	payments.DisputeWasOpened:   (*Applier).applyDisputeTx,
+	payments.DisputeWasClosed:   (*Applier).applyDisputeTx,
 
-	payments.RecurrenceWasMoved: (*Service).applyNextDueTx,
-	payments.RecurrenceWasEnded: (*Service).applyEndTx,
+	payments.RecurrenceWasMoved: (*Applier).applyNextDueTx,
+	payments.RecurrenceWasEnded: (*Applier).applyEndTx,
 
-	payments.AuthorizationWasActivated: (*Service).applyAuthorizedTx,
-	payments.AuthorizationWasCancelled: (*Service).applyUnauthorizedTx,
-	payments.AuthorizationWasRefused:   (*Service).applyUnauthorizedTx,
-	payments.AuthorizationHasExpired:   (*Service).applyUnauthorizedTx,
+	payments.AuthorizationWasActivated: (*Applier).applyAuthorizedTx,
+	payments.AuthorizationWasCancelled: (*Applier).applyUnauthorizedTx,
+	payments.AuthorizationWasRefused:   (*Applier).applyUnauthorizedTx,
+	payments.AuthorizationHasExpired:   (*Applier).applyUnauthorizedTx,
 }
 
 // Words of results that changed nothing.
@@ -53,18 +53,18 @@ const (
 
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
-func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
 	if _, known := appliers[e.Kind]; !known || e.Purpose == payments.ForOrder {
 		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
 	}
-	found, err := s.locate(ctx, tx, e)
+	found, err := s.locator.locate(ctx, tx, e)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return payments.Result{Status: payments.ResultIgnored, Unclaimed: true}, nil
 	}
 	if err != nil {
 		return payments.Result{}, err
 	}
-	sub, err := s.lockTx(ctx, tx, found.CustomerID, found.ID)
+	sub, err := s.store.lockTx(ctx, tx, found.CustomerID, found.ID)
 	if err != nil {
 		return payments.Result{}, err
 	}
@@ -78,10 +78,10 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 			return payments.Result{}, err
 		}
 	}
-	if other, err := s.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
+	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
 		return payments.Result{Status: payments.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignoredOthers}, err
 	}
-	stray, err := s.strayTx(ctx, tx, sub, e)
+	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
 		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
@@ -90,7 +90,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	}
 	ignored := stray.reason
 	if ignored != "" {
-		err = s.listStrayTx(ctx, tx, sub, stray, e)
+		err = s.locator.listStrayTx(ctx, tx, sub, stray, e)
 	} else {
 		ignored, err = s.applyToTx(ctx, tx, &sub, e)
 	}
@@ -115,7 +115,7 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // applyToTx applies an event to the subscription that it was found to be of. What was
 // taken back was paid before, which may never be told, or when the gateway shows it no
 // more: a payment that the ledger lacks is booked first.
-func (s *Service) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error) {
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error) {
 	if paid, ok := paidBefore(e); ok {
 		if Status(sub.Status).Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, *paid.Payment)
@@ -129,7 +129,7 @@ func (s *Service) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments
 			return "", err
 		}
 	}
-	ignored, done, err := s.applyChargeTx(ctx, tx, sub, e)
+	ignored, done, err := s.charges.applyChargeTx(ctx, tx, sub, e)
 	if err != nil || done {
 		return ignored, err
 	}
@@ -156,14 +156,14 @@ func paidBefore(e payments.Event) (paid payments.Event, ok bool) {
 
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
-func (s *Service) bookGoneTx(ctx context.Context, tx pgx.Tx, sub row, p payments.Payment) error {
+func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub row, p payments.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
 	if err != nil || !first {
 		return err
 	}
-	return s.listUnappliedTx(ctx, tx, sub, payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
+	return s.settler.listUnappliedTx(ctx, tx, sub, payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
 }
 
 // heldByID reports whether a payment is held against an id that the gateway told here: a
@@ -175,21 +175,21 @@ func heldByID(sub row, e payments.Event) bool {
 
 // lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
 // locks whose it is by now.
-func (s *Service) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub row, e *payments.Event) (row, error) {
+func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub row, e *payments.Event) (row, error) {
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
 	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
 		return sub, err
 	}
 	e.Known = known
-	return s.lockTx(ctx, tx, known.CustomerID, known.LocalID)
+	return s.store.lockTx(ctx, tx, known.CustomerID, known.LocalID)
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
-	adopted, err := s.adoptTx(ctx, tx, sub, e)
+	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
 	}
@@ -205,12 +205,12 @@ func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !Status(sub.Status).Ended())
-	beside, err := s.isBesideTx(ctx, tx, *sub, e)
+	beside, err := s.settler.isBesideTx(ctx, tx, *sub, e)
 	if err != nil {
 		return "", err
 	}
 	asked := false
-	err = s.settlePaymentTx(ctx, tx, sub, payment{
+	err = s.settler.settlePaymentTx(ctx, tx, sub, payment{
 		Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), recurs: recurs,
 		first: isFirst(*sub, e), beside: beside, older: older, asked: &asked,
 	})
@@ -237,7 +237,7 @@ func isFirst(sub row, e payments.Event) bool {
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Service) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
 	status := Status(sub.Status)
 	if e.Payment.InvoiceID == "" || e.Payment.Amount == 0 || status != Active && status != Suspended {
 		return false, nil
@@ -250,7 +250,7 @@ func (s *Service) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub row, e paym
 }
 
 // bookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Service) bookTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+func (s *Locator) bookTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
 	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
 	})
@@ -274,11 +274,11 @@ func eventOf(e payments.Event) *string { return filled(e.ID) }
 // (finance-definitions, payment_success_rate). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Payment == nil || e.Payment.ID == "" {
 		return "no payment in the event", nil
 	}
-	if _, err := s.adoptTx(ctx, tx, sub, e); err != nil {
+	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
 	status := Status(sub.Status)
@@ -295,16 +295,16 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	switch {
 	case status.Ended():
 		return ignoredEnded, nil
-	case status == Pending && s.chargesFirstMonth(*sub) && e.SubscriptionID == "":
+	case status == Pending && s.calendar.chargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
-		_, err := s.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
+		_, err := s.store.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
 		return "", err
 	case stopped(*sub):
 		return "the recurrence was stopped: nothing is owed", nil
 	case waits(*sub) && e.Gateway == payments.GWA:
-		_, err := s.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
-		return "", errors.Join(err, s.endAtGatewayTx(ctx, tx, *sub))
+		_, err := s.store.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
+		return "", errors.Join(err, s.store.endAtGatewayTx(ctx, tx, *sub))
 	case e.FirstInvoice || status == Pending:
 		return "a first payment does not count as a failure in a row", nil
 	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
@@ -322,7 +322,7 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if e.Gateway == payments.GWA && e.Payment.DueDate != nil {
 		at = *e.Payment.DueDate
 	}
-	if moved, err := s.isMovedTx(ctx, tx, *sub, at); err != nil || moved {
+	if moved, err := s.reads.isMovedTx(ctx, tx, *sub, at); err != nil || moved {
 		return "an extension gives the time that it would pay: nothing is owed", err
 	}
 	if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
@@ -333,35 +333,35 @@ func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
-func (s *Service) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
-	d, found, err := s.debitOfTx(ctx, tx, *sub, e.Payment)
+func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
+	d, found, err := s.reads.debitOfTx(ctx, tx, *sub, e.Payment)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
 	}
-	begins := s.dayOf(d.Cycle)
+	begins := s.calendar.dayOf(d.Cycle)
 	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
 	if !early || Status(sub.Status) != Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
 		return nil
 	}
-	_, err = s.moveTx(ctx, tx, sub, change{action: PaymentFailsTooOften, source: sourceOf(e), event: eventOf(e)})
+	_, err = s.store.moveTx(ctx, tx, sub, change{action: PaymentFailsTooOften, source: sourceOf(e), event: eventOf(e)})
 	return err
 }
 
 // failTx counts a failed payment; the one that reaches the limit suspends.
-func (s *Service) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
+func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
 	if err != nil {
 		return err
 	}
-	d, debited, err := s.debitOfTx(ctx, tx, *sub, e.Payment)
+	d, debited, err := s.reads.debitOfTx(ctx, tx, *sub, e.Payment)
 	if err != nil {
 		return err
 	}
-	action, ahead := PaymentFails, debited && s.clock.Now().Before(s.dayOf(d.Cycle))
+	action, ahead := PaymentFails, debited && s.clock.Now().Before(s.calendar.dayOf(d.Cycle))
 	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
 		action = PaymentFailsTooOften
 	}
-	_, err = s.moveTx(ctx, tx, sub, change{action: action, source: sourceOf(e), event: eventOf(e), edit: func(r *row) {
+	_, err = s.store.moveTx(ctx, tx, sub, change{action: action, source: sourceOf(e), event: eventOf(e), edit: func(r *row) {
 		r.PaymentFailures++
 		if next != nil {
 			r.NextBillingDate = next
@@ -370,7 +370,7 @@ func (s *Service) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Ev
 	if err != nil {
 		return err
 	}
-	return s.dunTx(ctx, tx, *sub, failedPayment(e))
+	return s.dunning.dunTx(ctx, tx, *sub, failedPayment(e))
 }
 
 // failedPayment is the payment that an event says has failed: its own, or the
@@ -384,7 +384,7 @@ func failedPayment(e payments.Event) *payments.Payment {
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	switch {
 	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
@@ -393,26 +393,26 @@ func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e paymen
 	case e.Payment == nil || sub.PixPaymentID != nil && *sub.PixPaymentID != e.Payment.ID:
 		return "the subscription waits for another payment", nil
 	}
-	_, err := s.moveTx(ctx, tx, sub, change{
+	_, err := s.store.moveTx(ctx, tx, sub, change{
 		action: PixRunsOut, source: ByWebhook, event: &e.ID, edit: func(r *row) { learn(&r.PixPaymentID, e.Payment.ID) },
 	})
 	if err != nil {
 		return "", err
 	}
-	return "", s.endAtGatewayTx(ctx, tx, *sub)
+	return "", s.store.endAtGatewayTx(ctx, tx, *sub)
 }
 
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if Status(sub.Status).Ended() || e.Known != nil || stopped(*sub) {
 		return "no consequence", nil
 	}
-	if paused, err := s.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+	if paused, err := s.reads.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
 		return "collection is paused", err
 	}
-	if err := s.dropDebitTx(ctx, tx, *sub, e); err != nil {
+	if err := s.debits.dropDebitTx(ctx, tx, *sub, e); err != nil {
 		return "", err
 	}
 	moved, err := s.skipCycleTx(ctx, tx, sub, e)
@@ -424,7 +424,7 @@ func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Service) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	switch {
 	case Status(sub.Status).Ended():
 		return ignoredEnded, nil
@@ -437,20 +437,20 @@ func (s *Service) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return ignoredOlder, nil
 	}
-	return "", s.editTx(ctx, tx, sub, func(r *row) {
+	return "", s.store.editTx(ctx, tx, sub, func(r *row) {
 		noteEvent(r, e)
-		s.learnRemote(r, e.Subscription)
+		s.calendar.learnRemote(r, e.Subscription)
 	})
 }
 
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Service) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if Status(sub.Status).Ended() {
 		return ignoredEnded, nil
 	}
-	if echo, err := s.isEchoTx(ctx, tx, *sub, e); err != nil || echo {
+	if echo, err := s.reads.isEchoTx(ctx, tx, *sub, e); err != nil || echo {
 		return "collection is paused", err
 	}
 	switch {

@@ -17,7 +17,7 @@ import (
 // last also finds events that overtook our own commit, and those of a call whose
 // answer was none: whether the event fits the row is strayTx's to say. A payment that
 // the ledger has needs no looking: its row says what it was for.
-func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
 	if e.Known != nil {
 		if e.Known.Purpose != payments.ForSubscription {
 			return row{}, pgx.ErrNoRows
@@ -25,7 +25,7 @@ func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row,
 		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
 	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (row, error){
-		s.locateRemote, s.locateAuthorization, s.locateReference, s.locateCharge, s.locateOwnPix,
+		s.locateRemote, s.locateAuthorization, s.locateReference, s.charges.locateCharge, s.locateOwnPix,
 	} {
 		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -35,7 +35,7 @@ func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row,
 	return row{}, pgx.ErrNoRows
 }
 
-func (s *Service) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
 	if e.SubscriptionID == "" {
 		return row{}, pgx.ErrNoRows
 	}
@@ -45,7 +45,7 @@ func (s *Service) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event)
 	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
 }
 
-func (s *Service) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
 	if e.AuthorizationID != "" {
 		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -58,7 +58,7 @@ func (s *Service) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments
 	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
 }
 
-func (s *Service) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
 	if !objectid.Valid(e.Reference.String()) {
 		return row{}, pgx.ErrNoRows
 	}
@@ -67,7 +67,7 @@ func (s *Service) locateReference(ctx context.Context, tx pgx.Tx, e payments.Eve
 
 // locateOwnPix finds the subscription whose code a refund or a dispute of gateway B is
 // of, which names nothing but the payment.
-func (s *Service) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
 	id := ofPayment(e)
 	if id == "" {
 		return row{}, pgx.ErrNoRows
@@ -100,7 +100,7 @@ func ofPayment(e payments.Event) string {
 // repeatOthersTx reports whether an event names the subscription with a payment that the
 // ledger has for something else: it pays that alone, whoever tells it. One that was made
 // another row's of the customer (/extend) learns what the gateway says of it since.
-func (s *Service) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
 		return false, nil
 	}
@@ -128,7 +128,7 @@ type stray struct {
 
 // strayTx holds the event's ids against the row's. An id that contradicts is not
 // believed, and never written over the row's own.
-func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (stray, error) {
+func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (stray, error) {
 	if e.Known != nil {
 		return stray{}, nil
 	}
@@ -163,7 +163,7 @@ func (s *Service) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Ev
 }
 
 // takenTx: the row lacks an id that the event tells. Another row has it already.
-func (*Service) takenTx(_ row, err error) (stray, error) {
+func (*Locator) takenTx(_ row, err error) (stray, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return stray{}, nil
 	}
@@ -171,7 +171,7 @@ func (*Service) takenTx(_ row, err error) (stray, error) {
 }
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
-func (s *Service) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray, e payments.Event) error {
+func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray, e payments.Event) error {
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.Payment.Amount == 0 {
 		return nil
 	}
@@ -194,11 +194,11 @@ func (s *Service) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
-func (s *Service) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (adopted bool, err error) {
+func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (adopted bool, err error) {
 	if e.SubscriptionID == "" || remoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.editTx(ctx, tx, sub, func(r *row) {
+	err = s.store.editTx(ctx, tx, sub, func(r *row) {
 		if e.Gateway == payments.GWA {
 			learn(&r.GwaSubscriptionID, e.SubscriptionID)
 		} else {

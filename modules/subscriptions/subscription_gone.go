@@ -19,20 +19,20 @@ var errMissingOnce = errors.New("subscriptions: the gateway does not find it; lo
 func goneRef(sub row) intent.Ref { return intent.Ref{Kind: intent.SubscriptionGone, Subject: sub.ID} }
 
 // readRunning reads the recurrence of a live subscription that was there once.
-func (s *Service) readRunning(ctx context.Context, gateway payments.Gateway, sub row) (payments.RemoteSubscription, error) {
+func (s *Calls) readRunning(ctx context.Context, gateway payments.Gateway, sub row) (payments.RemoteSubscription, error) {
 	remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
 	return remote, s.foundOnce(ctx, sub, err)
 }
 
 // readAuthorization reads the automatic PIX of a live subscription.
-func (s *Service) readAuthorization(ctx context.Context, gateway payments.Gateway, sub row) (payments.PixAuthorization, error) {
+func (s *Calls) readAuthorization(ctx context.Context, gateway payments.Gateway, sub row) (payments.PixAuthorization, error) {
 	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
 	return auth, s.foundOnce(ctx, sub, err)
 }
 
 // foundOnce judges the error of a read of something that was there once, and counts
 // it: what is missing is errMissingOnce, and an intent has it looked at again.
-func (s *Service) foundOnce(ctx context.Context, sub row, read error) error {
+func (s *Calls) foundOnce(ctx context.Context, sub row, read error) error {
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	missing := errors.Is(read, payments.ErrGatewayMissing)
 	if read != nil && !missing {
@@ -58,9 +58,9 @@ func (s *Service) foundOnce(ctx context.Context, sub row, read error) error {
 
 // missedOnce opens the intent of a live subscription that is missing; first is false
 // when it is open already.
-func (s *Service) missedOnce(ctx context.Context, sub row) (first bool, err error) {
+func (s *Calls) missedOnce(ctx context.Context, sub row) (first bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status).Ended() {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *Service) missedOnce(ctx context.Context, sub row) (first bool, err erro
 
 // lookForGone looks again for what its gateway did not find. Missing a second time, an
 // hour later and while the gateway is not suspect, it has ended.
-func (s *Service) lookForGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Calls) lookForGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil {
@@ -109,9 +109,9 @@ func (s *Service) lookForGone(ctx context.Context, l *intent.Look) (intent.Answe
 
 // endGone ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
-func (s *Service) endGone(ctx context.Context, sub row) error {
+func (s *Calls) endGone(ctx context.Context, sub row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -120,11 +120,11 @@ func (s *Service) endGone(ctx context.Context, sub row) error {
 		}
 		now := s.clock.Now()
 		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
-			return s.editTx(ctx, tx, &locked, s.endedThere)
+			return s.store.editTx(ctx, tx, &locked, s.calendar.endedThere)
 		}
-		if _, err := s.moveTx(ctx, tx, &locked, change{action: GoneAtGateway, source: ByRecovery}); err != nil {
+		if _, err := s.store.moveTx(ctx, tx, &locked, change{action: GoneAtGateway, source: ByRecovery}); err != nil {
 			return err
 		}
-		return s.endAtGatewayTx(ctx, tx, locked)
+		return s.store.endAtGatewayTx(ctx, tx, locked)
 	})
 }

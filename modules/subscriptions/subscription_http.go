@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
-	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -58,14 +57,12 @@ func shown(r row) subscriptionDoc {
 
 type envelope = httpapi.EnvelopeOutput[subscriptionDoc]
 
-type handlers struct {
-	service *Service
-	all     *collection.Resource // of the admin routes
-	only    payments.GatewayName // the gateway of the admin routes of one, else ""
-}
+type checkoutHandlers struct{ service *Checkout }
 
-func (h handlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
-	sub, err := h.service.current(ctx, httpapi.CallerOf(ctx).ID)
+func (s *Checkout) handlers() checkoutHandlers { return checkoutHandlers{service: s} }
+
+func (h ownHandlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
+	sub, err := h.service.reads.current(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +80,7 @@ type gwbInfo struct {
 	PaymentFailed bool    `json:"payment_failed,omitempty"`
 }
 
-func (h handlers) readGWB(ctx context.Context, _ *struct{}) (*envelope, error) {
+func (h ownHandlers) readGWB(ctx context.Context, _ *struct{}) (*envelope, error) {
 	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -110,7 +107,7 @@ type subscribeGWBInput struct {
 	}
 }
 
-func (h handlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*envelope, error) {
+func (h checkoutHandlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*envelope, error) {
 	token, err := in.Body.PaymentMethodID.Read()
 	if err != nil {
 		return nil, err
@@ -158,7 +155,7 @@ type gwaInfo struct {
 	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
 }
 
-func (h handlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*envelope, error) {
+func (h checkoutHandlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*envelope, error) {
 	card, err := in.Body.CreditCard.Read()
 	if err != nil {
 		return nil, err
@@ -185,6 +182,6 @@ func cardGWAEnvelope(ctx context.Context, out cardOutcome) *envelope {
 
 // subscribe always refuses: the gateways have routes of their own
 // (specification, Versioning 4).
-func (handlers) subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
+func (checkoutHandlers) subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
 	return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
 }

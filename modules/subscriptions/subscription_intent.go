@@ -46,7 +46,7 @@ type wish struct {
 
 // callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
 // discounted first month is charged at gateway A before the recurrence is made.
-func (s *Service) callTimeOf(w wish) time.Duration {
+func (s *Checkout) callTimeOf(w wish) time.Duration {
 	if w.renews != nil || w.first != nil && w.method == payments.MethodCard && w.gateway.Name() == payments.GWA {
 		return 2 * s.intents.CallTime()
 	}
@@ -54,9 +54,9 @@ func (s *Service) callTimeOf(w wish) time.Duration {
 }
 
 // prepare checks everything that can be checked without the gateway.
-func (s *Service) prepare(ctx context.Context, customerID objectid.ID, name payments.GatewayName, planID string) (wish, error) {
+func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name payments.GatewayName, planID string) (wish, error) {
 	var w wish
-	plan, err := s.sellablePlan(ctx, planID)
+	plan, err := s.plans.sellablePlan(ctx, planID)
 	if err != nil {
 		return w, err
 	}
@@ -76,7 +76,7 @@ func (s *Service) prepare(ctx context.Context, customerID objectid.ID, name paym
 
 // admit makes room if a pending subscription may be replaced, and sees to it that
 // the gateway knows the payer.
-func (s *Service) admit(ctx context.Context, w *wish) (err error) {
+func (s *Checkout) admit(ctx context.Context, w *wish) (err error) {
 	if w.renews == nil {
 		if err := s.makeRoom(ctx, w.customer.ID); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Service) admit(ctx context.Context, w *wish) (err error) {
 
 // payerAt makes the customer known to the gateway and keeps his id there. Making
 // him twice moves no money.
-func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer) (payments.Payer, error) {
+func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer) (payments.Payer, error) {
 	p := payerOf(c, gateway.Name())
 	if p.GatewayID != "" {
 		return p, nil
@@ -104,7 +104,7 @@ func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accou
 // intend commits the row that stands for the wish, before the gateway is asked
 // (open-shapes, Card money moves once). A client who goes away meanwhile does not
 // stop it half-way: the call follows what is committed.
-func (s *Service) intend(ctx context.Context, w wish) (row, error) {
+func (s *Checkout) intend(ctx context.Context, w wish) (row, error) {
 	ctx = context.WithoutCancel(ctx)
 	var sub row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -118,7 +118,7 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 		if sub, err = s.insertTx(ctx, tx, w); err != nil {
 			return err
 		}
-		if err := s.openIntentTx(ctx, tx, sub, s.callTimeOf(w)); err != nil {
+		if err := s.recovery.openIntentTx(ctx, tx, sub, s.callTimeOf(w)); err != nil {
 			return err
 		}
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, sub.ID)
@@ -140,7 +140,7 @@ func (s *Service) intend(ctx context.Context, w wish) (row, error) {
 // renewed, and that this stands as it was read. It goes on until the gateway took the
 // new card, when it is active; one that is pending gives no access and ends here, and
 // by job at its gateway.
-func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
+func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	live, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.renewsStillTx(ctx, tx, w)
@@ -154,17 +154,17 @@ func (s *Service) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	if Status(live.Status) != Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
-	moved, err := s.moveTx(ctx, tx, &live, change{action: Replaced, source: ByCustomer, actor: &w.customer.ID})
+	moved, err := s.store.moveTx(ctx, tx, &live, change{action: Replaced, source: ByCustomer, actor: &w.customer.ID})
 	if err != nil {
 		return err
 	}
 	if !moved {
 		return s.conflictWith(ctx, tx, live)
 	}
-	return s.endAtGatewayTx(ctx, tx, live)
+	return s.store.endAtGatewayTx(ctx, tx, live)
 }
 
-func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) {
+func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) {
 	now := s.clock.Now()
 	recoverAt := now.Add(adoptAfter)
 	id := objectid.At(now)
@@ -189,7 +189,7 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == payments.MethodCard {
-		first := s.firstDue(row{
+		first := s.calendar.firstDue(row{
 			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
 			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
 		})
@@ -208,7 +208,7 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 	if err != nil {
 		return row{}, err
 	}
-	if err := s.scheduleTx(ctx, tx, sub); err != nil {
+	if err := s.store.scheduleTx(ctx, tx, sub); err != nil {
 		return row{}, err
 	}
 	if w.promoCode != "" {
@@ -220,13 +220,13 @@ func (s *Service) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) 
 	if w.renews != nil {
 		reason = reasons[Renew]
 	}
-	return sub, s.recordMoveTx(ctx, tx, sub, None, reason, change{source: BySubscribe, actor: &sub.CustomerID})
+	return sub, s.store.recordMoveTx(ctx, tx, sub, None, reason, change{source: BySubscribe, actor: &sub.CustomerID})
 }
 
 // makeRoom ends a pending subscription that a new one may replace: at the
 // gateway first, so that no money can move for it afterwards. Anything else that
 // is live is a conflict (open-shapes, One current subscription).
-func (s *Service) makeRoom(ctx context.Context, customerID objectid.ID) error {
+func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 	live, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -238,7 +238,7 @@ func (s *Service) makeRoom(ctx context.Context, customerID objectid.ID) error {
 		return s.conflictWith(ctx, s.pool, live)
 	}
 	if live.PaymentMethod == string(payments.MethodPix) {
-		err = s.dropPix(ctx, live, Replaced, BySubscribe)
+		err = s.recovery.dropPix(ctx, live, Replaced, BySubscribe)
 	} else {
 		err = s.dropPendingCard(ctx, live)
 	}
@@ -251,7 +251,7 @@ func (s *Service) makeRoom(ctx context.Context, customerID objectid.ID) error {
 // replaceable: a PIX that waits too long, or a card of gateway B whose payment
 // was begun and not finished. While the gateway is being asked, nobody knows
 // what there is to replace.
-func (s *Service) replaceable(sub row) bool {
+func (s *Checkout) replaceable(sub row) bool {
 	if Status(sub.Status) != Pending || sub.IntentOpen {
 		return false
 	}
@@ -263,7 +263,7 @@ func (s *Service) replaceable(sub row) bool {
 
 // dropPendingCard ends a pending card subscription of gateway B. One that turns
 // out to be paid is settled instead; the caller finds it live.
-func (s *Service) dropPendingCard(ctx context.Context, sub row) error {
+func (s *Checkout) dropPendingCard(ctx context.Context, sub row) error {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return err
@@ -273,52 +273,52 @@ func (s *Service) dropPendingCard(ctx context.Context, sub row) error {
 		return err
 	}
 	if err == nil && running(remote.Status) {
-		_, err = s.settle(ctx, sub, answer{source: ByLiveRead, remote: &remote})
+		_, err = s.settler.settle(ctx, sub, answer{source: ByLiveRead, remote: &remote})
 		return err
 	}
 	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
-		return s.endLater(ctx, sub, BySubscribe, err)
+		return s.recovery.endLater(ctx, sub, BySubscribe, err)
 	}
-	return s.end(ctx, sub, Replaced, BySubscribe)
+	return s.recovery.end(ctx, sub, Replaced, BySubscribe)
 }
 
 // endLater ends here what is replaced while its gateway does not confirm that it has ended
 // there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
 // it all the same is given back, as late money.
-func (s *Service) endLater(ctx context.Context, sub row, source Source, cause error) error {
+func (s *Recovery) endLater(ctx context.Context, sub row, source Source, cause error) error {
 	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {
 			return err
 		}
-		if _, err := s.moveTx(ctx, tx, &locked, change{action: Replaced, source: source}); err != nil {
+		if _, err := s.store.moveTx(ctx, tx, &locked, change{action: Replaced, source: source}); err != nil {
 			return err
 		}
-		return s.endAtGatewayTx(ctx, tx, locked)
+		return s.store.endAtGatewayTx(ctx, tx, locked)
 	})
 }
 
 // end moves a subscription in its own transaction; one that has moved meanwhile
 // is left alone.
-func (s *Service) end(ctx context.Context, sub row, by Action, source Source) error {
+func (s *Recovery) end(ctx context.Context, sub row, by Action, source Source) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if locked.Status != sub.Status {
 			return nil
 		}
-		_, err = s.moveTx(ctx, tx, &locked, change{action: by, source: source})
+		_, err = s.store.moveTx(ctx, tx, &locked, change{action: by, source: source})
 		return err
 	})
 }
 
 // conflictWith words why the live subscription is in the way; while its gateway is
 // being asked, since when, and when it is asked next.
-func (s *Service) conflictWith(ctx context.Context, db postgres.DB, live row) error {
+func (s *Checkout) conflictWith(ctx context.Context, db postgres.DB, live row) error {
 	if live.IntentOpen && Status(live.Status) == Pending {
 		i, open, err := s.intents.OpenOf(ctx, db, live.ID)
 		if err != nil {

@@ -63,19 +63,19 @@ const stopSilence = 15 * time.Minute
 // Expire ends a subscription whose expires_at is reached; one that was extended
 // meanwhile, or has ended, is left alone. Where a recurrence goes on after an
 // extension, that is no end, and is taken away shortly before.
-func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
+func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, id)
 		now := s.clock.Now()
 		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(handOver)) {
 			return err
 		}
-		if goesOn, err := s.goesOnTx(ctx, tx, locked); err != nil || goesOn {
-			return errors.Join(err, s.editTx(ctx, tx, &locked, func(r *row) { r.ExpiresAt = nil }))
+		if goesOn, err := s.reads.goesOnTx(ctx, tx, locked); err != nil || goesOn {
+			return errors.Join(err, s.store.editTx(ctx, tx, &locked, func(r *row) { r.ExpiresAt = nil }))
 		}
 		if locked.ExpiresAt.After(now) {
 			return nil
@@ -84,36 +84,36 @@ func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
 		if locked.CancelAtPeriodEnd && remoteID(locked) != "" {
 			action = CustomerCancels // as the gateway's own event says, whichever comes first
 		}
-		if _, err := s.moveTx(ctx, tx, &locked, change{action: action, source: ByJob}); err != nil {
+		if _, err := s.store.moveTx(ctx, tx, &locked, change{action: action, source: ByJob}); err != nil {
 			return err
 		}
-		return s.endAtGatewayTx(ctx, tx, locked)
+		return s.store.endAtGatewayTx(ctx, tx, locked)
 	})
 }
 
 // DropPix gives up a PIX that nobody paid before its code ran out or the wait was
 // over; it cancels the payment at the gateway first. When that fails the looks repeat it.
-func (s *Service) DropPix(ctx context.Context, id objectid.ID) error {
-	return s.ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
+func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
+	return s.calls.ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
 }
 
-func (s *Service) pixRunsOut(sub row) bool {
+func (s *Recovery) pixRunsOut(sub row) bool {
 	waits := Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix) && !sub.IntentOpen
-	return waits && !s.pixDue(sub).After(s.clock.Now())
+	return waits && !s.calendar.pixDue(sub).After(s.clock.Now())
 }
 
-func (s *Service) dropUnpaid(ctx context.Context, sub row) error {
+func (s *Recovery) dropUnpaid(ctx context.Context, sub row) error {
 	return s.dropPix(ctx, sub, PixRunsOut, ByJob)
 }
 
 // EndAtGateway cancels at the gateway a subscription that has ended here, so that
 // it charges nobody. When that fails the looks repeat it.
-func (s *Service) EndAtGateway(ctx context.Context, id objectid.ID) error {
+func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
 	return s.ends(ctx, id, runsThere, s.endThere)
 }
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
-func (s *Service) ConfirmEnd(ctx context.Context, id objectid.ID) error {
+func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil || !runsThere(sub) {
 		return err
@@ -141,7 +141,7 @@ func runsThere(sub row) bool {
 	return Status(sub.Status).Ended() && knownAtGateway(sub) && sub.GatewayEndedAt == nil
 }
 
-func (s *Service) endThere(ctx context.Context, sub row) error {
+func (s *Calls) endThere(ctx context.Context, sub row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
@@ -149,20 +149,20 @@ func (s *Service) endThere(ctx context.Context, sub row) error {
 }
 
 // noteEnded notes that the gateway has confirmed the end of what has ended here.
-func (s *Service) noteEnded(ctx context.Context, sub row) error {
+func (s *Calls) noteEnded(ctx context.Context, sub row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !Status(locked.Status).Ended() {
 			return err
 		}
 		now := s.clock.Now()
-		return s.editTx(ctx, tx, &locked, func(r *row) { r.GatewayEndedAt = &now })
+		return s.store.editTx(ctx, tx, &locked, func(r *row) { r.GatewayEndedAt = &now })
 	})
 }
 
 // ends has something of a subscription end at its gateway, where it is to. Repeating it
 // is harmless, and the looks do so when it fails.
-func (s *Service) ends(ctx context.Context, id objectid.ID, due func(row) bool, end func(context.Context, row) error) error {
+func (s *Calls) ends(ctx context.Context, id objectid.ID, due func(row) bool, end func(context.Context, row) error) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil || !due(sub) {
 		return err
@@ -172,15 +172,15 @@ func (s *Service) ends(ctx context.Context, id objectid.ID, due func(row) bool, 
 }
 
 // lookAtEnd ends at the gateway whatever of a subscription is to end there.
-func (s *Service) lookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Recovery) lookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	switch {
 	case err != nil:
 	case runsThere(sub):
-		err = s.endThere(ctx, sub)
+		err = s.calls.endThere(ctx, sub)
 	case stops(sub):
-		err = s.stopThere(ctx, sub)
+		err = s.calls.stopThere(ctx, sub)
 	case s.pixRunsOut(sub):
 		err = s.dropUnpaid(ctx, sub)
 	}
@@ -189,7 +189,7 @@ func (s *Service) lookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer,
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,
 // authorization, a code that could be paid. What is gone is no error.
-func (s *Service) stopRemote(ctx context.Context, sub row) error {
+func (s *Calls) stopRemote(ctx context.Context, sub row) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
@@ -222,33 +222,33 @@ func (s *Service) Sweep(ctx context.Context) error {
 		}
 	}
 	expirations, err := s.db.ListDueExpirations(ctx, s.pool, subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(handOver))})
-	each(expirations, err, s.Expire)
+	each(expirations, err, s.recovery.Expire)
 	open, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
-	each(open, err, s.adopt)
-	debits, err := s.db.ListDueDebits(ctx, s.pool, s.dueDebitParams(now))
-	each(debits, err, s.Debit)
-	pix, err := s.db.ListDuePix(ctx, s.pool, s.duePixParams(now))
-	each(pix, err, s.DropPix)
+	each(open, err, s.recovery.adopt)
+	debits, err := s.db.ListDueDebits(ctx, s.pool, s.calendar.dueDebitParams(now))
+	each(debits, err, s.debits.Debit)
+	pix, err := s.db.ListDuePix(ctx, s.pool, s.calendar.duePixParams(now))
+	each(pix, err, s.recovery.DropPix)
 	stops, err := s.db.ListDueStops(ctx, s.pool, now.Add(-stopSilence))
-	each(stops, err, s.StopRecurrence)
-	failed = errors.Join(failed, s.lookAtPeriodEnds(ctx, now))
+	each(stops, err, s.calls.StopRecurrence)
+	failed = errors.Join(failed, s.reconciler.lookAtPeriodEnds(ctx, now))
 	disputed, err := s.db.ListDisputedSuspended(ctx, s.pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range disputed {
-		failed = errors.Join(failed, s.followDisputes(ctx, sub))
+		failed = errors.Join(failed, s.disputes.followDisputes(ctx, sub))
 	}
 	unheld, err := s.db.ListUnheld(ctx, s.pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range unheld {
-		failed = errors.Join(failed, s.holdUnheld(ctx, sub))
+		failed = errors.Join(failed, s.disputes.holdUnheld(ctx, sub))
 	}
 	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
-	each(pauses, err, s.sweepPause)
+	each(pauses, err, s.pauses.sweepPause)
 	extended, err := s.db.ListDueChargeMoves(ctx, s.pool, now)
-	each(extended, err, s.sweepChargeMove)
+	each(extended, err, s.extensions.sweepChargeMove)
 	charges, err := s.db.ListDueRenewalCharges(ctx, s.pool, &now)
-	each(charges, err, s.TendRenewalCharge)
+	each(charges, err, s.charges.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
-	each(moves, err, s.sweepPlanMove)
-	return errors.Join(failed, s.retryDue(ctx, now), s.mailDueDunning(ctx, now), s.EndStrays(ctx))
+	each(moves, err, s.plans.sweepPlanMove)
+	return errors.Join(failed, s.retries.retryDue(ctx, now), s.dunning.mailDueDunning(ctx, now), s.strays.EndStrays(ctx))
 }

@@ -32,13 +32,13 @@ func (recoverArgs) Kind() string { return "subscriptions_recover" }
 const adoptAfter = 10 * time.Minute
 
 // openIntentTx opens the intent of a row whose call follows the commit.
-func (s *Service) openIntentTx(ctx context.Context, tx pgx.Tx, sub row, callTime time.Duration) error {
+func (s *Recovery) openIntentTx(ctx context.Context, tx pgx.Tx, sub row, callTime time.Duration) error {
 	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime})
 }
 
 // notKnown notes that a call ended without an answer that says what it did. The row
 // stays as it is; the looks find out.
-func (s *Service) notKnown(ctx context.Context, sub row, cause error) {
+func (s *Recovery) notKnown(ctx context.Context, sub row, cause error) {
 	s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
 	if err := s.intents.NotKnown(ctx, intentOf(sub.ID), cause); err != nil {
@@ -47,13 +47,13 @@ func (s *Service) notKnown(ctx context.Context, sub row, cause error) {
 }
 
 // waitsForGateway notes that the gateway took the call on and decides later.
-func (s *Service) waitsForGateway(ctx context.Context, sub row) error {
+func (s *Recovery) waitsForGateway(ctx context.Context, sub row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.WaitTx(ctx, tx, intentOf(sub.ID)) })
 }
 
 // Recover looks at an open intent at once. One that is not open is left alone, and so
 // is one whose call may still be under way.
-func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
+func (s *Recovery) Recover(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil || !sub.IntentOpen {
 		return err
@@ -65,7 +65,7 @@ func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
 }
 
 // adopt opens the intent that a row of the release before lacks.
-func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
+func (s *Recovery) adopt(ctx context.Context, id objectid.ID) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, intentOf(id)); err != nil || open {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, id)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, id)
 		if err != nil || !locked.IntentOpen {
 			return err
 		}
@@ -89,7 +89,7 @@ func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
 
 // look asks the gateway about an open intent and finishes or cancels it (open-shapes,
 // Card money moves once). Card data are gone by then, so nothing is charged anew.
-func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Recovery) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil {
 		return 0, err
@@ -104,7 +104,7 @@ func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, erro
 	if a.nothing && !l.Proved {
 		return intent.NotThere, nil
 	}
-	if sub, err = s.settle(ctx, sub, a); err != nil {
+	if sub, err = s.settler.settle(ctx, sub, a); err != nil {
 		return 0, err
 	}
 	switch {
@@ -117,7 +117,7 @@ func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, erro
 }
 
 // ask looks at the gateway for what the intent's call may have made.
-func (s *Service) ask(ctx context.Context, sub row, l *intent.Look) (answer, error) {
+func (s *Recovery) ask(ctx context.Context, sub row, l *intent.Look) (answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return answer{}, err
@@ -126,19 +126,19 @@ func (s *Service) ask(ctx context.Context, sub row, l *intent.Look) (answer, err
 	if err != nil {
 		return answer{}, fmt.Errorf("read plan: %w", err)
 	}
-	payer := s.payerOfRow(ctx, sub)
+	payer := s.reads.payerOfRow(ctx, sub)
 	if sub.PixAutomatic {
-		auth, ok, err := gateway.FindPixAuthorization(ctx, s.authorizationOf(sub, plan, payer))
+		auth, ok, err := gateway.FindPixAuthorization(ctx, s.calendar.authorizationOf(sub, plan, payer))
 		return answer{source: ByRecovery, auth: &auth, nothing: !ok}, err
 	}
-	if s.chargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
+	if s.calendar.chargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
 		return s.askFirstMonth(ctx, gateway, sub, plan, payer, l)
 	}
 	if sub.PaymentMethod == string(payments.MethodPix) {
-		charge, ok, err := gateway.FindPix(ctx, s.pixTermsOf(sub, plan, payer))
+		charge, ok, err := gateway.FindPix(ctx, s.calendar.pixTermsOf(sub, plan, payer))
 		return answer{source: ByRecovery, pix: &charge, nothing: !ok}, err
 	}
-	remote, ok, err := gateway.FindSubscription(ctx, s.termsOf(sub, plan, payer))
+	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.termsOf(sub, plan, payer))
 	if err != nil || !ok {
 		return answer{source: ByRecovery, nothing: true}, err
 	}
@@ -160,7 +160,7 @@ func readRemote(source Source, remote *payments.RemoteSubscription) answer {
 
 // payerOfRow is the payer as the row knows him; his data are only asked for
 // where they still are.
-func (s *Service) payerOfRow(ctx context.Context, sub row) payments.Payer {
+func (s *Reads) payerOfRow(ctx context.Context, sub row) payments.Payer {
 	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
 	if err != nil {
 		customer = accounts.Customer{ID: sub.CustomerID}

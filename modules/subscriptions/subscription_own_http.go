@@ -10,6 +10,10 @@ import (
 	"marquee/platform/objectid"
 )
 
+type ownHandlers struct{ service *Own }
+
+func (s *Own) handlers() ownHandlers { return ownHandlers{service: s} }
+
 type messageInfo struct {
 	Message string `json:"message"`
 }
@@ -34,7 +38,7 @@ func (*cancelInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (h handlers) cancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
+func (h ownHandlers) cancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
 	sub, message, err := h.cancelOwn(ctx, in, "")
 	if err != nil {
 		return nil, err
@@ -44,7 +48,7 @@ func (h handlers) cancelMine(ctx context.Context, in *cancelInput) (*httpapi.Out
 
 // cancelOwn ends the caller's subscription now, or with its paid time; the text tells
 // which, and what paid time was thrown away.
-func (h handlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (row, string, error) {
+func (h ownHandlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (row, string, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	if in.At != "" {
 		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
@@ -55,9 +59,9 @@ func (h handlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.
 }
 
 // endMessage says how a subscription that was cancelled ends.
-func (s *Service) endMessage(sub row) string {
+func (s *Own) endMessage(sub row) string {
 	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && Status(sub.Status) == Active {
-		return "The subscription ends with the paid period, on " + s.day(*sub.ExpiresAt) + "."
+		return "The subscription ends with the paid period, on " + s.calendar.day(*sub.ExpiresAt) + "."
 	}
 	return statusMessages[Status(sub.Status)]
 }
@@ -90,7 +94,7 @@ type renewedDoc struct {
 	StartedAt     *httpapi.Time `json:"started_at" nullable:"true"`
 }
 
-func (h handlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
+func (h ownHandlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
 	out, err := h.service.renew(ctx, httpapi.CallerOf(ctx).ID, renewal{
 		card: in.Body.CreditCard, holder: in.Body.Holder, token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx),
 	})
@@ -115,7 +119,7 @@ func renewedOutput(out cardOutcome) (*httpapi.Output[renewedBody], error) {
 	return httpapi.OK(body)
 }
 
-func (h handlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
+func (h ownHandlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
 	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
 	if err != nil {
 		return nil, err
@@ -127,7 +131,7 @@ func (h handlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
 	return httpapi.One(ctx, doc, messageInfo{statusMessages[Status(sub.Status)]}), nil
 }
 
-func (h handlers) cancelGWA(ctx context.Context, in *cancelInput) (*envelope, error) {
+func (h ownHandlers) cancelGWA(ctx context.Context, in *cancelInput) (*envelope, error) {
 	sub, message, err := h.cancelOwn(ctx, in, payments.GWA)
 	if err != nil {
 		return nil, err
@@ -137,7 +141,7 @@ func (h handlers) cancelGWA(ctx context.Context, in *cancelInput) (*envelope, er
 
 // cancelGWB ends the subscription with its paid time, as the specification says of
 // this route, and at once what gives no access.
-func (h handlers) cancelGWB(ctx context.Context, in *cancelInput) (*envelope, error) {
+func (h ownHandlers) cancelGWB(ctx context.Context, in *cancelInput) (*envelope, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	sub, err := h.service.currentAt(ctx, customer, payments.GWB)
 	if err != nil {
@@ -163,7 +167,7 @@ type cardGWAInput struct {
 	}
 }
 
-func (h handlers) changeCardGWA(ctx context.Context, in *cardGWAInput) (*envelope, error) {
+func (h ownHandlers) changeCardGWA(ctx context.Context, in *cardGWAInput) (*envelope, error) {
 	r := renewal{card: in.Body.CreditCard, holder: in.Body.Holder, remoteIP: httpapi.ClientIP(ctx)}
 	return h.changeCard(ctx, payments.GWA, r)
 }
@@ -174,11 +178,11 @@ type cardGWBInput struct {
 	}
 }
 
-func (h handlers) changeCardGWB(ctx context.Context, in *cardGWBInput) (*envelope, error) {
+func (h ownHandlers) changeCardGWB(ctx context.Context, in *cardGWBInput) (*envelope, error) {
 	return h.changeCard(ctx, payments.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
 }
 
-func (h handlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*envelope, error) {
+func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*envelope, error) {
 	card, err := r.instrument(name)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func (stopArgs) Kind() string { return "subscriptions_stop_recurrence" }
 // when no paid time lies ahead. A card whose last charge failed has none: the failed
 // charge is that of the present period. The debit of an automatic PIX may fail before its
 // period begins (debitedUntil).
-func (s *Service) paidUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
+func (s *Reads) paidUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
 	end := sub.ExpiresAt
 	switch {
 	case end != nil:
@@ -56,8 +56,8 @@ func (s *Service) paidUntil(ctx context.Context, db postgres.DB, sub row) (*time
 // firstUnpaid is the due date after that of the newest payment of a card at gateway
 // A, or the one to which an extension has moved it. Its next_billing_date is no measure: the gateway makes charges up to 40 days
 // ahead, and tells the date after the one that it has made.
-func (s *Service) firstUnpaid(ctx context.Context, db postgres.DB, sub row) (time.Time, error) {
-	due, err := s.afterLastPayment(ctx, db, sub)
+func (s *Reads) firstUnpaid(ctx context.Context, db postgres.DB, sub row) (time.Time, error) {
+	due, err := s.calendar.afterLastPayment(ctx, db, sub)
 	if err != nil {
 		return due, err
 	}
@@ -68,7 +68,7 @@ func (s *Service) firstUnpaid(ctx context.Context, db postgres.DB, sub row) (tim
 	return latestOf(due, &extended.ToAt), err
 }
 
-func (s *Service) afterLastPayment(ctx context.Context, db postgres.DB, sub row) (time.Time, error) {
+func (s *Calendar) afterLastPayment(ctx context.Context, db postgres.DB, sub row) (time.Time, error) {
 	first := s.firstDue(sub).UTC()
 	paid, err := s.payments.PaymentsOf(ctx, db, payments.ForSubscription, sub.ID)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Service) afterLastPayment(ctx context.Context, db postgres.DB, sub row)
 }
 
 // cycleStart is the last day, not after t, on which a period of the row begins.
-func (s *Service) cycleStart(t time.Time, sub row) time.Time {
+func (s *Calendar) cycleStart(t time.Time, sub row) time.Time {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	if sub.AnchorDay == nil {
 		return startOfDay(t, s.cfg.Zone)
@@ -111,15 +111,15 @@ func earlierOf(t, other time.Time) time.Time {
 // gateway tells of the deleting changes nothing, and a job in the same commit deletes.
 // 409 when nothing is paid; with anyPeriod not while gateway B has a period, paid or
 // not, that can end.
-func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only payments.GatewayName, anyPeriod bool) (row, error) {
+func (s *Own) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only payments.GatewayName, anyPeriod bool) (row, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return row{}, err
 	}
 	if sub.IntentOpen {
-		return row{}, s.conflictWith(ctx, s.pool, Pending.standIn(sub))
+		return row{}, s.checkout.conflictWith(ctx, s.pool, Pending.standIn(sub))
 	}
-	end, err := s.paidUntil(ctx, s.pool, sub)
+	end, err := s.reads.paidUntil(ctx, s.pool, sub)
 	if err != nil {
 		return row{}, err
 	}
@@ -132,30 +132,30 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 	var told *time.Time
 	before := sub
 	if sub.GwbSubscriptionID != nil && !endsThere(sub) { // also where the row says so already: a resumption may be under way
-		told, err = s.setPeriodEnd(ctx, sub, true)
+		told, err = s.calls.setPeriodEnd(ctx, sub, true)
 		if errors.Is(err, payments.ErrGatewayMissing) { // what is not there charges nobody
-			err = s.provedMissing(ctx, sub, err)
+			err = s.calls.provedMissing(ctx, sub, err)
 		}
 		if err != nil {
 			return row{}, s.payments.Refused(ctx, "cancel at period end", err)
 		}
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err = s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		sub, err = s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(sub.Status).Ended() && told != nil { // the gateway's event was faster
 			return err
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
-			return s.noteToldTx(ctx, tx, &sub, before, told != nil)
+			return s.reconciler.noteToldTx(ctx, tx, &sub, before, told != nil)
 		}
-		end, err := s.paidUntil(ctx, tx, sub)
+		end, err := s.reads.paidUntil(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
 		if end = latest(end, told); end == nil {
 			return errNothingPaid()
 		}
-		extended, err := s.extendedTo(ctx, tx, sub)
+		extended, err := s.reads.extendedTo(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
@@ -163,15 +163,15 @@ func (s *Service) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID,
 		if err := s.endWithPeriodTx(ctx, tx, &sub, *end); err != nil {
 			return err
 		}
-		return s.noteToldTx(ctx, tx, &sub, before, told != nil)
+		return s.reconciler.noteToldTx(ctx, tx, &sub, before, told != nil)
 	})
 	switch {
 	case err != nil:
 		return sub, err
 	case stops(sub):
-		return s.stopNow(ctx, sub)
+		return s.calls.stopNow(ctx, sub)
 	}
-	if sub, err = s.agreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !Status(sub.Status).Ended() {
+	if sub, err = s.reconciler.agreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !Status(sub.Status).Ended() {
 		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")
 	}
 	return sub, err
@@ -190,20 +190,20 @@ func latest(known, told *time.Time) *time.Time {
 }
 
 // endWithPeriodTx has the locked row end with its paid time.
-func (s *Service) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *row, end time.Time) error {
-	err := s.editTx(ctx, tx, sub, func(r *row) {
+func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *row, end time.Time) error {
+	err := s.store.editTx(ctx, tx, sub, func(r *row) {
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
 		if r.Gateway == string(payments.GWA) {
 			r.NextBillingDate = nil
 		}
 	})
 	if err == nil {
-		err = s.endWaitingTx(ctx, tx, *sub, change{action: CustomerCancels, source: ByCustomer, actor: &sub.CustomerID})
+		err = s.store.endWaitingTx(ctx, tx, *sub, change{action: CustomerCancels, source: ByCustomer, actor: &sub.CustomerID})
 	}
 	if err != nil {
 		return err
 	}
-	return s.stopTx(ctx, tx, *sub, s.clock.Now().Add(endRetry))
+	return s.store.stopTx(ctx, tx, *sub, s.clock.Now().Add(endRetry))
 }
 
 // stopped reports whether the recurrence was deleted on our order, or is to be, so that
@@ -214,7 +214,7 @@ func stopped(sub row) bool {
 
 // endsWithPeriod reports whether the subscription goes on without a recurrence until
 // its paid time ends: an end at the gateway, our own doing, changes nothing then.
-func (s *Service) endsWithPeriod(sub row) bool {
+func (s *Calendar) endsWithPeriod(sub row) bool {
 	return (sub.CancelAtPeriodEnd || endsThere(sub)) && sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
 }
 
@@ -229,7 +229,7 @@ func stops(sub row) bool {
 }
 
 // stopNow tries what the job would do, and answers the row as it is after.
-func (s *Service) stopNow(ctx context.Context, sub row) (row, error) {
+func (s *Calls) stopNow(ctx context.Context, sub row) (row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	if err := s.StopRecurrence(ctx, sub.ID); err != nil {
@@ -241,26 +241,26 @@ func (s *Service) stopNow(ctx context.Context, sub row) (row, error) {
 // StopRecurrence deletes at the gateway what would charge a subscription that ends with
 // its paid time. It may be repeated, and the looks do so when it fails: gateway_deleted_at
 // notes that it is gone.
-func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
+func (s *Calls) StopRecurrence(ctx context.Context, id objectid.ID) error {
 	return s.ends(ctx, id, stops, s.stopThere)
 }
 
-func (s *Service) stopThere(ctx context.Context, sub row) error {
+func (s *Calls) stopThere(ctx context.Context, sub row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !stops(locked) {
 			return err
 		}
-		return s.editTx(ctx, tx, &locked, s.endedThere)
+		return s.store.editTx(ctx, tx, &locked, s.calendar.endedThere)
 	})
 }
 
 // setPeriodEnd has gateway B end the subscription with the paid period, or takes that
 // back; it answers when that period ends.
-func (s *Service) setPeriodEnd(ctx context.Context, sub row, cancel bool) (*time.Time, error) {
+func (s *Calls) setPeriodEnd(ctx context.Context, sub row, cancel bool) (*time.Time, error) {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return nil, err
@@ -277,7 +277,7 @@ func (s *Service) setPeriodEnd(ctx context.Context, sub row, cancel bool) (*time
 
 // provedMissing has a look confirm that what a call did not find at gateway B is not
 // there, which is then looked for again in an hour, as anything that was there once.
-func (s *Service) provedMissing(ctx context.Context, sub row, cause error) error {
+func (s *Calls) provedMissing(ctx context.Context, sub row, cause error) error {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return err
@@ -293,12 +293,12 @@ func (s *Service) provedMissing(ctx context.Context, sub row, cause error) error
 }
 
 // day is the date of an instant where the platform reports.
-func (s *Service) day(t time.Time) string { return t.In(s.cfg.Zone).Format(time.DateOnly) }
+func (s *Calendar) day(t time.Time) string { return t.In(s.cfg.Zone).Format(time.DateOnly) }
 
 // givenUp says what time a customer throws away who cancels at once, and whether they had
 // paid for it; "" for none. The days are those from today to the date that it names,
 // whatever the time of day.
-func (s *Service) givenUp(sub row, end *time.Time, wasPaid bool) string {
+func (s *Reads) givenUp(sub row, end *time.Time, wasPaid bool) string {
 	now := s.clock.Now()
 	if end == nil || !end.After(now) {
 		return ""
@@ -312,9 +312,9 @@ func (s *Service) givenUp(sub row, end *time.Time, wasPaid bool) string {
 	}
 	days := max(1, daysBetween(now.In(s.cfg.Zone), end.In(s.cfg.Zone)))
 	if days == 1 {
-		return fmt.Sprintf(" One %s day, until %s, was given up.", kind, s.day(*end))
+		return fmt.Sprintf(" One %s day, until %s, was given up.", kind, s.calendar.day(*end))
 	}
-	return fmt.Sprintf(" %d %s days, until %s, were given up.", days, kind, s.day(*end))
+	return fmt.Sprintf(" %d %s days, until %s, were given up.", days, kind, s.calendar.day(*end))
 }
 
 // daysBetween counts the days from one date to another, each as its own zone names it.

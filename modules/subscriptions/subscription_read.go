@@ -21,7 +21,7 @@ import (
 const incompleteLife = 23 * time.Hour
 
 // current returns the customer's live subscription; 404 when there is none.
-func (s *Service) current(ctx context.Context, customerID objectid.ID) (row, error) {
+func (s *Reads) current(ctx context.Context, customerID objectid.ID) (row, error) {
 	sub, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row{}, fault.NotFound("Subscription")
@@ -35,8 +35,8 @@ func (s *Service) current(ctx context.Context, customerID objectid.ID) (row, err
 // readGWB returns the customer's gateway B subscription; a pending one is read
 // live and resolved (open-shapes, Live read of a pending gateway B
 // subscription). The client secret is there while the payer has to authenticate.
-func (s *Service) readGWB(ctx context.Context, customerID objectid.ID) (sub row, clientSecret string, err error) {
-	sub, err = s.current(ctx, customerID)
+func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub row, clientSecret string, err error) {
+	sub, err = s.reads.current(ctx, customerID)
 	if err != nil {
 		return row{}, "", err
 	}
@@ -46,13 +46,13 @@ func (s *Service) readGWB(ctx context.Context, customerID objectid.ID) (sub row,
 	if httpapi.HeadOnly(ctx) {
 		return sub, "", nil // the gateway is not asked
 	}
-	if waiting, ok, err := s.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
-		return s.readRenewal(ctx, sub, waiting, err)
+	if waiting, ok, err := s.reads.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
+		return s.checkout.readRenewal(ctx, sub, waiting, err)
 	}
 	if Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
 		return sub, "", nil
 	}
-	resolved, clientSecret, err := s.resolve(ctx, sub)
+	resolved, clientSecret, err := s.recovery.resolve(ctx, sub)
 	if err != nil {
 		// The gateway's silence is no reason to hide what is known here.
 		s.log.WarnContext(ctx, "live read failed", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
@@ -64,7 +64,7 @@ func (s *Service) readGWB(ctx context.Context, customerID objectid.ID) (sub row,
 // resolve reads a pending card subscription of gateway B and settles what it
 // finds. What is dead is ended at the gateway first, so that no money can move
 // for it afterwards.
-func (s *Service) resolve(ctx context.Context, sub row) (row, string, error) {
+func (s *Recovery) resolve(ctx context.Context, sub row) (row, string, error) {
 	if sub.GwbSubscriptionID == nil {
 		var err error
 		if sub, err = s.lookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || Status(sub.Status) != Pending {
@@ -79,20 +79,20 @@ func (s *Service) resolve(ctx context.Context, sub row) (row, string, error) {
 		return sub, "", err
 	}
 	open := a.open || a.remote.Outcome == payments.RequiresAction
-	if !running(a.remote.Status) && (!open || s.age(sub) >= incompleteLife) {
+	if !running(a.remote.Status) && (!open || s.calendar.age(sub) >= incompleteLife) {
 		if err := s.endDead(ctx, sub, *a.remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.settle(ctx, sub, answer{source: ByLiveRead, remote: a.remote, dead: true})
+		resolved, err := s.settler.settle(ctx, sub, answer{source: ByLiveRead, remote: a.remote, dead: true})
 		return resolved, "", err
 	}
-	resolved, err := s.settle(ctx, sub, a)
+	resolved, err := s.settler.settle(ctx, sub, a)
 	return resolved, a.remote.ClientSecret.Reveal(), err
 }
 
 // lookNow looks at the open intent without waiting for its time, and answers the row
 // as it is after.
-func (s *Service) lookNow(ctx context.Context, sub row) (row, error) {
+func (s *Recovery) lookNow(ctx context.Context, sub row) (row, error) {
 	if sub.IntentOpen {
 		if err := s.intents.LookNow(ctx, sub.ID); err != nil {
 			return sub, err
@@ -101,16 +101,16 @@ func (s *Service) lookNow(ctx context.Context, sub row) (row, error) {
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
 
-func (s *Service) readLive(ctx context.Context, sub row) (answer, error) {
+func (s *Recovery) readLive(ctx context.Context, sub row) (answer, error) {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return answer{}, err
 	}
-	remote, err := s.readRunning(ctx, gateway, sub)
+	remote, err := s.calls.readRunning(ctx, gateway, sub)
 	return readRemote(ByLiveRead, &remote), err
 }
 
-func (s *Service) endDead(ctx context.Context, sub row, remote payments.RemoteSubscription) error {
+func (s *Recovery) endDead(ctx context.Context, sub row, remote payments.RemoteSubscription) error {
 	if remote.Status == payments.RemoteCanceled || remote.Status == payments.RemoteIncompleteExpired {
 		return nil
 	}
@@ -133,8 +133,8 @@ type pixShown struct {
 // pending subscription, 400 when that is no PIX, 410 when the code has run out
 // (specification, PIX QR recovery errors). While it is being clarified whether there
 // is a code, it comes without.
-func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
-	sub, err := s.current(ctx, customerID)
+func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
+	sub, err := s.reads.current(ctx, customerID)
 	if err == nil && Status(sub.Status) != Pending {
 		return s.chargeShown(ctx, sub)
 	}
@@ -172,8 +172,8 @@ func (s *Service) pixCode(ctx context.Context, customerID objectid.ID) (pixShown
 }
 
 // chargeShown shows the code of a further period of a subscription that is paid.
-func (s *Service) chargeShown(ctx context.Context, sub row) (pixShown, error) {
-	c, ok, err := s.shownCharge(ctx, sub)
+func (s *Own) chargeShown(ctx context.Context, sub row) (pixShown, error) {
+	c, ok, err := s.charges.shownCharge(ctx, sub)
 	if err != nil {
 		return pixShown{}, err
 	}
@@ -181,7 +181,7 @@ func (s *Service) chargeShown(ctx context.Context, sub row) (pixShown, error) {
 		return s.debitShown(ctx, sub)
 	}
 	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
-	i, open, err := s.openIntentOf(ctx, c)
+	i, open, err := s.charges.openIntentOf(ctx, c)
 	if err != nil {
 		return pixShown{}, err
 	}
@@ -192,12 +192,12 @@ func (s *Service) chargeShown(ctx context.Context, sub row) (pixShown, error) {
 }
 
 // payRenewal says what the code of a further period is for.
-func (s *Service) payRenewal(sub row, c renewalCharge) string {
+func (s *Own) payRenewal(sub row, c renewalCharge) string {
 	switch {
 	case c.Cycle.Valid:
-		return "Pay the PIX for the period of your subscription that begins on " + s.day(s.dayOf(c.Cycle)) + "."
+		return "Pay the PIX for the period of your subscription that begins on " + s.calendar.day(s.calendar.dayOf(c.Cycle)) + "."
 	case sub.ExpiresAt != nil:
-		return "Pay the PIX to renew your subscription, which is paid until " + s.day(*sub.ExpiresAt) + "."
+		return "Pay the PIX to renew your subscription, which is paid until " + s.calendar.day(*sub.ExpiresAt) + "."
 	}
 	return "Pay the PIX to renew your subscription."
 }
@@ -207,9 +207,9 @@ func errCodeGone() error {
 }
 
 // fetchPix asks the gateway for a code that its first answer did not bring.
-func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
+func (s *Own) fetchPix(ctx context.Context, sub row) (row, error) {
 	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
-		after, err := s.lookNow(ctx, sub)
+		after, err := s.recovery.lookNow(ctx, sub)
 		switch {
 		case err != nil:
 			s.log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
@@ -223,7 +223,7 @@ func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
 	}
 	a, err := s.askPix(ctx, sub)
 	if err == nil {
-		sub, err = s.settle(ctx, sub, a)
+		sub, err = s.settler.settle(ctx, sub, a)
 	}
 	if err != nil {
 		return row{}, s.payments.Refused(ctx, "read PIX code", err)
@@ -237,7 +237,7 @@ func (s *Service) fetchPix(ctx context.Context, sub row) (row, error) {
 	return sub, nil
 }
 
-func (s *Service) askPix(ctx context.Context, sub row) (answer, error) {
+func (s *Own) askPix(ctx context.Context, sub row) (answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return answer{}, err

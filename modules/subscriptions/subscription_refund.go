@@ -17,7 +17,7 @@ import (
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
@@ -30,7 +30,7 @@ func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	}
 	reason := ""
 	if changed.Dispute != nil {
-		reason, err = s.followDisputeTx(ctx, tx, sub, *changed.Dispute, change{source: sourceOf(e), event: eventOf(e)})
+		reason, err = s.disputes.followDisputeTx(ctx, tx, sub, *changed.Dispute, change{source: sourceOf(e), event: eventOf(e)})
 		if err != nil || changed.Dispute.State != payments.DisputeWon {
 			return reason, err
 		}
@@ -50,7 +50,7 @@ func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 
 // listReturnedTx has people decide about what is left of a PIX of which the payer's bank
 // did not take all in the end: its time was lost with the subscription.
-func (s *Service) listReturnedTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
+func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Service) listReturnedTx(ctx context.Context, tx pgx.Tx, sub row, r paym
 	if left <= 0 {
 		return nil
 	}
-	_, _, reference, err := s.periodOfTx(ctx, tx, sub, paid)
+	_, _, reference, err := s.disputes.periodOfTx(ctx, tx, sub, paid)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func paymentOf(e payments.Event) *payments.Payment {
 }
 
 // listTakenBackTx has people look at what a bank took back of a payment, once or more often.
-func (s *Service) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
+func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *Service) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r pay
 }
 
 // totalRefundsTx writes what the ledger adds up to.
-func (s *Service) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error {
 	total, err := s.payments.RefundedTotal(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil || int64(total) == sub.TotalRefundedCents {
 		return err
@@ -111,19 +111,19 @@ func (s *Service) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error
 			return fmt.Errorf("read withdrawals: %w", err)
 		}
 		for _, id := range withdrawn {
-			if err := s.giveBackLaterTx(ctx, tx, id); err != nil {
+			if err := s.store.giveBackLaterTx(ctx, tx, id); err != nil {
 				return err
 			}
 		}
 	}
-	return s.editTx(ctx, tx, sub, func(r *row) { r.TotalRefundedCents = int64(total) })
+	return s.store.editTx(ctx, tx, sub, func(r *row) { r.TotalRefundedCents = int64(total) })
 }
 
 // totalRefunds rewrites the total after a refund that was settled elsewhere, in a
 // transaction of its own: the ledger locks its rows after the subscription's.
-func (s *Service) totalRefunds(ctx context.Context, customerID, id objectid.ID) (sub row, err error) {
+func (s *Applier) totalRefunds(ctx context.Context, customerID, id objectid.ID) (sub row, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if sub, err = s.lockTx(ctx, tx, customerID, id); err != nil {
+		if sub, err = s.store.lockTx(ctx, tx, customerID, id); err != nil {
 			return err
 		}
 		return s.totalRefundsTx(ctx, tx, &sub)
@@ -133,7 +133,7 @@ func (s *Service) totalRefunds(ctx context.Context, customerID, id objectid.ID) 
 
 // FollowRefund keeps the total of a subscription when the recovery of a refund has
 // settled it, of which no event may ever tell (payments.RefundFollower).
-func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
+func (s *Applier) FollowRefund(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != payments.ForSubscription {
 		return nil
 	}

@@ -41,7 +41,7 @@ type refunded struct {
 // 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
 // the gateway refuses; 503 while it does not answer: then the refund is either not
 // made or finished by a job.
-func (s *Service) refund(ctx context.Context, found row, o refundOrder) (refunded, error) {
+func (s *Admin) refund(ctx context.Context, found row, o refundOrder) (refunded, error) {
 	payment, left, err := s.refundable(ctx, found, o)
 	if err != nil {
 		return refunded{}, err
@@ -58,7 +58,7 @@ func (s *Service) refund(ctx context.Context, found row, o refundOrder) (refunde
 	if err != nil {
 		return refunded{}, s.refundFault(ctx, err, o)
 	}
-	sub, err := s.totalRefunds(context.WithoutCancel(ctx), found.CustomerID, found.ID)
+	sub, err := s.applier.totalRefunds(context.WithoutCancel(ctx), found.CustomerID, found.ID)
 	if err != nil {
 		return refunded{}, err
 	}
@@ -79,7 +79,7 @@ func refundedBy(sub row, payment payments.LedgerPayment, out payments.RefundOutc
 // recallRefund tells what became of the refund of a request that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // failed gave nothing back, so that the request may run anew.
-func (s *Service) recallRefund(ctx context.Context, id objectid.ID) (refunded, error) {
+func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, error) {
 	out, err := s.payments.RefundByID(ctx, id)
 	if err != nil {
 		return refunded{}, err
@@ -97,7 +97,7 @@ func (s *Service) recallRefund(ctx context.Context, id objectid.ID) (refunded, e
 	if payment == nil {
 		return refunded{}, fmt.Errorf("the ledger lost payment %s of refund %s", out.Refund.PaymentID, id)
 	}
-	sub, err := s.totalRefunds(ctx, out.Refund.CustomerID, out.Refund.LocalID)
+	sub, err := s.applier.totalRefunds(ctx, out.Refund.CustomerID, out.Refund.LocalID)
 	if err != nil {
 		return refunded{}, err
 	}
@@ -106,7 +106,7 @@ func (s *Service) recallRefund(ctx context.Context, id objectid.ID) (refunded, e
 
 // refundable finds the payment that is meant and what is left of it. The latest of
 // which a refund is not answered is not passed over for an older one.
-func (s *Service) refundable(ctx context.Context, sub row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
+func (s *Admin) refundable(ctx context.Context, sub row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
 	none := payments.LedgerPayment{}
 	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Service) refundable(ctx context.Context, sub row, o refundOrder) (payme
 
 // namesOf are all names of a payment. Gateway B gives one three: the ledger may
 // know its invoice, while people see the payment intent or the charge.
-func (s *Service) namesOf(ctx context.Context, sub row, id string) ([]string, error) {
+func (s *Admin) namesOf(ctx context.Context, sub row, id string) ([]string, error) {
 	names := []string{id}
 	if sub.Gateway != string(payments.GWB) {
 		return names, nil
@@ -196,7 +196,7 @@ func tooMuch(o refundOrder, left money.Cents) error {
 	return fault.InvalidAt("is more than what is left to refund: R$ "+left.String(), "body", o.amountAt)
 }
 
-func (s *Service) refundFault(ctx context.Context, err error, o refundOrder) error {
+func (s *Admin) refundFault(ctx context.Context, err error, o refundOrder) error {
 	if errors.Is(err, payments.ErrRefundTooMuch) && o.amount > 0 {
 		return fault.InvalidAt("is more than what is left to refund", "body", o.amountAt)
 	}
@@ -204,7 +204,7 @@ func (s *Service) refundFault(ctx context.Context, err error, o refundOrder) err
 }
 
 // listRemote is the payments as the gateway has them.
-func (s *Service) listRemote(ctx context.Context, sub row) ([]payments.RemotePayment, error) {
+func (s *Admin) listRemote(ctx context.Context, sub row) ([]payments.RemotePayment, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return nil, payments.FaultOf(err)

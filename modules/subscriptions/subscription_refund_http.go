@@ -55,7 +55,7 @@ type refundInput struct {
 	}
 }
 
-func (h handlers) refund(ctx context.Context, in *refundInput) (*envelope, error) {
+func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*envelope, error) {
 	o := refundOrder{reason: in.Body.Reason}
 	for field, id := range map[string]string{"payment_intent_id": in.Body.PaymentIntentID, "payment_id": in.Body.PaymentID, "charge_id": in.Body.ChargeID} {
 		if id == "" {
@@ -82,7 +82,7 @@ func refundedEnvelope(ctx context.Context, r refunded) *envelope {
 	return httpapi.One(ctx, shown(r.sub), info)
 }
 
-func (h handlers) recallRefund(ctx context.Context, id objectid.ID) (*envelope, error) {
+func (h adminHandlers) recallRefund(ctx context.Context, id objectid.ID) (*envelope, error) {
 	r, err := h.service.recallRefund(ctx, id)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (h handlers) recallRefund(ctx context.Context, id objectid.ID) (*envelope, 
 	return refundedEnvelope(ctx, r), nil
 }
 
-func (h handlers) recallRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h adminHandlers) recallRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
 	r, err := h.service.recallRefund(ctx, id)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (h handlers) recallRefundAt(ctx context.Context, id objectid.ID) (*httpapi.
 	return httpapi.OK(refundedOf(r))
 }
 
-func (h handlers) giveBack(ctx context.Context, id string, o refundOrder) (refunded, error) {
+func (h adminHandlers) giveBack(ctx context.Context, id string, o refundOrder) (refunded, error) {
 	if o.reason = strings.TrimSpace(o.reason); len([]rune(o.reason)) < 5 {
 		return refunded{}, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
@@ -118,7 +118,7 @@ type refundGWBInput struct {
 	}
 }
 
-func (h handlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h adminHandlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", amountAt: "amount", reason: in.Body.Reason}
 	if in.Body.Amount != nil {
 		amount, err := strconv.ParseInt(string(in.Body.Amount.raw), 10, 64)
@@ -143,7 +143,7 @@ type refundGWAInput struct {
 	}
 }
 
-func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h adminHandlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", amountAt: "value", reason: in.Body.Reason}
 	if in.Body.Value != nil {
 		amount, err := money.Parse(string(in.Body.Value.raw))

@@ -43,7 +43,7 @@ type subscriptionChargebackDoc struct {
 	ClosedAt        *httpapi.Time `json:"closed_at" nullable:"true"`
 }
 
-func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionRefundsBody], error) {
+func (h adminHandlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionRefundsBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 	if err != nil {
 		return nil, err
 	}
-	disputes, err := h.service.disputesOf(ctx, h.service.pool, sub)
+	disputes, err := h.service.disputes.disputesOf(ctx, h.service.pool, sub)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ type renewal struct {
 // on until the gateway took the card, and the new one charges first when its paid time
 // ends; a refused card changes nothing (open-shapes, section 5). A pending one gives no
 // access, and ends in the commit that begins the new one.
-func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) (cardOutcome, error) {
-	old, err := s.current(ctx, customerID)
+func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (cardOutcome, error) {
+	old, err := s.reads.current(ctx, customerID)
 	if err != nil {
 		return cardOutcome{}, err
 	}
@@ -42,13 +42,13 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 		return cardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return cardOutcome{}, s.conflictWith(ctx, s.pool, Pending.standIn(old))
+		return cardOutcome{}, s.checkout.conflictWith(ctx, s.pool, Pending.standIn(old))
 	}
-	if _, err := s.sellablePlan(ctx, old.PlanID); err != nil {
+	if _, err := s.plans.sellablePlan(ctx, old.PlanID); err != nil {
 		return cardOutcome{}, err
 	}
 	if Status(old.Status) == Active {
-		if err := s.dropWaiting(ctx, customerID); err != nil {
+		if err := s.checkout.dropWaiting(ctx, customerID); err != nil {
 			return cardOutcome{}, err
 		}
 	}
@@ -57,9 +57,9 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 			return cardOutcome{}, err
 		}
 	}
-	subscribe := s.subscribeGWB
+	subscribe := s.checkout.subscribeGWB
 	if old.Gateway == string(payments.GWA) {
-		subscribe = s.subscribeGWA
+		subscribe = s.checkout.subscribeGWA
 	}
 	out, err := subscribe(ctx, o)
 	if err != nil {
@@ -71,12 +71,12 @@ func (s *Service) renew(ctx context.Context, customerID objectid.ID, r renewal) 
 // tellRenewal ends the replaced subscription at its gateway at once, which a job would
 // do, and words the answer, which is that of a new subscription (specification,
 // Billing, gateway B, Renew): pending, also once the gateway took the card.
-func (s *Service) tellRenewal(ctx context.Context, out cardOutcome) (cardOutcome, error) {
+func (s *Own) tellRenewal(ctx context.Context, out cardOutcome) (cardOutcome, error) {
 	switch waited := out.sub.RenewsID != nil; {
 	case waited && Status(out.sub.Status) == Active:
 		old, err := s.db.GetSubscription(ctx, s.pool, *out.sub.RenewsID)
 		if err == nil && Status(old.Status).Ended() {
-			_, err = s.endNow(ctx, old)
+			_, err = s.calls.endNow(ctx, old)
 		}
 		if err != nil {
 			return out, err
@@ -88,21 +88,21 @@ func (s *Service) tellRenewal(ctx context.Context, out cardOutcome) (cardOutcome
 }
 
 // asBegun shows a renewal as it began.
-func (s *Service) asBegun(out cardOutcome) cardOutcome {
+func (s *Own) asBegun(out cardOutcome) cardOutcome {
 	if Status(out.sub.Status) != Active {
 		return out
 	}
 	out.sub.Status, out.sub.StartedAt = string(Pending), nil
 	if out.sub.StartsAt != nil {
-		out.message = "The card was accepted: it is charged first on " + s.day(s.firstDue(out.sub)) + "."
+		out.message = "The card was accepted: it is charged first on " + s.calendar.day(s.calendar.firstDue(out.sub)) + "."
 	}
 	return out
 }
 
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
-func (s *Service) dropForRenewal(ctx context.Context, old row) (row, error) {
-	if err := s.dropPix(ctx, old, Replaced, ByCustomer); err != nil {
+func (s *Own) dropForRenewal(ctx context.Context, old row) (row, error) {
+	if err := s.recovery.dropPix(ctx, old, Replaced, ByCustomer); err != nil {
 		return row{}, s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)

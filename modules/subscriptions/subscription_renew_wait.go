@@ -32,7 +32,7 @@ func errRenewalWaits() error {
 }
 
 // waitingRenewal is the customer's renewal that waits; ok is false when there is none.
-func (s *Service) waitingRenewal(ctx context.Context, db postgres.DB, customerID objectid.ID) (waiting row, ok bool, err error) {
+func (s *Reads) waitingRenewal(ctx context.Context, db postgres.DB, customerID objectid.ID) (waiting row, ok bool, err error) {
 	waiting, err = s.db.GetWaitingRenewal(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row{}, false, nil
@@ -46,17 +46,17 @@ func (s *Service) waitingRenewal(ctx context.Context, db postgres.DB, customerID
 // beginRenewalTx lets the wish wait beside the live subscription that it renews, and
 // begin at the end of its paid time. A trial that has not ended goes on in it: it is
 // the customer's one, and no other.
-func (s *Service) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live row) error {
+func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live row) error {
 	if Status(live.Status) != Active {
 		return s.conflictWith(ctx, tx, live)
 	}
 	if live.CancelAtPeriodEnd && !w.renews.CancelAtPeriodEnd {
 		return fault.Conflict("Your subscription has just been set to end with its paid time. Renew it again if it shall go on.")
 	}
-	if _, waiting, err := s.waitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
+	if _, waiting, err := s.reads.waitingRenewal(ctx, tx, live.CustomerID); err != nil || waiting {
 		return errors.Join(err, errRenewalWaits())
 	}
-	paid, err := s.paidUntil(ctx, tx, live)
+	paid, err := s.reads.paidUntil(ctx, tx, live)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Service) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live r
 	case paid == nil || paid.Sub(now) < leastPaidTime:
 		return nil
 	case paid.Sub(now) > mostPaidTime:
-		return fault.Conflict("Your subscription is paid until %s. Renew it later.", s.day(*paid))
+		return fault.Conflict("Your subscription is paid until %s. Renew it later.", s.calendar.day(*paid))
 	}
 	w.startsAt = paid
 	if live.LastPaymentAt == nil {
@@ -77,7 +77,7 @@ func (s *Service) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *wish, live r
 // renewsStillTx answers, for a customer without a live subscription, whether the wish
 // stands: what it renews may have been ended by its cancel, or by a withdrawal, since it
 // was read. A PIX that the renewal itself has dropped was to end, and nobody else ended it.
-func (s *Service) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error {
+func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	if w.renews == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (s *Service) renewsStillTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 // replaceTx ends the subscription that a waiting renewal replaces, in the transaction
 // that makes the renewal active: its customer always has one of them. Money that the
 // old one took meanwhile for time that the new one will charge, too, is listed.
-func (s *Service) replaceTx(ctx context.Context, tx pgx.Tx, renewal row) error {
+func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal row) error {
 	old, err := s.db.GetSubscriptionForUpdate(ctx, tx, *renewal.RenewsID)
 	if err != nil {
 		return fmt.Errorf("read renewed subscription: %w", err)
@@ -118,8 +118,8 @@ func (s *Service) replaceTx(ctx context.Context, tx pgx.Tx, renewal row) error {
 
 // listPaidTwiceTx lists the payment by which the old subscription was extended after
 // its renewal had been ordered to begin before.
-func (s *Service) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal row) error {
-	until, err := s.paidUntil(ctx, tx, old)
+func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal row) error {
+	until, err := s.reads.paidUntil(ctx, tx, old)
 	if err != nil || until == nil || old.LastPaymentAt == nil || old.LastPaymentAt.Before(renewal.RegisterDate) {
 		return err
 	}
@@ -145,8 +145,8 @@ func (s *Service) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal r
 
 // endWaitingTx ends the renewal that waits beside a subscription which a person has
 // ended. What its call made, or makes, at the gateway is ended there when it is known.
-func (s *Service) endWaitingTx(ctx context.Context, tx pgx.Tx, ended row, c change) error {
-	waiting, ok, err := s.waitingRenewal(ctx, tx, ended.CustomerID)
+func (s *Store) endWaitingTx(ctx context.Context, tx pgx.Tx, ended row, c change) error {
+	waiting, ok, err := s.reads.waitingRenewal(ctx, tx, ended.CustomerID)
 	if err != nil || !ok || *waiting.RenewsID != ended.ID {
 		return err
 	}
@@ -166,8 +166,8 @@ func (s *Service) endWaitingTx(ctx context.Context, tx pgx.Tx, ended row, c chan
 
 // followedByTx has the customer's pointer name the renewal that waits, once what it
 // renews has ended by itself.
-func (s *Service) followedByTx(ctx context.Context, tx pgx.Tx, ended row) error {
-	waiting, ok, err := s.waitingRenewal(ctx, tx, ended.CustomerID)
+func (s *Store) followedByTx(ctx context.Context, tx pgx.Tx, ended row) error {
+	waiting, ok, err := s.reads.waitingRenewal(ctx, tx, ended.CustomerID)
 	if err != nil || !ok || waiting.ID == ended.ID {
 		return err
 	}
@@ -181,26 +181,26 @@ func (s *Service) followedByTx(ctx context.Context, tx pgx.Tx, ended row) error 
 // dropWaiting makes room for another renewal: one whose card still has to be
 // authenticated, or to be charged, is ended at the gateway first. What turns out to be
 // paid is settled instead. 409 while nobody knows what the gateway made of it.
-func (s *Service) dropWaiting(ctx context.Context, customerID objectid.ID) error {
-	waiting, ok, err := s.waitingRenewal(ctx, s.pool, customerID)
+func (s *Checkout) dropWaiting(ctx context.Context, customerID objectid.ID) error {
+	waiting, ok, err := s.reads.waitingRenewal(ctx, s.pool, customerID)
 	if err != nil || !ok {
 		return err
 	}
 	if waiting.IntentOpen {
 		return s.conflictWith(ctx, s.pool, waiting)
 	}
-	taken, err := s.endUntaken(ctx, waiting)
+	taken, err := s.recovery.endUntaken(ctx, waiting)
 	switch {
 	case err != nil:
 		return s.payments.Refused(ctx, "end a waiting renewal", err)
 	case taken:
 		return fault.Conflict("Your renewal has just been confirmed.")
 	}
-	return s.end(ctx, waiting, Replaced, ByCustomer)
+	return s.recovery.end(ctx, waiting, Replaced, ByCustomer)
 }
 
 // endUntaken ends a waiting renewal at its gateway, unless its card was taken.
-func (s *Service) endUntaken(ctx context.Context, waiting row) (taken bool, err error) {
+func (s *Recovery) endUntaken(ctx context.Context, waiting row) (taken bool, err error) {
 	id := remoteID(waiting)
 	if id == "" {
 		return false, nil
@@ -218,7 +218,7 @@ func (s *Service) endUntaken(ctx context.Context, waiting row) (taken bool, err 
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == payments.PaymentSettled
 	if paid || running(remote.Status) && waiting.Gateway == string(payments.GWB) {
-		_, err = s.settle(ctx, waiting, answer{source: ByLiveRead, remote: &remote})
+		_, err = s.settler.settle(ctx, waiting, answer{source: ByLiveRead, remote: &remote})
 		return true, err
 	}
 	return false, gateway.CancelSubscription(ctx, id, waiting.ID)
@@ -230,15 +230,15 @@ func asksLive(sub row) bool { return sub.Gateway == string(payments.GWB) && !sub
 // readRenewal is GET /gwb/subscription while a renewal waits beside the subscription:
 // it is read live, and the secret by which its payer authenticates is told with the
 // present one.
-func (s *Service) readRenewal(ctx context.Context, sub, waiting row, failed error) (row, string, error) {
+func (s *Checkout) readRenewal(ctx context.Context, sub, waiting row, failed error) (row, string, error) {
 	if failed != nil || !asksLive(waiting) {
 		return sub, "", failed
 	}
-	_, clientSecret, err := s.resolve(ctx, waiting)
+	_, clientSecret, err := s.recovery.resolve(ctx, waiting)
 	if err != nil {
 		s.log.WarnContext(ctx, "live read failed", slog.String("subscription_id", waiting.ID.String()), slog.Any("error", err))
 		return sub, "", nil
 	}
-	sub, err = s.current(ctx, sub.CustomerID)
+	sub, err = s.reads.current(ctx, sub.CustomerID)
 	return sub, clientSecret, err
 }

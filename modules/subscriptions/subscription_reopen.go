@@ -16,7 +16,7 @@ import (
 // recurrence at the gateway: it was to end with the subscription. Where the gateway has
 // not confirmed that, it is pursued on, whatever becomes of the row. What is not known
 // there yet ends with the period as soon as it is.
-func (s *Service) reopen(r *row, ended row) {
+func (s *Store) reopen(r *row, ended row) {
 	r.GatewayEndOpenSince = nil
 	switch {
 	case !collects(*r):
@@ -29,7 +29,7 @@ func (s *Service) reopen(r *row, ended row) {
 }
 
 // stopTx queues what StopRecurrence does.
-func (s *Service) stopTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time) error {
+func (s *Store) stopTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time) error {
 	if !stops(sub) {
 		return nil
 	}
@@ -50,12 +50,12 @@ func endsThere(sub row) bool {
 // outlives reports whether the subscription goes on to the end of its paid time when what
 // charged it ends at the gateway: at gateway A any that has such an end, at gateway B one
 // whose recurrence is ended on our order.
-func (s *Service) outlives(sub row) bool {
+func (s *Calendar) outlives(sub row) bool {
 	ahead := sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
 	return ahead && (sub.Gateway == string(payments.GWA) || endsThere(sub))
 }
 
 // endedThere notes that the gateway has confirmed the end.
-func (s *Service) endedThere(r *row) {
+func (s *Calendar) endedThere(r *row) {
 	r.GatewayDeletedAt, r.GatewayEndOpenSince = new(s.clock.Now()), nil
 }

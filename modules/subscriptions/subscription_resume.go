@@ -25,26 +25,26 @@ func resumable(sub row) bool {
 // It is a no-op at the gateway when repeated. Write gets the locked row in the
 // transaction that follows the gateway's word. 409 when the gateway refuses; other
 // errors of the gateway are as it gave them.
-func (s *Service) resume(ctx context.Context, sub row, write func(tx pgx.Tx, locked *row) error) error {
+func (s *Own) resume(ctx context.Context, sub row, write func(tx pgx.Tx, locked *row) error) error {
 	if sub.GwbSubscriptionID != nil {
-		_, err := s.setPeriodEnd(ctx, sub, false)
+		_, err := s.calls.setPeriodEnd(ctx, sub, false)
 		var rejected *payments.Rejected
 		if errors.Is(err, payments.ErrGatewayMissing) || errors.As(err, &rejected) {
-			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.day(*sub.ExpiresAt)).WithCause(err)
+			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.calendar.day(*sub.ExpiresAt)).WithCause(err)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if Status(locked.Status).Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
-		if err := s.noteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
+		if err := s.reconciler.noteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
 			return err
 		}
 		return write(tx, &locked)
@@ -63,17 +63,17 @@ func goOn(r *row) {
 // resumeOwn has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the looks ask for it again; 409 to another try meanwhile.
-func (s *Service) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
+func (s *Own) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
 	ref := resumeIntent(sub.ID)
 	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
 		return cardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
 	}
 	err := s.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
 		defer func() { sub = *locked }()
-		return s.editTx(ctx, tx, locked, goOn)
+		return s.store.editTx(ctx, tx, locked, goOn)
 	})
 	if err == nil {
-		if sub, err = s.agreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
+		if sub, err = s.reconciler.agreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
 			err = fault.Conflict("Your subscription was cancelled at the same time, and ends with its period.")
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Service) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
 		return cardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	if err := s.handOver(context.WithoutCancel(ctx), o, err); err != nil {
+	if err := s.calls.handOver(context.WithoutCancel(ctx), o, err); err != nil {
 		return cardOutcome{}, err
 	}
 	sub.Status = string(Pending)
@@ -97,7 +97,7 @@ func (s *Service) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
 func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
 // resumeWaits is the 409 of who resumes, while that is being found out.
-func (s *Service) resumeWaits(ctx context.Context, sub row) error {
+func (s *Own) resumeWaits(ctx context.Context, sub row) error {
 	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 	if err != nil || !open {
 		return err
@@ -107,7 +107,7 @@ func (s *Service) resumeWaits(ctx context.Context, sub row) error {
 
 // lookAtResume takes the end back once more, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
-func (s *Service) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Own) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil || !resumable(sub) {
@@ -119,7 +119,7 @@ func (s *Service) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answ
 		if err != nil || !wanted {
 			return err
 		}
-		if err := s.editTx(ctx, tx, locked, goOn); err != nil {
+		if err := s.store.editTx(ctx, tx, locked, goOn); err != nil {
 			return err
 		}
 		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Done, "look")
@@ -128,8 +128,8 @@ func (s *Service) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answ
 	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
 		return intent.Settled, nil
 	case err == nil && !wanted:
-		if _, err = s.setPeriodEnd(ctx, sub, true); err == nil {
-			err = s.noteTold(ctx, sub)
+		if _, err = s.calls.setPeriodEnd(ctx, sub, true); err == nil {
+			err = s.reconciler.noteTold(ctx, sub)
 		}
 	}
 	return intent.Settled, err
@@ -137,12 +137,12 @@ func (s *Service) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answ
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
 // it to end after all.
-func (s *Service) giveUpResume(ctx context.Context, sub row) error {
+func (s *Own) giveUpResume(ctx context.Context, sub row) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := s.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+		if _, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
 		if open, err := s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {

@@ -34,13 +34,13 @@ type answer struct {
 }
 
 // settle writes a gateway's answer.
-func (s *Service) settle(ctx context.Context, sub row, a answer) (row, error) {
+func (s *Settler) settle(ctx context.Context, sub row, a answer) (row, error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
 	var settled row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		settled, err = s.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		settled, err = s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Service) settle(ctx context.Context, sub row, a answer) (row, error) {
 			return err
 		}
 		if ended && Status(settled.Status).Ended() {
-			if err := s.endAtGatewayTx(ctx, tx, settled); err != nil { // it was not known there when it ended here
+			if err := s.store.endAtGatewayTx(ctx, tx, settled); err != nil { // it was not known there when it ended here
 				return err
 			}
 		}
@@ -62,25 +62,25 @@ func (s *Service) settle(ctx context.Context, sub row, a answer) (row, error) {
 	return settled, nil
 }
 
-func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
 	if a.nothing {
-		moved, err := s.moveTx(ctx, tx, sub, change{action: NothingAtGateway, source: a.source})
+		moved, err := s.store.moveTx(ctx, tx, sub, change{action: NothingAtGateway, source: a.source})
 		if err != nil || moved {
 			return err
 		}
-		err = s.editAsTx(ctx, tx, sub, intentEnd{how: intent.Missing, by: string(a.source)}, s.closeUnmade) // it was ended or opened by somebody else
-		if err != nil || !s.chargesFirstMonth(*sub) || knownAtGateway(*sub) {
+		err = s.store.editAsTx(ctx, tx, sub, intentEnd{how: intent.Missing, by: string(a.source)}, s.closeUnmade) // it was ended or opened by somebody else
+		if err != nil || !s.calendar.chargesFirstMonth(*sub) || knownAtGateway(*sub) {
 			return err
 		}
 		return s.endAfterFirstMonthTx(ctx, tx, sub)
 	}
 	firstSight := !knownAtGateway(*sub)
-	err := s.editTx(ctx, tx, sub, func(r *row) {
-		s.learnRemote(r, a.remote)
+	err := s.store.editTx(ctx, tx, sub, func(r *row) {
+		s.calendar.learnRemote(r, a.remote)
 		learnPix(r, a.pix)
 		learnAuthorization(r, a.auth)
-		if a.remote != nil && firstSight && s.chargesFirstMonth(*r) {
-			due := s.firstDue(*r).UTC()
+		if a.remote != nil && firstSight && s.calendar.chargesFirstMonth(*r) {
+			due := s.calendar.firstDue(*r).UTC()
 			r.NextBillingDate = &due // its answer already tells the charge after the first
 		}
 		if !a.open {
@@ -99,7 +99,7 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 	}
 	switch {
 	case a.dead:
-		_, err := s.moveTx(ctx, tx, sub, change{action: LiveReadDead, source: a.source})
+		_, err := s.store.moveTx(ctx, tx, sub, change{action: LiveReadDead, source: a.source})
 		return err
 	case a.declined:
 		return s.declineTx(ctx, tx, sub, a)
@@ -123,34 +123,34 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) e
 // closeUnmade notes that the gateway has made nothing. An automatic PIX that an admin has
 // activated meanwhile has no authorization that would ever be debited: it runs for one
 // period from then, as a PIX that nobody has paid.
-func (s *Service) closeUnmade(r *row) {
+func (s *Settler) closeUnmade(r *row) {
 	closeIntent(r)
 	if Status(r.Status) == Active && r.ExpiresAt == nil && debitsNothing(*r) {
 		r.AnchorDay = nil
-		r.ExpiresAt, r.NextBillingDate = s.periodFrom(latestOf(r.RegisterDate, r.StartedAt), r), nil
+		r.ExpiresAt, r.NextBillingDate = s.calendar.periodFrom(latestOf(r.RegisterDate, r.StartedAt), r), nil
 	}
 }
 
 // declineTx ends the subscription here, and by job at the gateway: what is left
 // there could still be paid.
-func (s *Service) declineTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
-	if _, err := s.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: a.source}); err != nil {
+func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+	if _, err := s.store.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: a.source}); err != nil {
 		return err
 	}
 	if a.remote != nil && a.remote.Status != payments.RemoteIncomplete {
 		return nil // it is over there too
 	}
-	return s.endAtGatewayTx(ctx, tx, *sub)
+	return s.store.endAtGatewayTx(ctx, tx, *sub)
 }
 
-func (s *Service) endAtGatewayTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Store) endAtGatewayTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if !knownAtGateway(sub) {
 		return nil
 	}
 	return s.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID})
 }
 
-func (s *Service) endTx(ctx context.Context, tx pgx.Tx, a endArgs) error {
+func (s *Store) endTx(ctx context.Context, tx pgx.Tx, a endArgs) error {
 	if _, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
 		return fmt.Errorf("queue the end at the gateway: %w", err)
 	}
@@ -160,7 +160,7 @@ func (s *Service) endTx(ctx context.Context, tx pgx.Tx, a endArgs) error {
 // settleRemoteTx writes what became of a card subscription. At gateway A the
 // charge runs after the call, so only a trial is active at once; the rest is
 // told by webhook, or by the recovery when that one is lost.
-func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
+func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
 	if !running(a.remote.Status) {
 		return nil
 	}
@@ -177,8 +177,8 @@ func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a ans
 		if sub.StartsAt != nil {
 			action = RenewalTaken
 		}
-		_, err := s.moveTx(ctx, tx, sub, change{action: action, source: a.source, edit: func(r *row) {
-			if due := s.firstDue(*r).UTC(); r.Gateway == string(payments.GWA) {
+		_, err := s.store.moveTx(ctx, tx, sub, change{action: action, source: a.source, edit: func(r *row) {
+			if due := s.calendar.firstDue(*r).UTC(); r.Gateway == string(payments.GWA) {
 				r.NextBillingDate = &due // its answer already tells the charge after the first
 			}
 		}})
@@ -186,7 +186,7 @@ func (s *Service) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *row, a ans
 	case paid && !waits:
 		return s.settlePaymentTx(ctx, tx, sub, payment{Payment: *latest, source: a.source, recurs: true})
 	case sub.Gateway == string(payments.GWB) && Status(sub.Status) != Suspended: // what reopens that is judged elsewhere
-		_, err := s.moveTx(ctx, tx, sub, change{action: GatewaySaysActive, source: a.source, edit: func(r *row) { r.PaymentFailures = 0 }})
+		_, err := s.store.moveTx(ctx, tx, sub, change{action: GatewaySaysActive, source: a.source, edit: func(r *row) { r.PaymentFailures = 0 }})
 		return err
 	}
 	return nil
@@ -216,7 +216,7 @@ type payment struct {
 // settlePaymentTx is where every payment of a subscription ends, keyed by the
 // gateway's payment id: the first to bring it does what follows from the money,
 // everybody later nothing.
-func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+func (s *Settler) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	if p.Amount == 0 {
 		return s.settleNothingTx(ctx, tx, sub, p)
 	}
@@ -254,13 +254,13 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 }
 
 // settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
-func (s *Service) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	if made := text(p.charge.GatewayPaymentID); made != "" && made != p.ID { // it names the charge, and is not its code
 		p.charge, p.beside = nil, sub.PixAutomatic
 		return s.settleBookedTx(ctx, tx, sub, p)
 	}
 	if p.charge.Cycle.Valid {
-		p.cycle = new(s.dayOf(p.charge.Cycle))
+		p.cycle = new(s.calendar.dayOf(p.charge.Cycle))
 	}
 	before := *sub
 	if err := s.settleBookedTx(ctx, tx, sub, p); err != nil {
@@ -270,10 +270,10 @@ func (s *Service) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 }
 
 // settleBookedTx does what follows from money that has just come into the ledger.
-func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (err error) {
+func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (err error) {
 	if !p.first && p.charge == nil {
 		older := false
-		if p.cycle, older, err = s.payDebitTx(ctx, tx, *sub, p); err != nil {
+		if p.cycle, older, err = s.debits.payDebitTx(ctx, tx, *sub, p.Payment); err != nil {
 			return err
 		}
 		p.older = p.older || older
@@ -306,10 +306,10 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 		return err
 	}
 	if sub.HasChargeback && Status(sub.Status) == Suspended {
-		err = s.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
+		err = s.store.editTx(ctx, tx, sub, func(r *row) { s.pay(r, p) }) // paid, but closed while disputed
 		return errors.Join(err, s.countTx(ctx, tx, *sub, p))
 	}
-	moved, err := s.moveTx(ctx, tx, sub, change{action: PaymentSettles, source: p.source, event: p.event, edit: func(r *row) { s.pay(r, p) }})
+	moved, err := s.store.moveTx(ctx, tx, sub, change{action: PaymentSettles, source: p.source, event: p.event, edit: func(r *row) { s.pay(r, p) }})
 	if err != nil || !moved {
 		return err
 	}
@@ -318,7 +318,7 @@ func (s *Service) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *row, p pay
 
 // settleNothingTx: an invoice of nothing is no money for the ledger. It opens a
 // trial, a first month that a promo code gives away, and a plan that is free.
-func (s *Service) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+func (s *Settler) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
 	if Status(sub.Status) != Pending {
 		return nil
 	}
@@ -329,12 +329,12 @@ func (s *Service) settleNothingTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 	case startsFree(*sub):
 		c.action = TrialStarts
 	}
-	_, err := s.moveTx(ctx, tx, sub, c)
+	_, err := s.store.moveTx(ctx, tx, sub, c)
 	return err
 }
 
 // pay writes what a payment means for the dates of a subscription.
-func (s *Service) pay(r *row, p payment) {
+func (s *Settler) pay(r *row, p payment) {
 	now := s.clock.Now()
 	settledAt := now
 	if p.SettledAt != nil {
@@ -359,14 +359,14 @@ func (s *Service) pay(r *row, p payment) {
 		if r.PixPaymentID == nil && !r.PixAutomatic {
 			r.PixPaymentID = &p.ID
 		}
-		r.ExpiresAt, r.NextBillingDate = s.periodFrom(latestOf(settledAt, r.ExpiresAt), r), nil
+		r.ExpiresAt, r.NextBillingDate = s.calendar.periodFrom(latestOf(settledAt, r.ExpiresAt), r), nil
 		if p.charge != nil {
 			r.CancelAtPeriodEnd = false
 		}
 	case !p.recurs:
-		r.ExpiresAt, r.NextBillingDate = s.periodFrom(settledAt, r), nil
+		r.ExpiresAt, r.NextBillingDate = s.calendar.periodFrom(settledAt, r), nil
 	case p.first:
-		next := s.firstDue(*r).UTC()
+		next := s.calendar.firstDue(*r).UTC()
 		r.NextBillingDate = &next
 	case r.Gateway == string(payments.GWA):
 		due := startOfDay(settledAt, s.cfg.Zone)
@@ -374,12 +374,12 @@ func (s *Service) pay(r *row, p payment) {
 			due = *p.DueDate
 		}
 		if r.AnchorDay == nil {
-			s.anchor(r, due)
+			s.calendar.anchor(r, due)
 		}
-		next := latestOf(s.monthsOn(due, 1, *r), r.NextBillingDate)
+		next := latestOf(s.calendar.monthsOn(due, 1, *r), r.NextBillingDate)
 		r.NextBillingDate = &next
 	case r.NextBillingDate == nil:
-		r.NextBillingDate = s.periodFrom(settledAt, r)
+		r.NextBillingDate = s.calendar.periodFrom(settledAt, r)
 	}
 	payStopped(r, p)
 }
@@ -395,7 +395,7 @@ func payStopped(r *row, p payment) {
 
 // payAutomatic moves the date of the next debit. The first code pays the period
 // from its payment on; a debit that of its cycle, whenever it is taken.
-func (s *Service) payAutomatic(r *row, p payment, settledAt time.Time) {
+func (s *Settler) payAutomatic(r *row, p payment, settledAt time.Time) {
 	from := settledAt
 	switch {
 	case p.first:
@@ -404,7 +404,7 @@ func (s *Service) payAutomatic(r *row, p payment, settledAt time.Time) {
 	case p.DueDate != nil:
 		from = *p.DueDate
 	}
-	next := latestOf(*s.periodFrom(from, r), r.NextBillingDate)
+	next := latestOf(*s.calendar.periodFrom(from, r), r.NextBillingDate)
 	r.NextBillingDate = &next
 	if !stopped(*r) {
 		r.ExpiresAt = nil
@@ -413,7 +413,7 @@ func (s *Service) payAutomatic(r *row, p payment, settledAt time.Time) {
 
 // periodFrom is the end of the row's period that begins at t, and keeps the day on
 // which its periods begin.
-func (s *Service) periodFrom(t time.Time, r *row) *time.Time {
+func (s *Calendar) periodFrom(t time.Time, r *row) *time.Time {
 	s.anchor(r, t)
 	return new(s.monthsOn(t, int(r.PeriodMonths), *r))
 }
@@ -426,7 +426,7 @@ func latestOf(t time.Time, other *time.Time) time.Time {
 }
 
 // learnRemote keeps what a gateway tells of its subscription.
-func (s *Service) learnRemote(r *row, remote *payments.RemoteSubscription) {
+func (s *Calendar) learnRemote(r *row, remote *payments.RemoteSubscription) {
 	if remote == nil {
 		return
 	}

@@ -24,7 +24,7 @@ type allStatsBody struct {
 	ByGateway map[string]SubscriptionStats `json:"by_gateway"`
 }
 
-func (h handlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Output[SubscriptionStats], error) {
+func (h adminHandlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Output[SubscriptionStats], error) {
 	all, err := h.service.stats(ctx)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (h handlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Out
 	return httpapi.OK(all.ByGateway[string(h.only)])
 }
 
-func (h handlers) stats(ctx context.Context, _ *struct{}) (*httpapi.Output[allStatsBody], error) {
+func (h adminHandlers) stats(ctx context.Context, _ *struct{}) (*httpapi.Output[allStatsBody], error) {
 	all, err := h.service.stats(ctx)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (h handlers) stats(ctx context.Context, _ *struct{}) (*httpapi.Output[allSt
 }
 
 // stats counts the subscriptions of each gateway and of both.
-func (s *Service) stats(ctx context.Context) (allStatsBody, error) {
+func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return allStatsBody{}, err
 	}

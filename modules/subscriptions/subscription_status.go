@@ -23,7 +23,7 @@ var statusActions = map[payments.RemoteStatus]Action{
 }
 
 // applyStatusTx: customer.subscription.created and .updated.
-func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
 	if e.Subscription == nil {
 		return "no subscription in the event", nil
 	}
@@ -37,7 +37,7 @@ func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	if older(*sub, action, e) {
 		return ignoredOlder, nil
 	}
-	if _, err := s.adoptTx(ctx, tx, sub, e); err != nil {
+	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
 	if endsThere(*sub) {
@@ -58,18 +58,18 @@ func (s *Service) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 }
 
 // followTx does what the gateway's newest word asks for.
-func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, e payments.Event) (string, error) {
+func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, e payments.Event) (string, error) {
 	if action == GatewaySaysExpired && sub.IntentOpen {
 		action = PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
-	by, err := s.heldTx(ctx, tx, *sub)
+	by, err := s.reads.heldTx(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
 	if by != "" && (action == GatewaySaysActive || action == GatewaySaysIncomplete) {
 		action = GatewaySaysOpenHeld
 	}
-	extended, err := s.extendedTo(ctx, tx, *sub)
+	extended, err := s.reads.extendedTo(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 				s.follow(r, e, extended)
 			}
 		}
-		_, err := s.moveTx(ctx, tx, sub, c)
+		_, err := s.store.moveTx(ctx, tx, sub, c)
 		return by, err
 	case GatewaySaysActive:
 		c.edit = func(r *row) { s.follow(r, e, extended); closeIntent(r); r.PaymentFailures = 0 }
@@ -102,23 +102,23 @@ func (s *Service) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 			}
 		}
 		if counts && Status(sub.Status) != Pending && !paidAlready(*sub, e.Subscription.LatestPayment) {
-			if err := s.dunTx(ctx, tx, *sub, e.Subscription.LatestPayment); err != nil {
+			if err := s.dunning.dunTx(ctx, tx, *sub, e.Subscription.LatestPayment); err != nil {
 				return "", err
 			}
 		}
 	default:
 		c.edit = func(r *row) { s.follow(r, e, extended) }
 	}
-	if _, err := s.moveTx(ctx, tx, sub, c); err != nil || !Status(sub.Status).Ended() {
+	if _, err := s.store.moveTx(ctx, tx, sub, c); err != nil || !Status(sub.Status).Ended() {
 		return "", err
 	}
-	return "", s.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: true})
+	return "", s.store.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: true})
 }
 
 // heldTx says what keeps a subscription suspended against gateway B's routine word
 // that its recurrence runs: money that is disputed, or an admin. "" when that word
 // opens it.
-func (s *Service) heldTx(ctx context.Context, tx pgx.Tx, sub row) (string, error) {
+func (s *Reads) heldTx(ctx context.Context, tx pgx.Tx, sub row) (string, error) {
 	switch {
 	case Status(sub.Status) != Suspended:
 		return "", nil
@@ -141,19 +141,19 @@ func paidAlready(sub row, latest *payments.Payment) bool {
 	return latest != nil && latest.ID == text(sub.LastPaidInvoiceID)
 }
 
-func (s *Service) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts bool, extended *time.Time, e payments.Event) error {
+func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts bool, extended *time.Time, e payments.Event) error {
 	if counts && Status(sub.Status) != Pending {
 		if err := s.failTx(ctx, tx, sub, e); err != nil {
 			return err
 		}
 	}
-	return s.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e, extended) })
+	return s.store.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
-func (s *Service) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
 	latest := e.Subscription.LatestPayment
 	if latest == nil || latest.ID == "" || latest.ID == text(sub.LastPaidInvoiceID) {
 		return Status(sub.Status) != Suspended, nil
@@ -167,13 +167,13 @@ func (s *Service) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.E
 // follow writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Service) follow(r *row, e payments.Event, extended *time.Time) {
+func (s *Applier) follow(r *row, e payments.Event, extended *time.Time) {
 	noteEvent(r, e)
-	s.learnRemote(r, e.Subscription)
+	s.calendar.learnRemote(r, e.Subscription)
 	s.followPeriodEnd(r, e.Subscription, extended)
 }
 
-func (s *Service) followPeriodEnd(r *row, remote *payments.RemoteSubscription, extended *time.Time) {
+func (s *Applier) followPeriodEnd(r *row, remote *payments.RemoteSubscription, extended *time.Time) {
 	before := r.CancelAtPeriodEnd
 	switch {
 	case remote.CancelAtPeriodEnd && remote.NextBilling != nil:

@@ -55,7 +55,7 @@ var errMoved = errors.New("subscription was moved by somebody else")
 
 // lockTx reads a subscription for a change. It locks the customer first and the
 // row after: subscribing does so too, and two orders would end in deadlocks.
-func (s *Service) lockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (row, error) {
+func (s *Store) lockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (row, error) {
 	if err := s.lockCustomerTx(ctx, tx, customerID); err != nil {
 		return row{}, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) lockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid
 }
 
 // lockCustomerTx lets a deleted customer pass: what he owes and is owed goes on.
-func (s *Service) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+func (s *Store) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
 	if isMissing(err) {
 		return nil
@@ -72,7 +72,7 @@ func (s *Service) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID obje
 }
 
 // isGoneTx reports whether the customer has deleted his account.
-func (s *Service) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
+func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
 	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
 	if isMissing(err) {
 		return true, nil
@@ -84,7 +84,7 @@ func (s *Service) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.I
 // a state changes: compare-and-set, history, the customer's pointer and the job
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action.
-func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (moved bool, err error) {
+func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (moved bool, err error) {
 	from := Status(sub.Status)
 	to, ok := Next(from, c.action)
 	if !ok {
@@ -141,7 +141,7 @@ func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (mo
 
 // recordMoveTx writes the history. A move by an event that an admin had applied
 // again names him.
-func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Status, reason Reason, c change) error {
+func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Status, reason Reason, c change) error {
 	if c.event != nil {
 		c.actor = callerID(ctx)
 	}
@@ -175,12 +175,12 @@ func (s *Service) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Sta
 }
 
 // editTx changes fields of a locked subscription and leaves its state alone.
-func (s *Service) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub *row)) error {
+func (s *Store) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub *row)) error {
 	return s.editAsTx(ctx, tx, sub, intentEnd{how: intent.Done, by: "answer"}, edit)
 }
 
 // editAsTx is editTx, for an edit that may close the intent in another way.
-func (s *Service) editAsTx(ctx context.Context, tx pgx.Tx, sub *row, end intentEnd, edit func(sub *row)) error {
+func (s *Store) editAsTx(ctx context.Context, tx pgx.Tx, sub *row, end intentEnd, edit func(sub *row)) error {
 	after := *sub
 	edit(&after)
 	saved, err := s.saveTx(ctx, tx, *sub, after, end)
@@ -212,7 +212,7 @@ func endOf(c change) intentEnd {
 
 // saveTx writes the row if its state is still that of before, ends its intent when
 // its outcome stands in it, and schedules what its dates ask for.
-func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, before, r row, end intentEnd) (row, error) {
+func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r row, end intentEnd) (row, error) {
 	from := before.Status
 	r.RegisterUpdateDate = s.clock.Now()
 	n, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
@@ -246,7 +246,7 @@ func intentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscr
 
 // scheduleTx inserts the jobs for the instants that the row waits for. A job
 // looks at the row again when its time comes, so one too many does no harm.
-func (s *Service) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Store) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	at := func(when time.Time, args river.JobArgs, queue string) error {
 		_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
 			ScheduledAt: when, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
@@ -265,10 +265,10 @@ func (s *Service) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	switch {
 	case sub.IntentOpen: // its looks come by themselves
 	case status == Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
-		due := s.pixDue(sub)
+		due := s.calendar.pixDue(sub)
 		return at(due, dropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
 	case status == Active && sub.PixAutomatic && sub.NextBillingDate != nil:
-		due := s.debitAt(*sub.NextBillingDate)
+		due := s.calendar.debitAt(*sub.NextBillingDate)
 		return at(due, debitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
 	}
 	return nil

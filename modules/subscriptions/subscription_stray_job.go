@@ -38,14 +38,14 @@ func (endStrayArgs) Kind() string { return "subscriptions_end_stray" }
 
 // endStrayTx has the recurrence behind a charge ended that is booked beside the
 // subscription's own.
-func (s *Service) endStrayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
 	if e.SubscriptionID == "" || e.SubscriptionID == remoteID(sub) {
 		return nil
 	}
 	return s.insertEndStrayTx(ctx, tx, endStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID})
 }
 
-func (s *Service) insertEndStrayTx(ctx context.Context, tx pgx.Tx, args endStrayArgs) error {
+func (s *Locator) insertEndStrayTx(ctx context.Context, tx pgx.Tx, args endStrayArgs) error {
 	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("queue the end of a recurrence: %w", err)
@@ -57,7 +57,7 @@ func (s *Service) insertEndStrayTx(ctx context.Context, tx pgx.Tx, args endStray
 // back: by a person, or by itself within the limits of automatic refunds. It is read
 // live before; what is not known ends nothing. Neither does anything while too much is
 // missing at the gateway, or after a restore.
-func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
+func (s *Strays) EndStray(ctx context.Context, a endStrayArgs) error {
 	state, err := s.payments.UnappliedStateOf(ctx, s.pool, a.Gateway, a.PaymentID)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *Service) EndStray(ctx context.Context, a endStrayArgs) error {
 	return nil
 }
 
-func (s *Service) rowOfRecurrence(ctx context.Context, a endStrayArgs) (row, error) {
+func (s *Strays) rowOfRecurrence(ctx context.Context, a endStrayArgs) (row, error) {
 	if a.Gateway == payments.GWA {
 		return s.db.GetSubscriptionByGWAID(ctx, s.pool, &a.RecurrenceID)
 	}

@@ -17,7 +17,7 @@ import (
 // repeatedly carries out an order whose repetition is harmless. When it fails an intent
 // stands for it from then on: the looks repeat it, within their share of the quota, and
 // tell people of it after a day. While that is open nobody else does.
-func (s *Service) repeatedly(ctx context.Context, o intent.Opening, do func(context.Context) error) error {
+func (s *Calls) repeatedly(ctx context.Context, o intent.Opening, do func(context.Context) error) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *Service) repeatedly(ctx context.Context, o intent.Opening, do func(cont
 }
 
 // handOver leaves an order that was not carried out to the looks.
-func (s *Service) handOver(ctx context.Context, o intent.Opening, cause error) error {
+func (s *Calls) handOver(ctx context.Context, o intent.Opening, cause error) error {
 	s.log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
 		slog.String("gateway", o.Gateway), slog.Any("error", cause))
 	o.CallTime = s.intents.CallTime()
@@ -74,27 +74,27 @@ func underWay(err error) (intent.Answer, error) {
 }
 
 // sweepPause takes up a pause that nobody asks about.
-func (s *Service) sweepPause(ctx context.Context, id objectid.ID) error {
-	return s.sweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
+func (s *Pauses) sweepPause(ctx context.Context, id objectid.ID) error {
+	return s.calls.sweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
 		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(adoptAfter)})
 	})
 }
 
 // sweepChargeMove takes up an extension's next charge that nobody asks about.
-func (s *Service) sweepChargeMove(ctx context.Context, id objectid.ID) error {
-	return s.sweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
+func (s *Extensions) sweepChargeMove(ctx context.Context, id objectid.ID) error {
+	return s.calls.sweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
 		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(adoptAfter)})
 	})
 }
 
 // sweepPlanMove takes up a plan's move that nobody asks about.
-func (s *Service) sweepPlanMove(ctx context.Context, id objectid.ID) error {
-	return s.sweepOrder(ctx, planMoveIntent(id), s.recoverMove, func() error {
+func (s *Plans) sweepPlanMove(ctx context.Context, id objectid.ID) error {
+	return s.calls.sweepOrder(ctx, planMoveIntent(id), s.recoverMove, func() error {
 		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(adoptAfter))})
 	})
 }
 
-func (s *Service) sweepOrder(ctx context.Context, r intent.Ref, do func(context.Context, objectid.ID) error, later func() error) error {
+func (s *Calls) sweepOrder(ctx context.Context, r intent.Ref, do func(context.Context, objectid.ID) error, later func() error) error {
 	open, err := s.intents.IsOpen(ctx, s.pool, r)
 	switch {
 	case err != nil:

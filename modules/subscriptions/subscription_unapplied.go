@@ -15,7 +15,7 @@ import (
 // listUnappliedTx puts money that an ended subscription cannot take on the list of
 // unapplied payments, from which it is refunded by itself, and ends at the gateway
 // what went on charging.
-func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p payment, note string, automatic bool) error {
+func (s *Settler) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p payment, note string, automatic bool) error {
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
@@ -24,7 +24,7 @@ func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p pay
 	if err != nil {
 		return err
 	}
-	return s.endAtGatewayTx(ctx, tx, sub)
+	return s.store.endAtGatewayTx(ctx, tx, sub)
 }
 
 // referenceOf is our id that the gateway was told with a payment, where it is not the
@@ -40,13 +40,13 @@ func referenceOf(p payment) objectid.ID {
 // the deletion has not reached the subscription yet, or ended it after the charge. What
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by
 // the deletion.
-func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (refunded bool, err error) {
+func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (refunded bool, err error) {
 	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
 		return false, err
 	}
 	if Status(sub.Status) == Pending {
-		if _, err := s.moveTx(ctx, tx, sub, change{action: CustomerCancels, source: p.source, event: p.event}); err != nil {
+		if _, err := s.store.moveTx(ctx, tx, sub, change{action: CustomerCancels, source: p.source, event: p.event}); err != nil {
 			return false, err
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, p pa
 // paidBeforeDeletion reports whether a payment that is told after the deletion had its
 // access before it. A code that was paid before it and is told after it had none. Where
 // gateway A tells the day of the deletion alone, the customer is given the benefit.
-func (s *Service) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool {
+func (s *Settler) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool {
 	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
@@ -70,8 +70,8 @@ func (s *Service) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool
 // ExtendTx moves the end of a living subscription by the months that an amount pays
 // for (payments.Extender). It changes what an admin's extension does. The audit trail has
 // it with the decision about the payment.
-func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
-	if err := s.lockCustomerTx(ctx, tx, e.CustomerID); err != nil {
+func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
+	if err := s.store.lockCustomerTx(ctx, tx, e.CustomerID); err != nil {
 		return "", err
 	}
 	sub, err := s.livingTx(ctx, tx, e)
@@ -94,14 +94,14 @@ func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension)
 	}
 	err = s.extendTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
 		of := sub
-		s.anchor(&of, end)
-		return s.monthsOn(end, months, of), nil
+		s.calendar.anchor(&of, end)
+		return s.calendar.monthsOn(end, months, of), nil
 	})
 	return sub.ID, err
 }
 
 // livingTx finds and locks the subscription that a payment is to lengthen.
-func (s *Service) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (row, error) {
+func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (row, error) {
 	id := e.SubscriptionID
 	if id == "" {
 		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)

@@ -17,8 +17,8 @@ import (
 // listUnusedTx lists what was paid for periods that a lost dispute of another payment took
 // away. A period of which no day was used is given back by itself, and so is what slipped
 // through after the dispute had been opened; of one that had begun people decide.
-func (s *Service) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Status) error {
-	chain, err := s.renewalChain(ctx, tx, sub)
+func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Status) error {
+	chain, err := s.reads.renewalChain(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Service) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Stat
 
 // shutAt is when access ended: what was open until now had it until now, by the gateway's
 // clock where that is ahead.
-func (s *Service) shutAt(was Status, disputes []payments.Dispute) time.Time {
+func (s *Disputes) shutAt(was Status, disputes []payments.Dispute) time.Time {
 	shut, now := time.Time{}, s.clock.Now()
 	for _, d := range disputes {
 		if !d.OfNothing && takesMoney(d) {
@@ -50,7 +50,7 @@ func (s *Service) shutAt(was Status, disputes []payments.Dispute) time.Time {
 	return shut
 }
 
-func (s *Service) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disputes []payments.Dispute, shut time.Time) error {
+func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disputes []payments.Dispute, shut time.Time) error {
 	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func slippedAsOpened(sub row, disputes []payments.Dispute, p payments.LedgerPaym
 // listSlippedTx lists what was charged after the dispute had been opened and was booked
 // before that was told, as keepPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
-func (s *Service) listSlippedTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if Status(sub.Status).Ended() || !collects(sub) {
 		return nil
 	}
@@ -151,7 +151,7 @@ const slippedNote = "Charged while another payment of the subscription was dispu
 
 // periodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
-func (s *Service) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
+func (s *Disputes) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
 		Gateway: string(p.Gateway), GatewayPaymentID: &p.Payment.ID,
 	})
@@ -163,18 +163,18 @@ func (s *Service) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payments
 	case !errors.Is(err, pgx.ErrNoRows):
 		return begins, ends, "", fmt.Errorf("read renewal charge: %w", err)
 	}
-	d, debited, err := s.debitOfTx(ctx, tx, sub, &p.Payment)
+	d, debited, err := s.reads.debitOfTx(ctx, tx, sub, &p.Payment)
 	if err != nil {
 		return begins, ends, "", err
 	}
 	begins = *p.Payment.SettledAt
 	switch {
 	case debited:
-		begins = s.dayOf(d.Cycle)
+		begins = s.calendar.dayOf(d.Cycle)
 	case p.Payment.MadeFor != nil && !paysOnce(sub) && !sub.PixAutomatic:
 		begins = *p.Payment.MadeFor
 	}
-	return begins, s.monthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
+	return begins, s.calendar.monthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
 }
 
 func takesMoney(d payments.Dispute) bool {

@@ -38,8 +38,8 @@ const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 // recurrence ended, the money refunded. Asking again answers the same. Errors: 404
 // without a subscription; 422 WITHDRAWAL_NOT_ALLOWED without a payment, after the
 // right has ended or under dispute, with the date of its end where there is one.
-func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
-	sub, err := s.current(ctx, customerID)
+func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
+	sub, err := s.reads.current(ctx, customerID)
 	if isMissing(err) {
 		sub, err = s.endedLast(ctx, customerID, err)
 	}
@@ -57,7 +57,7 @@ func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdra
 		return withdrawal{}, err
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.lockTx(ctx, tx, customerID, sub.ID)
+		locked, err := s.store.lockTx(ctx, tx, customerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdra
 	}
 	// The request's key has the subscription; its refunds are but the consequence.
 	ctx = idempotency.WithAttempt(audit.With(ctx, nil), nil)
-	if sub, err = s.endNow(ctx, sub); err != nil {
+	if sub, err = s.calls.endNow(ctx, sub); err != nil {
 		return withdrawal{}, err
 	}
 	if err := s.giveBack(context.WithoutCancel(ctx), sub.ID); err != nil {
@@ -82,8 +82,8 @@ func (s *Service) withdraw(ctx context.Context, customerID objectid.ID) (withdra
 }
 
 // mayWithdraw answers why not.
-func (s *Service) mayWithdraw(ctx context.Context, sub row) error {
-	chain, err := s.renewalChain(ctx, s.pool, sub)
+func (s *Withdrawals) mayWithdraw(ctx context.Context, sub row) error {
+	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *Service) mayWithdraw(ctx context.Context, sub row) error {
 
 // renewalChain is the subscription and all that it followed by renewals, newest first:
 // to their customer they are one.
-func (s *Service) renewalChain(ctx context.Context, db postgres.DB, sub row) ([]row, error) {
+func (s *Reads) renewalChain(ctx context.Context, db postgres.DB, sub row) ([]row, error) {
 	if sub.RenewsID == nil {
 		return []row{sub}, nil
 	}
@@ -123,8 +123,8 @@ func (s *Service) renewalChain(ctx context.Context, db postgres.DB, sub row) ([]
 
 // withdrawalUntil is the end of the right to withdraw; nil where there is none:
 // nothing paid, the setting off.
-func (s *Service) withdrawalUntil(ctx context.Context, sub row) (*time.Time, error) {
-	chain, err := s.renewalChain(ctx, s.pool, sub)
+func (s *Withdrawals) withdrawalUntil(ctx context.Context, sub row) (*time.Time, error) {
+	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Service) withdrawalUntil(ctx context.Context, sub row) (*time.Time, err
 // withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
 // WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. A payment
 // of before that lengthened the subscription neither begins the right nor ends it.
-func (s *Service) withdrawalEnd(ctx context.Context, chain []row) (*time.Time, error) {
+func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []row) (*time.Time, error) {
 	if s.cfg.WithdrawalDays == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -153,14 +153,14 @@ func (s *Service) withdrawalEnd(ctx context.Context, chain []row) (*time.Time, e
 
 // withdrawTx ends the row, and has the rest done by job. One that has ended stays as it
 // is: its history tells of the withdrawal.
-func (s *Service) withdrawTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *row) error {
 	if withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID); err != nil || withdrawn {
 		return err // asked for twice at once
 	}
 	if sub.HasChargeback {
 		return fault.Conflict("A payment of the subscription has just been disputed.")
 	}
-	moved, err := s.moveTx(ctx, tx, sub, change{action: CustomerWithdraws, source: ByCustomer, actor: &sub.CustomerID})
+	moved, err := s.store.moveTx(ctx, tx, sub, change{action: CustomerWithdraws, source: ByCustomer, actor: &sub.CustomerID})
 	if err != nil {
 		return err
 	}
@@ -175,12 +175,12 @@ func (s *Service) withdrawTx(ctx context.Context, tx pgx.Tx, sub *row) error {
 			return err
 		}
 	}
-	return s.giveBackLaterTx(ctx, tx, sub.ID)
+	return s.store.giveBackLaterTx(ctx, tx, sub.ID)
 }
 
 // endedLast is the customer's last subscription that has begun, for who has none now;
 // none when nothing was paid for it, so that there is nothing to withdraw from.
-func (s *Service) endedLast(ctx context.Context, customerID objectid.ID, none error) (row, error) {
+func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (row, error) {
 	last, err := s.db.GetLatestBegun(ctx, s.pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row{}, none
@@ -198,7 +198,7 @@ func (s *Service) endedLast(ctx context.Context, customerID objectid.ID, none er
 	return last, err
 }
 
-func (s *Service) isWithdrawn(ctx context.Context, db postgres.DB, id objectid.ID) (bool, error) {
+func (s *Withdrawals) isWithdrawn(ctx context.Context, db postgres.DB, id objectid.ID) (bool, error) {
 	reason, err := s.db.GetLastReason(ctx, db, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -207,12 +207,12 @@ func (s *Service) isWithdrawn(ctx context.Context, db postgres.DB, id objectid.I
 }
 
 // withdrawalOf reads what became of a withdrawal.
-func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal, error) {
+func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal, error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.renewalChain(ctx, s.pool, sub)
+	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return withdrawal{}, err
 	}
@@ -274,7 +274,7 @@ func givenBefore(r payments.Refund, withdrawn time.Time) bool {
 }
 
 // paidAndGiven are the payments of a subscription and the refunds of them.
-func (s *Service) paidAndGiven(ctx context.Context, id objectid.ID) ([]payments.LedgerPayment, []payments.Refund, error) {
+func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]payments.LedgerPayment, []payments.Refund, error) {
 	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, id)
 	if err != nil {
 		return nil, nil, err
@@ -294,7 +294,7 @@ func (giveBackArgs) Kind() string { return "subscriptions_give_back" }
 // givenBackSoon is when a refund that is not answered, or under way, is looked at again.
 const givenBackSoon = 10 * time.Minute
 
-func (s *Service) giveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+func (s *Store) giveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	_, err := s.jobs.InsertTx(ctx, tx, giveBackArgs{SubscriptionID: id}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
 	})
@@ -306,7 +306,7 @@ func (s *Service) giveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID
 
 // GiveBack refunds what a withdrawn subscription still has, and comes again until all
 // of it is given back or stands on the list of unapplied payments.
-func (s *Service) GiveBack(ctx context.Context, id objectid.ID) error {
+func (s *Withdrawals) GiveBack(ctx context.Context, id objectid.ID) error {
 	if err := s.giveBack(ctx, id); err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (s *Service) GiveBack(ctx context.Context, id objectid.ID) error {
 	return err
 }
 
-func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
+func (s *Withdrawals) giveBack(ctx context.Context, id objectid.ID) error {
 	if withdrawn, err := s.isWithdrawn(ctx, s.pool, id); err != nil || !withdrawn {
 		return err
 	}
@@ -325,7 +325,7 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.renewalChain(ctx, s.pool, sub)
+	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return err
 	}
@@ -337,7 +337,7 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 }
 
 // giveBackAll refunds what is left of the payments of one subscription.
-func (s *Service) giveBackAll(ctx context.Context, sub row) error {
+func (s *Withdrawals) giveBackAll(ctx context.Context, sub row) error {
 	paid, given, err := s.paidAndGiven(ctx, sub.ID)
 	if err != nil {
 		return err
@@ -348,13 +348,13 @@ func (s *Service) giveBackAll(ctx context.Context, sub row) error {
 			failed = errors.Join(failed, s.giveBackPayment(ctx, sub, p, given, left))
 		}
 	}
-	_, err = s.totalRefunds(ctx, sub.CustomerID, sub.ID)
+	_, err = s.applier.totalRefunds(ctx, sub.CustomerID, sub.ID)
 	return errors.Join(failed, err)
 }
 
 // giveBackPayment refunds one payment. What its gateway refuses, now or after it had
 // taken the refund on, is left to people.
-func (s *Service) giveBackPayment(ctx context.Context, sub row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
+func (s *Withdrawals) giveBackPayment(ctx context.Context, sub row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
 	for _, r := range given {
 		if r.FailedAtGateway() && isOne(p.Payment, []string{r.PaymentID}) {
 			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
@@ -377,7 +377,7 @@ func (s *Service) giveBackPayment(ctx context.Context, sub row, p payments.Ledge
 	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
 }
 
-func (s *Service) listUnrefunded(ctx context.Context, sub row, p payments.LedgerPayment, left money.Cents, note string) error {
+func (s *Withdrawals) listUnrefunded(ctx context.Context, sub row, p payments.LedgerPayment, left money.Cents, note string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,

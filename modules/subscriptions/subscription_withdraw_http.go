@@ -9,6 +9,10 @@ import (
 	"marquee/platform/objectid"
 )
 
+type withdrawalHandlers struct{ service *Withdrawals }
+
+func (s *Withdrawals) handlers() withdrawalHandlers { return withdrawalHandlers{service: s} }
+
 type withdrawnBody struct {
 	RefundAmount amountAt      `json:"refund_amount"`
 	RefundedAt   *httpapi.Time `json:"refunded_at" nullable:"true" doc:"null until the gateway has given all of it back"`
@@ -29,18 +33,18 @@ func withdrawnOutput(w withdrawal, err error) (*httpapi.Output[withdrawnBody], e
 	})
 }
 
-func (h handlers) withdraw(ctx context.Context, _ *struct{}) (*httpapi.Output[withdrawnBody], error) {
+func (h withdrawalHandlers) withdraw(ctx context.Context, _ *struct{}) (*httpapi.Output[withdrawnBody], error) {
 	return withdrawnOutput(h.service.withdraw(ctx, httpapi.CallerOf(ctx).ID))
 }
 
-func (h handlers) recallWithdrawal(ctx context.Context, id objectid.ID) (*httpapi.Output[withdrawnBody], error) {
+func (h withdrawalHandlers) recallWithdrawal(ctx context.Context, id objectid.ID) (*httpapi.Output[withdrawnBody], error) {
 	return withdrawnOutput(h.service.withdrawalOf(ctx, id))
 }
 
 // own is a subscription as its customer sees it: with the end of the right to withdraw.
-func (h handlers) own(ctx context.Context, sub row) (subscriptionDoc, error) {
+func (h ownHandlers) own(ctx context.Context, sub row) (subscriptionDoc, error) {
 	doc := shown(sub)
-	until, err := h.service.withdrawalUntil(ctx, sub)
+	until, err := h.service.withdrawals.withdrawalUntil(ctx, sub)
 	doc.WithdrawalUntil = httpapi.TimePtr(until)
 	return doc, err
 }

@@ -101,45 +101,150 @@ type Deps struct {
 	Config    Config
 }
 
-// Service is the module.
+// Service is the module: its door. Each field is one of the rooms behind it.
 type Service struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	log       *slog.Logger
-	accounts  *accounts.Service
-	payments  *payments.Service
-	intents   *intent.Service
-	settings  Settings
-	promos    PromoCodes
-	mail      mail.Sender
-	templates *mail.Templates
-	operators *operators.Mailer
-	cfg       Config
-	db        *subscriptionsdb.Queries
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	accounts *accounts.Service
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+
+	calendar    *Calendar
+	reads       *Reads
+	store       *Store
+	calls       *Calls
+	plans       *Plans
+	debits      *Debits
+	pauses      *Pauses
+	extensions  *Extensions
+	dunning     *Dunning
+	disputes    *Disputes
+	settler     *Settler
+	charges     *Charges
+	locator     *Locator
+	applier     *Applier
+	retries     *Retries
+	recovery    *Recovery
+	reconciler  *Reconciler
+	strays      *Strays
+	checkout    *Checkout
+	withdrawals *Withdrawals
+	own         *Own
+	admin       *Admin
 }
 
 // New makes the module and registers it with payments as the one that applies
 // events about subscriptions.
 func New(d Deps) *Service {
+	cfg, promos := d.Config.withDefaults(), d.Promos
+	if promos == nil {
+		promos = noPromoCodes{}
+	}
 	s := &Service{
-		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
-		settings: d.Settings, promos: d.Promos, mail: d.Mail, templates: d.Templates, operators: d.Operators, cfg: d.Config.withDefaults(), db: subscriptionsdb.New(),
+		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
+		cfg: cfg, db: subscriptionsdb.New(),
 	}
-	if s.promos == nil {
-		s.promos = noPromoCodes{}
-	}
+	s.furnish(d, cfg, promos)
 	d.Payments.Register(s)
-	s.intents.Register(intent.Subscription, intent.User{Look: s.look})
-	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.lookForGone, WasFound: true})
-	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.lookForInvoice})
-	s.intents.Register(intent.Debit, intent.User{Look: s.lookAtDebit})
-	s.intents.Register(intent.DebitRetry, intent.User{Look: s.lookAtRetry})
-	s.intents.Register(intent.Pause, intent.User{Look: s.lookAtPause})
-	s.intents.Register(intent.PlanMove, intent.User{Look: s.lookAtPlanMove})
-	s.intents.Register(intent.ChargeMove, intent.User{Look: s.lookAtChargeMove})
-	s.intents.Register(intent.End, intent.User{Look: s.lookAtEnd})
-	s.intents.Register(intent.Resume, intent.User{Look: s.lookAtResume})
-	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.lookAtCharge})
+	s.intents.Register(intent.Subscription, intent.User{Look: s.recovery.look})
+	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.calls.lookForGone, WasFound: true})
+	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.own.lookForInvoice})
+	s.intents.Register(intent.Debit, intent.User{Look: s.debits.lookAtDebit})
+	s.intents.Register(intent.DebitRetry, intent.User{Look: s.retries.lookAtRetry})
+	s.intents.Register(intent.Pause, intent.User{Look: s.pauses.lookAtPause})
+	s.intents.Register(intent.PlanMove, intent.User{Look: s.plans.lookAtPlanMove})
+	s.intents.Register(intent.ChargeMove, intent.User{Look: s.extensions.lookAtChargeMove})
+	s.intents.Register(intent.End, intent.User{Look: s.recovery.lookAtEnd})
+	s.intents.Register(intent.Resume, intent.User{Look: s.own.lookAtResume})
+	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.charges.lookAtCharge})
 	return s
+}
+
+// furnish makes the rooms, lower ones first.
+func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
+	s.calendar, s.reads, s.store = newLifecycle(lifecycleDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments,
+		Intents: s.intents, Promos: promos, Config: cfg,
+	})
+	s.calls = newCalls(callsDeps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Calendar: s.calendar, Store: s.store,
+	})
+	s.plans = newPlans(plansDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Config: cfg, Calendar: s.calendar, Store: s.store, Calls: s.calls,
+	})
+	s.debits, s.pauses = newDebits(debitsDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
+	})
+	s.extensions = newExtensions(extensionsDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
+	})
+	s.dunning = newDunning(dunningDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Mail: d.Mail,
+		Templates: d.Templates, Config: cfg, Debits: s.debits,
+	})
+	s.disputes = newDisputes(disputesDeps{
+		Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Calendar: s.calendar, Reads: s.reads,
+		Store: s.store,
+	})
+	s.settler = newSettle(settleDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
+		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits,
+		Disputes: s.disputes,
+	})
+	s.charges = newCharges(chargesDeps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Calendar: s.calendar, Reads: s.reads, Store: s.store, Plans: s.plans, Settler: s.settler,
+	})
+	s.locator, s.applier = newWebhooks(webhooksDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: cfg,
+		Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits, Dunning: s.dunning,
+		Disputes: s.disputes, Settler: s.settler, Charges: s.charges,
+	})
+	s.retries = newRetries(retriesDeps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: cfg, Calendar: s.calendar,
+		Reads: s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
+		Applier: s.applier,
+	})
+	s.recovery = newRecovery(recoveryDeps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
+	})
+	s.reconciler = newReconcile(reconcileDeps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
+		Applier: s.applier, Retries: s.retries, Recovery: s.recovery,
+	})
+	s.strays = newStrays(straysDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
+		Intents: s.intents, Operators: d.Operators, Store: s.store, Locator: s.locator,
+	})
+	s.checkout = newCheckout(checkoutDeps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
+		Intents: s.intents, Settings: d.Settings, Promos: promos, Config: cfg, Calendar: s.calendar,
+		Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans, Settler: s.settler,
+		Recovery: s.recovery,
+	})
+	s.withdrawals = newWithdrawal(withdrawalDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Config: cfg, Reads: s.reads, Store: s.store, Calls: s.calls, Applier: s.applier,
+	})
+	s.own = newOwn(ownDeps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
+		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
+		Debits: s.debits, Disputes: s.disputes, Settler: s.settler, Charges: s.charges, Recovery: s.recovery,
+		Reconciler: s.reconciler, Checkout: s.checkout, Withdrawals: s.withdrawals,
+	})
+	s.admin = newAdmin(adminDeps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
+		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
+		Extensions: s.extensions, Disputes: s.disputes, Applier: s.applier, Reconciler: s.reconciler,
+		Own: s.own,
+	})
 }

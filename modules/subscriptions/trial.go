@@ -24,7 +24,7 @@ func forgotten(now time.Time) time.Time { return now.AddDate(0, -trialMonths, 0)
 // claimTrialTx takes the one trial of the customer's tax id for a subscription that is
 // about to be written. Of two customers who have had the same tax id, one after the
 // other, one gets it. A subscription that ends before its trial begins gives it back.
-func (s *Service) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
+func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
 	now := s.clock.Now()
 	before := forgotten(now)
 	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
@@ -37,7 +37,7 @@ func (s *Service) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscript
 }
 
 // startTrialTx notes that the customer has had his one trial, and his tax id too.
-func (s *Service) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if sub.TrialDays == 0 {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (s *Service) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	return s.noteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
 }
 
-func (s *Service) noteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
+func (s *Store) noteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
 	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
 		return fmt.Errorf("note trial: %w", err)
 	}
@@ -93,7 +93,7 @@ func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs])
 			return err
 		}
 		for _, t := range used {
-			if err := s.noteTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
+			if err := s.store.noteTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
 				return err
 			}
 		}

@@ -18,69 +18,69 @@ const sweepEvery = time.Minute
 // Workers adds the module's jobs.
 func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[recoverArgs]) error {
-		return s.Recover(ctx, job.Args.SubscriptionID)
+		return s.recovery.Recover(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[expireArgs]) error {
-		return s.Expire(ctx, job.Args.SubscriptionID)
+		return s.recovery.Expire(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dropPixArgs]) error {
-		return s.DropPix(ctx, job.Args.SubscriptionID)
+		return s.recovery.DropPix(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debitArgs]) error {
-		return s.Debit(ctx, job.Args.SubscriptionID)
+		return s.debits.Debit(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debitRetryArgs]) error {
 		cycle, err := time.Parse(time.DateOnly, job.Args.Cycle)
 		if err != nil {
 			return river.JobCancel(err)
 		}
-		return s.RetryDebit(ctx, job.Args.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
+		return s.retries.RetryDebit(ctx, job.Args.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
 		if job.Args.Told {
-			return s.ConfirmEnd(ctx, job.Args.SubscriptionID)
+			return s.calls.ConfirmEnd(ctx, job.Args.SubscriptionID)
 		}
-		return s.EndAtGateway(ctx, job.Args.SubscriptionID)
+		return s.calls.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[renewalChargeArgs]) error {
-		return s.TendRenewalCharge(ctx, job.Args.ChargeID)
+		return s.charges.TendRenewalCharge(ctx, job.Args.ChargeID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[stopArgs]) error {
-		return s.StopRecurrence(ctx, job.Args.SubscriptionID)
+		return s.calls.StopRecurrence(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[giveBackArgs]) error {
-		return s.GiveBack(ctx, job.Args.SubscriptionID)
+		return s.withdrawals.GiveBack(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dunningArgs]) error {
 		claim := dunningClaim
 		if job.Attempt > 1 {
 			claim = rescuedClaim
 		}
-		return s.mailDunning(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
+		return s.dunning.mailDunning(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[planMoveArgs]) error {
-		return s.recoverMove(ctx, job.Args.MoveID)
+		return s.plans.recoverMove(ctx, job.Args.MoveID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refusedArgs]) error {
-		return s.FollowAuthorization(ctx, job.Args)
+		return s.reconciler.FollowAuthorization(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RecurrenceArgs]) error {
-		return s.FollowRecurrence(ctx, job.Args)
+		return s.reconciler.FollowRecurrence(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endStrayArgs]) error {
-		return s.EndStray(ctx, job.Args)
+		return s.strays.EndStray(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[pauseArgs]) error {
-		return s.CarryOutPause(ctx, job.Args.PauseID)
+		return s.pauses.CarryOutPause(ctx, job.Args.PauseID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[chargeMoveArgs]) error {
-		return s.MoveCharge(ctx, job.Args.MoveID)
+		return s.extensions.MoveCharge(ctx, job.Args.MoveID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LateMoneyArgs]) error {
-		return s.ConfirmLateMoney(ctx, job.Args)
+		return s.reconciler.ConfirmLateMoney(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[StrayMoneyArgs]) error {
-		return s.TakeStrayMoney(ctx, job.Args)
+		return s.strays.TakeStrayMoney(ctx, job.Args)
 	}))
 	river.AddWorker(w, &reconcileWorker{service: s})
 	river.AddWorker(w, &trialUsesWorker{s: s})
@@ -122,6 +122,6 @@ func (s *Service) Periodic() []jobs.Periodic {
 	}
 }
 
-func (s *Service) duePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
+func (s *Calendar) duePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
 	return subscriptionsdb.ListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
 }

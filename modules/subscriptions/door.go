@@ -1,0 +1,61 @@
+package subscriptions
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/platform/collection"
+	"marquee/platform/objectid"
+)
+
+// What payments calls of whoever applies its events, and asks for by these interfaces.
+var (
+	_ payments.Applier         = (*Service)(nil)
+	_ payments.Extender        = (*Service)(nil)
+	_ payments.StrayMoneyTaker = (*Service)(nil)
+	_ payments.RefundFollower  = (*Service)(nil)
+)
+
+// ApplyEventTx applies a gateway's event to the subscription that it is about
+// (specification, Events). It answers Unclaimed when there is none.
+func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	return s.applier.ApplyEventTx(ctx, tx, e)
+}
+
+// ExtendTx moves the end of a living subscription by the months that an amount pays for
+// (payments.Extender).
+func (s *Service) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
+	return s.extensions.ExtendTx(ctx, tx, e)
+}
+
+// TakeStrayMoneyTx takes in settled money that nothing here knows, of a gateway's customer who
+// is one of ours (payments.StrayMoneyTaker).
+func (s *Service) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	return s.strays.TakeStrayMoneyTx(ctx, tx, e)
+}
+
+// FollowRefund keeps the total of a subscription when the recovery of a refund has settled it
+// (payments.RefundFollower).
+func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
+	return s.applier.FollowRefund(ctx, r)
+}
+
+// SyncSubscription asks the gateway about the customer's live subscription and settles what it
+// says (specification, Rules for login 4).
+func (s *Service) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
+	return s.reconciler.SyncSubscription(ctx, customerID)
+}
+
+// ConfirmStrays says that the recurrences which name an id of ours, and were found and listed
+// until now, are to end: a person has run `marquee reconcile --apply`.
+func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
+	return s.strays.ConfirmStrays(ctx, o)
+}
+
+// PlanSearch makes the plans searchable: all of them for admins, what is on offer for
+// everybody else.
+func (s *Service) PlanSearch() collection.Searchable {
+	return s.plans.PlanSearch()
+}

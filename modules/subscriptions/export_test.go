@@ -1,0 +1,70 @@
+package subscriptions
+
+import (
+	"context"
+
+	"marquee/platform/objectid"
+)
+
+// The rooms' work that tests have done at once, and that jobs do otherwise.
+
+// Recover is that of the room.
+func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
+	return s.recovery.Recover(ctx, id)
+}
+
+// Expire is that of the room.
+func (s *Service) Expire(ctx context.Context, id objectid.ID) error {
+	return s.recovery.Expire(ctx, id)
+}
+
+// DropPix is that of the room.
+func (s *Service) DropPix(ctx context.Context, id objectid.ID) error {
+	return s.recovery.DropPix(ctx, id)
+}
+
+// Debit is that of the room.
+func (s *Service) Debit(ctx context.Context, id objectid.ID) error { return s.debits.Debit(ctx, id) }
+
+// EndAtGateway is that of the room.
+func (s *Service) EndAtGateway(ctx context.Context, id objectid.ID) error {
+	return s.calls.EndAtGateway(ctx, id)
+}
+
+// ConfirmEnd is that of the room.
+func (s *Service) ConfirmEnd(ctx context.Context, id objectid.ID) error {
+	return s.calls.ConfirmEnd(ctx, id)
+}
+
+// StopRecurrence is that of the room.
+func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
+	return s.calls.StopRecurrence(ctx, id)
+}
+
+// GiveBack is that of the room.
+func (s *Service) GiveBack(ctx context.Context, id objectid.ID) error {
+	return s.withdrawals.GiveBack(ctx, id)
+}
+
+// EndStrays is that of the room.
+func (s *Service) EndStrays(ctx context.Context) error { return s.strays.EndStrays(ctx) }
+
+// MailDunning is that of the room.
+func (s *Service) MailDunning(ctx context.Context, id objectid.ID, paymentID string, day int) error {
+	return s.dunning.MailDunning(ctx, id, paymentID, day)
+}
+
+// ConfirmLateMoney is that of the room.
+func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
+	return s.reconciler.ConfirmLateMoney(ctx, a)
+}
+
+// FollowRecurrence is that of the room.
+func (s *Service) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error {
+	return s.reconciler.FollowRecurrence(ctx, a)
+}
+
+// TakeStrayMoney is that of the room.
+func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
+	return s.strays.TakeStrayMoney(ctx, a)
+}

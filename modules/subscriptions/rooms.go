@@ -1,0 +1,730 @@
+package subscriptions
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/platform/operators"
+)
+
+// lifecycleDeps is what newLifecycle needs.
+type lifecycleDeps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Intents  *intent.Service
+	Promos   PromoCodes
+	Config   Config
+}
+
+// Calendar knows the days and terms of subscriptions: pure, but for the clock.
+type Calendar struct {
+	clock    clock.Clock
+	payments *payments.Service
+	cfg      Config
+}
+
+// Reads answers what the rows of a subscription say.
+type Reads struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	accounts *accounts.Service
+	payments *payments.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+}
+
+// Store is the only one that writes a subscription's state.
+type Store struct {
+	jobs     *jobs.Client
+	clock    clock.Clock
+	accounts *accounts.Service
+	payments *payments.Service
+	intents  *intent.Service
+	promos   PromoCodes
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+}
+
+// newLifecycle makes the room.
+func newLifecycle(d lifecycleDeps) (*Calendar, *Reads, *Store) {
+	calendar := &Calendar{clock: d.Clock, payments: d.Payments, cfg: d.Config}
+	reads := &Reads{pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: calendar}
+	store := &Store{jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, promos: d.Promos, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
+	return calendar, reads, store
+}
+
+// callsDeps is what newCalls needs.
+type callsDeps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Calendar *Calendar
+	Store    *Store
+}
+
+// Calls ends and repeats what is asked of the gateways.
+type Calls struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	store    *Store
+}
+
+// newCalls makes the room.
+func newCalls(d callsDeps) *Calls {
+	return &Calls{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store}
+}
+
+// plansDeps is what newPlans needs.
+type plansDeps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Config   Config
+	Calendar *Calendar
+	Store    *Store
+	Calls    *Calls
+}
+
+// Plans sells the plans and moves subscriptions between them.
+type Plans struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	store    *Store
+	calls    *Calls
+}
+
+// newPlans makes the room.
+func newPlans(d plansDeps) *Plans {
+	return &Plans{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store, calls: d.Calls}
+}
+
+// debitsDeps is what newDebits needs.
+type debitsDeps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Calls    *Calls
+}
+
+// Debits orders the debits of automatic PIX and keeps what became of them.
+type Debits struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+}
+
+// Pauses has the gateways collect nothing for a while.
+type Pauses struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	payments *payments.Service
+	intents  *intent.Service
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	calls    *Calls
+	debits   *Debits
+}
+
+// newDebits makes the room.
+func newDebits(d debitsDeps) (*Debits, *Pauses) {
+	debits := &Debits{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
+	pauses := &Pauses{pool: d.Pool, clock: d.Clock, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: debits}
+	return debits, pauses
+}
+
+// extensionsDeps is what newExtensions needs.
+type extensionsDeps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Calls    *Calls
+}
+
+// Extensions gives time without a charge, and has the next charge moved.
+type Extensions struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	calls    *Calls
+}
+
+// newExtensions makes the room.
+func newExtensions(d extensionsDeps) *Extensions {
+	return &Extensions{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls}
+}
+
+// dunningDeps is what newDunning needs.
+type dunningDeps struct {
+	Pool      *pgxpool.Pool
+	Jobs      *jobs.Client
+	Clock     clock.Clock
+	Accounts  *accounts.Service
+	Payments  *payments.Service
+	Mail      mail.Sender
+	Templates *mail.Templates
+	Config    Config
+	Debits    *Debits
+}
+
+// Dunning writes to customers whose payment failed.
+type Dunning struct {
+	pool      *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	accounts  *accounts.Service
+	payments  *payments.Service
+	mail      mail.Sender
+	templates *mail.Templates
+	cfg       Config
+	db        *subscriptionsdb.Queries
+	debits    *Debits
+}
+
+// newDunning makes the room.
+func newDunning(d dunningDeps) *Dunning {
+	return &Dunning{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, mail: d.Mail, templates: d.Templates, cfg: d.Config, db: subscriptionsdb.New(), debits: d.Debits}
+}
+
+// disputesDeps is what newDisputes needs.
+type disputesDeps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Payments *payments.Service
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+}
+
+// Disputes follows the disputes about a subscription's payments.
+type Disputes struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	payments *payments.Service
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+}
+
+// newDisputes makes the room.
+func newDisputes(d disputesDeps) *Disputes {
+	return &Disputes{pool: d.Pool, clock: d.Clock, payments: d.Payments, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
+}
+
+// settleDeps is what newSettle needs.
+type settleDeps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Debits   *Debits
+	Disputes *Disputes
+}
+
+// Settler writes what money and a gateway's answer mean to a subscription.
+type Settler struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	accounts *accounts.Service
+	payments *payments.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	debits   *Debits
+	disputes *Disputes
+}
+
+// newSettle makes the room.
+func newSettle(d settleDeps) *Settler {
+	return &Settler{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, debits: d.Debits, disputes: d.Disputes}
+}
+
+// chargesDeps is what newCharges needs.
+type chargesDeps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Plans    *Plans
+	Settler  *Settler
+}
+
+// Charges makes PIX codes that pay a further period.
+type Charges struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	plans    *Plans
+	settler  *Settler
+}
+
+// newCharges makes the room.
+func newCharges(d chargesDeps) *Charges {
+	return &Charges{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, plans: d.Plans, settler: d.Settler}
+}
+
+// webhooksDeps is what newWebhooks needs.
+type webhooksDeps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Debits   *Debits
+	Dunning  *Dunning
+	Disputes *Disputes
+	Settler  *Settler
+	Charges  *Charges
+}
+
+// Locator finds the subscription that an event is about.
+type Locator struct {
+	jobs     *jobs.Client
+	log      *slog.Logger
+	payments *payments.Service
+	db       *subscriptionsdb.Queries
+	store    *Store
+	charges  *Charges
+}
+
+// Applier applies events to subscriptions.
+type Applier struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	payments *payments.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	debits   *Debits
+	dunning  *Dunning
+	disputes *Disputes
+	settler  *Settler
+	charges  *Charges
+	locator  *Locator
+}
+
+// newWebhooks makes the room.
+func newWebhooks(d webhooksDeps) (*Locator, *Applier) {
+	locator := &Locator{jobs: d.Jobs, log: d.Log, payments: d.Payments, db: subscriptionsdb.New(), store: d.Store, charges: d.Charges}
+	applier := &Applier{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, debits: d.Debits, dunning: d.Dunning, disputes: d.Disputes, settler: d.Settler, charges: d.Charges, locator: locator}
+	return locator, applier
+}
+
+// retriesDeps is what newRetries needs.
+type retriesDeps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Calls    *Calls
+	Debits   *Debits
+	Settler  *Settler
+	Applier  *Applier
+}
+
+// Retries has debits that failed taken again, and asks what became of them.
+type Retries struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	calls    *Calls
+	debits   *Debits
+	settler  *Settler
+	applier  *Applier
+}
+
+// newRetries makes the room.
+func newRetries(d retriesDeps) *Retries {
+	return &Retries{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: d.Debits, settler: d.Settler, applier: d.Applier}
+}
+
+// recoveryDeps is what newRecovery needs.
+type recoveryDeps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Calls    *Calls
+	Settler  *Settler
+}
+
+// Recovery asks the gateway what it has made of a subscription, and drops what nobody paid.
+type Recovery struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	calls    *Calls
+	settler  *Settler
+}
+
+// newRecovery makes the room.
+func newRecovery(d recoveryDeps) *Recovery {
+	return &Recovery{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, settler: d.Settler}
+}
+
+// reconcileDeps is what newReconcile needs.
+type reconcileDeps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Calls    *Calls
+	Settler  *Settler
+	Applier  *Applier
+	Retries  *Retries
+	Recovery *Recovery
+}
+
+// Reconciler compares subscriptions with what the gateways say of them.
+type Reconciler struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	calls    *Calls
+	settler  *Settler
+	applier  *Applier
+	retries  *Retries
+	recovery *Recovery
+}
+
+// newReconcile makes the room.
+func newReconcile(d reconcileDeps) *Reconciler {
+	return &Reconciler{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, settler: d.Settler, applier: d.Applier, retries: d.Retries, recovery: d.Recovery}
+}
+
+// straysDeps is what newStrays needs.
+type straysDeps struct {
+	Pool      *pgxpool.Pool
+	Jobs      *jobs.Client
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Accounts  *accounts.Service
+	Payments  *payments.Service
+	Intents   *intent.Service
+	Operators *operators.Mailer
+	Store     *Store
+	Locator   *Locator
+}
+
+// Strays ends recurrences that nobody has here, and gives their money back.
+type Strays struct {
+	pool      *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	log       *slog.Logger
+	accounts  *accounts.Service
+	payments  *payments.Service
+	intents   *intent.Service
+	operators *operators.Mailer
+	db        *subscriptionsdb.Queries
+	store     *Store
+	locator   *Locator
+}
+
+// newStrays makes the room.
+func newStrays(d straysDeps) *Strays {
+	return &Strays{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, operators: d.Operators, db: subscriptionsdb.New(), store: d.Store, locator: d.Locator}
+}
+
+// checkoutDeps is what newCheckout needs.
+type checkoutDeps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Intents  *intent.Service
+	Settings Settings
+	Promos   PromoCodes
+	Config   Config
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+	Calls    *Calls
+	Plans    *Plans
+	Settler  *Settler
+	Recovery *Recovery
+}
+
+// Checkout sells subscriptions.
+type Checkout struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	accounts *accounts.Service
+	payments *payments.Service
+	intents  *intent.Service
+	settings Settings
+	promos   PromoCodes
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+	store    *Store
+	calls    *Calls
+	plans    *Plans
+	settler  *Settler
+	recovery *Recovery
+}
+
+// newCheckout makes the room.
+func newCheckout(d checkoutDeps) *Checkout {
+	return &Checkout{pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, settings: d.Settings, promos: d.Promos, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, settler: d.Settler, recovery: d.Recovery}
+}
+
+// withdrawalDeps is what newWithdrawal needs.
+type withdrawalDeps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Config   Config
+	Reads    *Reads
+	Store    *Store
+	Calls    *Calls
+	Applier  *Applier
+}
+
+// Withdrawals ends subscriptions within the days of regret and gives all money back.
+type Withdrawals struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	reads    *Reads
+	store    *Store
+	calls    *Calls
+	applier  *Applier
+}
+
+// newWithdrawal makes the room.
+func newWithdrawal(d withdrawalDeps) *Withdrawals {
+	return &Withdrawals{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), reads: d.Reads, store: d.Store, calls: d.Calls, applier: d.Applier}
+}
+
+// ownDeps is what newOwn needs.
+type ownDeps struct {
+	Pool        *pgxpool.Pool
+	Jobs        *jobs.Client
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Payments    *payments.Service
+	Intents     *intent.Service
+	Calendar    *Calendar
+	Reads       *Reads
+	Store       *Store
+	Calls       *Calls
+	Plans       *Plans
+	Debits      *Debits
+	Disputes    *Disputes
+	Settler     *Settler
+	Charges     *Charges
+	Recovery    *Recovery
+	Reconciler  *Reconciler
+	Checkout    *Checkout
+	Withdrawals *Withdrawals
+}
+
+// Own is what customers do with their own subscription.
+type Own struct {
+	pool        *pgxpool.Pool
+	jobs        *jobs.Client
+	clock       clock.Clock
+	log         *slog.Logger
+	payments    *payments.Service
+	intents     *intent.Service
+	db          *subscriptionsdb.Queries
+	calendar    *Calendar
+	reads       *Reads
+	store       *Store
+	calls       *Calls
+	plans       *Plans
+	debits      *Debits
+	disputes    *Disputes
+	settler     *Settler
+	charges     *Charges
+	recovery    *Recovery
+	reconciler  *Reconciler
+	checkout    *Checkout
+	withdrawals *Withdrawals
+}
+
+// newOwn makes the room.
+func newOwn(d ownDeps) *Own {
+	return &Own{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, debits: d.Debits, disputes: d.Disputes, settler: d.Settler, charges: d.Charges, recovery: d.Recovery, reconciler: d.Reconciler, checkout: d.Checkout, withdrawals: d.Withdrawals}
+}
+
+// adminDeps is what newAdmin needs.
+type adminDeps struct {
+	Pool       *pgxpool.Pool
+	Clock      clock.Clock
+	Log        *slog.Logger
+	Payments   *payments.Service
+	Intents    *intent.Service
+	Config     Config
+	Calendar   *Calendar
+	Reads      *Reads
+	Store      *Store
+	Calls      *Calls
+	Plans      *Plans
+	Extensions *Extensions
+	Disputes   *Disputes
+	Applier    *Applier
+	Reconciler *Reconciler
+	Own        *Own
+}
+
+// Admin is what admins do with subscriptions.
+type Admin struct {
+	pool       *pgxpool.Pool
+	clock      clock.Clock
+	log        *slog.Logger
+	payments   *payments.Service
+	intents    *intent.Service
+	cfg        Config
+	db         *subscriptionsdb.Queries
+	calendar   *Calendar
+	reads      *Reads
+	store      *Store
+	calls      *Calls
+	plans      *Plans
+	extensions *Extensions
+	disputes   *Disputes
+	applier    *Applier
+	reconciler *Reconciler
+	own        *Own
+}
+
+// newAdmin makes the room.
+func newAdmin(d adminDeps) *Admin {
+	return &Admin{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, extensions: d.Extensions, disputes: d.Disputes, applier: d.Applier, reconciler: d.Reconciler, own: d.Own}
+}
