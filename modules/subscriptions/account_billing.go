@@ -13,8 +13,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// errStillOpen says that a gateway has not told yet what became of a call.
-var errStillOpen = errors.New("subscriptions: what the gateway made of the last call is not known yet")
+// ErrStillOpen says that a gateway has not told yet what became of a call.
+var ErrStillOpen = errors.New("subscriptions: what the gateway made of the last call is not known yet")
 
 // endedOfCustomerSQL lists what may still have to be ended at a gateway.
 const endedOfCustomerSQL = `SELECT id FROM subscriptions.subscriptions
@@ -50,7 +50,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if sub.IntentOpen {
-		return errStillOpen
+		return ErrStillOpen
 	}
 	if err := s.intents.LookAt(ctx, intent.End, id); err != nil {
 		return err
@@ -61,18 +61,18 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if sub, err = s.db.GetSubscription(ctx, s.pool, id); err != nil {
 		return err
 	}
-	if runsThere(sub) {
-		return errStillOpen
+	if RunsThere(sub) {
+		return ErrStillOpen
 	}
-	return s.charges.tendAll(ctx, id)
+	return s.charges.TendAll(ctx, id)
 }
 
 // stopLive cancels the live subscription here; what runs at the gateway is ended
 // after it. A call whose outcome is not known is asked about first.
 func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 	for range 3 { // a PIX that is paid while it is dropped comes back as an active one
-		sub, err := s.reads.current(ctx, customerID)
-		if isMissing(err) {
+		sub, err := s.reads.Current(ctx, customerID)
+		if IsMissing(err) {
 			return nil
 		}
 		if err != nil {
@@ -82,16 +82,16 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		case sub.IntentOpen:
 			err = s.recovery.Recover(ctx, sub.ID)
 		case Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix):
-			err = s.recovery.dropPix(ctx, sub, CustomerCancels, ByJob)
+			err = s.recovery.DropPixAs(ctx, sub, CustomerCancels, ByJob)
 		default:
-			err = s.recovery.end(ctx, sub, CustomerCancels, ByJob)
+			err = s.recovery.End(ctx, sub, CustomerCancels, ByJob)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if _, err := s.reads.current(ctx, customerID); !isMissing(err) {
-		return errors.Join(errStillOpen, err)
+	if _, err := s.reads.Current(ctx, customerID); !IsMissing(err) {
+		return errors.Join(ErrStillOpen, err)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 		if err != nil {
 			return nil, fmt.Errorf("read subscription: %w", err)
 		}
-		all[i].subscriptionDoc = shown(sub)
+		all[i].SubscriptionDoc = Shown(sub)
 		rows, err := db.Query(ctx, historyOfSubscriptionSQL, id)
 		if err != nil {
 			return nil, fmt.Errorf("read history: %w", err)
@@ -46,7 +46,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 // heldSubscription is a subscription with what moved it; event_id names the
 // gateway's webhook.
 type heldSubscription struct {
-	subscriptionDoc
+	SubscriptionDoc
 	History []json.RawMessage `json:"history"`
 }
 

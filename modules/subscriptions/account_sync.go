@@ -16,16 +16,16 @@ import (
 // first call is still open is left to its recovery job.
 func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
 	ctx = payments.Background(ctx)
-	sub, err := s.reads.current(ctx, customerID)
-	if isMissing(err) || (err == nil && sub.IntentOpen) {
+	sub, err := s.reads.Current(ctx, customerID)
+	if IsMissing(err) || (err == nil && sub.IntentOpen) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if waiting, ok, err := s.reads.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && asksLive(waiting) {
+	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && AsksLive(waiting) {
 		if err == nil {
-			_, _, err = s.recovery.resolve(ctx, waiting)
+			_, _, err = s.recovery.Resolve(ctx, waiting)
 		}
 		return err
 	}
@@ -36,9 +36,9 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	card := sub.PaymentMethod == string(payments.MethodCard)
 	switch {
 	case card && Status(sub.Status) == Pending && sub.Gateway == string(payments.GWB):
-		_, _, err = s.recovery.resolve(ctx, sub)
+		_, _, err = s.recovery.Resolve(ctx, sub)
 		return err
-	case card && remoteID(sub) != "":
+	case card && RemoteID(sub) != "":
 		return s.syncCard(ctx, gateway, sub)
 	case Status(sub.Status) == Pending && sub.PixPaymentID != nil:
 		return s.syncPix(ctx, gateway, sub)
@@ -46,7 +46,7 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	return nil
 }
 
-func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub row) error {
+func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub Row) error {
 	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) || (err == nil && charge.Payment.Status != payments.PaymentSettled) {
 		return nil // unpaid codes end by their own job
@@ -54,31 +54,31 @@ func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub 
 	if err != nil {
 		return err
 	}
-	_, err = s.settler.settle(ctx, sub, answer{source: ByLiveRead, pix: &charge})
+	_, err = s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Pix: &charge})
 	return err
 }
 
-func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub row) error {
-	remote, err := s.calls.readRunning(ctx, gateway, sub)
-	if errors.Is(err, errMissingOnce) {
+func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub Row) error {
+	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
+	if errors.Is(err, ErrMissingOnce) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if running(remote.Status) {
-		if sub, err = s.settler.settle(ctx, sub, readRemote(ByLiveRead, &remote)); err != nil {
+	if Running(remote.Status) {
+		if sub, err = s.settler.Settle(ctx, sub, ReadRemote(ByLiveRead, &remote)); err != nil {
 			return err
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {
 			return err // moved meanwhile by a newer word
 		}
 		if remote.Inactive {
-			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
@@ -88,29 +88,29 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub
 
 // followReadTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
-func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub row, remote payments.RemoteSubscription) error {
-	action, known := statusActions[remote.Status]
+func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub Row, remote payments.RemoteSubscription) error {
+	action, known := StatusActions[remote.Status]
 	if !known || action == GatewaySaysIncomplete {
 		return nil
 	}
-	c := change{action: action, source: ByLiveRead, edit: func(r *row) { s.calendar.learnRemote(r, &remote) }}
+	c := Change{Action: action, Source: ByLiveRead, Edit: func(r *Row) { s.calendar.LearnRemote(r, &remote) }}
 	switch {
 	case action == GatewaySaysActive:
 		// Gateway A's "active" tells of the recurrence, not of its payments.
 		if sub.Gateway == string(payments.GWA) || Status(sub.Status) != Suspended {
 			return nil
 		}
-		if by, err := s.reads.heldTx(ctx, tx, sub); err != nil || by != "" {
+		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
-		c.edit = func(r *row) { s.calendar.learnRemote(r, &remote); r.PaymentFailures = 0 }
+		c.Edit = func(r *Row) { s.calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
 	case action == GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
 		return nil
-	case action != GatewaySaysCancelled && endsThere(sub):
+	case action != GatewaySaysCancelled && EndsThere(sub):
 		return nil
 	case action == GatewaySaysCancelled:
-		return s.applier.endWithGatewayTx(ctx, tx, &sub, c, remote)
+		return s.applier.EndWithGatewayTx(ctx, tx, &sub, c, remote)
 	}
-	_, err := s.store.moveTx(ctx, tx, &sub, c)
+	_, err := s.store.MoveTx(ctx, tx, &sub, c)
 	return err
 }

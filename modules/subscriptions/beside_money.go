@@ -11,17 +11,17 @@ import (
 	"marquee/modules/payments"
 )
 
-// isBesideTx reports whether a payment names the subscription and is none of its own: a
+// IsBesideTx reports whether a payment names the subscription and is none of its own: a
 // card is paid by the charges that name its recurrence, at gateway B by its invoices, and
 // by one first month that a promo code lowered; automatic PIX by its first code and its
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
-func (s *Settler) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
 	switch {
-	case paysOnce(sub):
+	case PaysOnce(sub):
 		return false, nil
-	case isFirst(sub, e):
+	case IsFirst(sub, e):
 		return sub.LastPaymentAt != nil, nil
 	case !sub.PixAutomatic && e.Gateway == payments.GWA:
 		return e.SubscriptionID == "", nil
@@ -29,10 +29,10 @@ func (s *Settler) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments
 		return e.SubscriptionID == "" && e.Payment.InvoiceID == "", nil
 	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != payments.ReadLive:
 		return false, nil
-	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == text(sub.GwaPixAuthID):
+	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == Text(sub.GwaPixAuthID):
 		return false, nil
 	}
-	_, found, err := s.reads.debitOfTx(ctx, tx, sub, e.Payment)
+	_, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || found {
 		return false, err
 	}
@@ -45,12 +45,12 @@ func (s *Settler) isBesideTx(ctx context.Context, tx pgx.Tx, sub row, e payments
 
 // keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
 // given back by itself.
-func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if !p.beside {
+func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+	if !p.Beside {
 		return false, nil
 	}
 	note := "It names the subscription, but is no charge of its recurrence, which pays each period."
-	if p.first {
+	if p.First {
 		note = "The first month of the subscription was paid before."
 	}
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -64,7 +64,7 @@ func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 // it pays no further period, and is given back by itself. A charge that is tried again, or
 // whose due date is moved, stays one payment, and stays made for the day that it was made
 // for; gateway B makes one invoice a period, and the ledger knows it by that.
-func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
 	if !paysADay(sub, p) {
 		return false, nil
 	}
@@ -82,14 +82,14 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 
 // paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
 // day that is due has one.
-func paysADay(sub row, p payment) bool {
-	return p.recurs && !p.first && sub.Gateway == string(payments.GWA) && sub.PaymentMethod != string(payments.MethodPix)
+func paysADay(sub Row, p Payment) bool {
+	return p.Recurs && !p.First && sub.Gateway == string(payments.GWA) && sub.PaymentMethod != string(payments.MethodPix)
 }
 
 // asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
 // day as well, when only an event has told of that one: somebody may have made it up, and
 // what is given back must not be the true one.
-func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
 	if !paysADay(sub, p) || Status(sub.Status).Ended() {
 		return false, nil
 	}
@@ -97,12 +97,12 @@ func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub row, p payment)
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
 		return false, err
 	}
-	return true, s.insertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: text(p.event), SettledAt: p.SettledAt}, time.Time{})
+	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: Text(p.Event), SettledAt: p.SettledAt}, time.Time{})
 }
 
 // untrueTwins reads the payments that have paid the day of a charge, and of which only an
 // event has told: those that gateway A does not show are returned.
-func (s *Reconciler) untrueTwins(ctx context.Context, sub row, p payments.Payment) ([]string, error) {
+func (s *Reconciler) untrueTwins(ctx context.Context, sub Row, p payments.Payment) ([]string, error) {
 	if Status(sub.Status).Ended() || sub.PaymentMethod == string(payments.MethodPix) {
 		return nil, nil
 	}
@@ -127,6 +127,6 @@ func (s *Reconciler) untrueTwins(ctx context.Context, sub row, p payments.Paymen
 
 // countTx notes in the ledger that a payment opened the subscription or paid one of its
 // periods: what it does not say of has to be listed.
-func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub row, p payment) error {
+func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) error {
 	return s.payments.CountPaymentTx(ctx, tx, payments.GatewayName(sub.Gateway), p.ID)
 }

@@ -14,22 +14,22 @@ import (
 	"marquee/platform/objectid"
 )
 
-// dunningArgs is the job that mails the customer about a failed payment, some
+// DunningArgs is the job that mails the customer about a failed payment, some
 // days after it failed.
-type dunningArgs struct {
+type DunningArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	PaymentID      string      `json:"payment_id"`
 	Day            int32       `json:"day"`
 }
 
 // Kind names the job.
-func (dunningArgs) Kind() string { return "subscriptions_dunning_mail" }
+func (DunningArgs) Kind() string { return "subscriptions_dunning_mail" }
 
-// dunTx plans the mails about a payment that failed, in the transaction that
+// DunTx plans the mails about a payment that failed, in the transaction that
 // records the failure: one a configured day. Further failures of the same payment
 // plan nothing new, and a payment without an id none: the gateway tells the failed
 // payment by an event of its own.
-func (s *Dunning) dunTx(ctx context.Context, tx pgx.Tx, sub row, failed *payments.Payment) error {
+func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub Row, failed *payments.Payment) error {
 	if s.mail == nil || failed == nil || failed.ID == "" {
 		return nil
 	}
@@ -42,9 +42,9 @@ func (s *Dunning) dunTx(ctx context.Context, tx pgx.Tx, sub row, failed *payment
 	return nil
 }
 
-// dunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
+// DunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
-func (s *Dunning) dunAgainTx(ctx context.Context, tx pgx.Tx, sub row, d debit, failed *payments.Payment) error {
+func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub Row, d Debit, failed *payments.Payment) error {
 	if s.mail == nil || d.FailedAt == nil {
 		return nil
 	}
@@ -61,12 +61,12 @@ func (s *Dunning) dunAgainTx(ctx context.Context, tx pgx.Tx, sub row, d debit, f
 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
-func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
+func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub Row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
 	amount, now := int64(failed.Amount), s.clock.Now()
 	if amount == 0 { // a status event names the invoice alone
 		amount = sub.PriceCents * int64(sub.PeriodMonths)
 	}
-	args := dunningArgs{SubscriptionID: sub.ID, PaymentID: failed.ID, Day: int32(day)} //nolint:gosec // a number of days
+	args := DunningArgs{SubscriptionID: sub.ID, PaymentID: failed.ID, Day: int32(day)} //nolint:gosec // a number of days
 	n, err := s.db.InsertDunningMail(ctx, tx, subscriptionsdb.InsertDunningMailParams{
 		SubscriptionID: sub.ID, PaymentID: failed.ID, Day: args.Day, AmountCents: amount, DueAt: due, Now: now,
 	})
@@ -89,8 +89,8 @@ func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub row, failed 
 // stillOwes reports whether the failed payment is still to be asked for: not once
 // it or a later one was made, the subscription has ended or ends with its paid time, or
 // its money is disputed.
-func (s *Dunning) stillOwes(ctx context.Context, sub row, paymentID string) (bool, error) {
-	if Status(sub.Status).Ended() || stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
+func (s *Dunning) stillOwes(ctx context.Context, sub Row, paymentID string) (bool, error) {
+	if Status(sub.Status).Ended() || Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
 	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(sub.Gateway), paymentID)

@@ -18,12 +18,12 @@ import (
 const (
 	// mailPaymentFailed is the template of web/mail.
 	mailPaymentFailed = "payment-failed"
-	// dunningClaim is how long a job may have a mail in hand before another takes
+	// DunningClaim is how long a job may have a mail in hand before another takes
 	// it: longer than any mail server is waited for.
-	dunningClaim = 5 * time.Minute
-	// rescuedClaim is the same for a job that is started again, which River does not do
+	DunningClaim = 5 * time.Minute
+	// RescuedClaim is the same for a job that is started again, which River does not do
 	// with it: its worker died, at least 15 s after its claim was made.
-	rescuedClaim = 10 * time.Second
+	RescuedClaim = 10 * time.Second
 	// dunningRetry is how long a mail waits that the mail server did not take.
 	dunningRetry = 15 * time.Minute
 )
@@ -43,12 +43,12 @@ type dunningMail struct {
 // payment is still open; else it is dropped. It is sent once: a job claims it
 // first. Only a crash between the mail server's answer and ours sends it again.
 func (s *Dunning) MailDunning(ctx context.Context, id objectid.ID, paymentID string, day int) error {
-	return s.mailDunning(ctx, id, paymentID, day, dunningClaim)
+	return s.MailDunningAfter(ctx, id, paymentID, day, DunningClaim)
 }
 
-// mailDunning is MailDunning, and takes the mail from whoever has had it in hand for
+// MailDunningAfter is MailDunning, and takes the mail from whoever has had it in hand for
 // longer than claim.
-func (s *Dunning) mailDunning(ctx context.Context, id objectid.ID, paymentID string, day int, claim time.Duration) error {
+func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentID string, day int, claim time.Duration) error {
 	now := s.clock.Now()
 	lost := now.Add(-claim)
 	m, err := s.db.ClaimDunningMail(ctx, s.pool, subscriptionsdb.ClaimDunningMailParams{
@@ -102,7 +102,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
 		Suspended: Status(sub.Status) == Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
 	}
-	again, code, paid, err := s.debits.howToPayDebit(ctx, sub, m.PaymentID)
+	again, code, paid, err := s.debits.HowToPayDebit(ctx, sub, m.PaymentID)
 	if err != nil || paid {
 		return false, err
 	}
@@ -117,13 +117,13 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	return true, nil
 }
 
-// mailDueDunning sends what is due and was not sent: its job was lost, or the mail
+// MailDueDunning sends what is due and was not sent: its job was lost, or the mail
 // server would not take it.
-func (s *Dunning) mailDueDunning(ctx context.Context, now time.Time) error {
+func (s *Dunning) MailDueDunning(ctx context.Context, now time.Time) error {
 	if s.mail == nil {
 		return nil
 	}
-	lost := now.Add(-dunningClaim)
+	lost := now.Add(-DunningClaim)
 	due, err := s.db.ListDueDunningMails(ctx, s.pool, subscriptionsdb.ListDueDunningMailsParams{Now: now, LostSince: &lost})
 	if err != nil {
 		return fmt.Errorf("list dunning mails: %w", err)

@@ -16,30 +16,30 @@ import (
 	"marquee/platform/objectid"
 )
 
-// handOver is how long before its end an extension gives way to the recurrence, which
+// HandOver is how long before its end an extension gives way to the recurrence, which
 // charges then: its money may be told late, and expires nobody.
-const handOver = 24 * time.Hour
+const HandOver = 24 * time.Hour
 
 // maxFreeYears is how far ahead gateway B takes the next charge.
 const maxFreeYears = 2
 
-// recurs reports whether a recurrence at the gateway charges the card of the row by
+// Recurs reports whether a recurrence at the gateway charges the card of the row by
 // itself, and goes on to.
-func recurs(sub row) bool {
-	return sub.PaymentMethod == string(payments.MethodCard) && remoteID(sub) != "" && sub.GatewayDeletedAt == nil && !stopped(sub)
+func Recurs(sub Row) bool {
+	return sub.PaymentMethod == string(payments.MethodCard) && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
 }
 
-// extendTx moves the end of a locked subscription forward, and with it what charges it
+// ExtendRowTx moves the end of a locked subscription forward, and with it what charges it
 // next. To gives the new end for the present one. Of a card the end of access moves and
 // the gateway's next charge, by an order in the same transaction that a job carries
 // out; of an automatic PIX the next debit, whose money may come late on its day; of
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
-func (s *Extensions) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(end time.Time) (time.Time, error)) error {
+func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *Row, to func(end time.Time) (time.Time, error)) error {
 	if Status(sub.Status).Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}
-	if recurs(*sub) {
+	if Recurs(*sub) {
 		if err := s.checkChargeMovesTx(ctx, tx, *sub); err != nil {
 			return err
 		}
@@ -48,36 +48,36 @@ func (s *Extensions) extendTx(ctx context.Context, tx pgx.Tx, sub *row, to func(
 	if err != nil {
 		return err
 	}
-	extended, err := s.reads.extendedTo(ctx, tx, *sub)
+	extended, err := s.reads.ExtendedTo(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
-	from = latestOf(from, extended)
+	from = LatestOf(from, extended)
 	end, err := to(from)
 	if err != nil {
 		return err
 	}
-	if recurs(*sub) {
+	if Recurs(*sub) {
 		if err := s.intendChargeMoveTx(ctx, tx, *sub, from, end); err != nil {
 			return err
 		}
 	}
-	return s.store.editTx(ctx, tx, sub, func(r *row) {
+	return s.store.EditTx(ctx, tx, sub, func(r *Row) {
 		switch {
-		case recurs(*r):
+		case Recurs(*r):
 			r.NextBillingDate = &end
 		case r.NextBillingDate != nil:
-			r.NextBillingDate = new(latestOf(end, r.NextBillingDate))
+			r.NextBillingDate = new(LatestOf(end, r.NextBillingDate))
 		}
 		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
 			r.ExpiresAt = &end
 		}
-		s.calendar.anchor(r, end)
+		s.calendar.Anchor(r, end)
 	})
 }
 
 // checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
-func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	switch {
 	case Status(sub.Status) != Active:
 		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
@@ -88,11 +88,11 @@ func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row)
 	case sub.IntentOpen:
 		return fault.Conflict("A payment of the subscription is being confirmed. Try again when that is over.")
 	}
-	paused, err := s.reads.isPausedTx(ctx, tx, sub.ID)
+	paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID)
 	if err != nil {
 		return err
 	}
-	_, renewing, err := s.reads.waitingRenewal(ctx, tx, sub.CustomerID)
+	_, renewing, err := s.reads.WaitingRenewal(ctx, tx, sub.CustomerID)
 	switch {
 	case err != nil:
 		return err
@@ -105,49 +105,49 @@ func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub row)
 }
 
 // presentEndTx is from when on an extension counts: the end of what is paid, or free.
-func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
+func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub Row) (time.Time, error) {
 	now := s.clock.Now()
 	switch {
 	case sub.ExpiresAt != nil:
-		return latestOf(now, sub.ExpiresAt), nil
+		return LatestOf(now, sub.ExpiresAt), nil
 	case sub.PixAutomatic && sub.NextBillingDate != nil:
 		return s.afterOrderedDebit(ctx, tx, sub)
-	case recurs(sub) && sub.Gateway == string(payments.GWA):
-		due, err := s.reads.firstUnpaid(ctx, tx, sub)
+	case Recurs(sub) && sub.Gateway == string(payments.GWA):
+		due, err := s.reads.FirstUnpaid(ctx, tx, sub)
 		if err != nil {
 			return due, err
 		}
-		if due.Before(startOfDay(now, s.cfg.Zone)) {
-			due = s.calendar.monthsOn(s.calendar.cycleStart(now, sub), 1, sub)
+		if due.Before(StartOfDay(now, s.cfg.Zone)) {
+			due = s.calendar.MonthsOn(s.calendar.CycleStart(now, sub), 1, sub)
 		}
-		return latestOf(now, &due), nil
+		return LatestOf(now, &due), nil
 	}
-	if next := sub.NextBillingDate; recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
-		return latestOf(now, new(s.calendar.monthsOn(*next, int(sub.PeriodMonths), sub))), nil
+	if next := sub.NextBillingDate; Recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
+		return LatestOf(now, new(s.calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
 	}
-	return latestOf(now, sub.NextBillingDate), nil
+	return LatestOf(now, sub.NextBillingDate), nil
 }
 
 // afterOrderedDebit is the beginning of the next period of an automatic PIX whose debit
 // the bank has not been told of: the one that it knows pays its own period, and what is
 // given comes after that.
-func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub row) (time.Time, error) {
+func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub Row) (time.Time, error) {
 	next := *sub.NextBillingDate
-	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.dateOf(next)})
+	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.DateOf(next)})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
-		return latestOf(s.clock.Now(), &next), nil
+		return LatestOf(s.clock.Now(), &next), nil
 	case err != nil:
 		return next, fmt.Errorf("read debit: %w", err)
 	case d.GatewayPaymentID == nil:
-		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.calendar.day(next))
+		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.calendar.Day(next))
 	}
-	return s.calendar.monthsOn(next, int(sub.PeriodMonths), sub), nil
+	return s.calendar.MonthsOn(next, int(sub.PeriodMonths), sub), nil
 }
 
 // intendChargeMoveTx writes the order to charge next at an instant. One that is open is
 // moved further on.
-func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row, from, to time.Time) error {
+func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from, to time.Time) error {
 	now := s.clock.Now()
 	if sub.Gateway == string(payments.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
 		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(maxFreeYears, "year"))
@@ -161,7 +161,7 @@ func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row,
 	}
 	id := objectid.At(now)
 	err = s.db.InsertChargeMove(ctx, tx, subscriptionsdb.InsertChargeMoveParams{
-		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: callerID(ctx), Now: now,
+		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: CallerID(ctx), Now: now,
 	})
 	if err != nil {
 		return fmt.Errorf("write charge move: %w", err)
@@ -170,7 +170,7 @@ func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub row,
 }
 
 func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, chargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
+	_, err := s.jobs.InsertTx(ctx, tx, ChargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -179,9 +179,9 @@ func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id obj
 	return nil
 }
 
-// isMovedTx reports whether the charge of an instant was moved away by an extension.
-func (s *Reads) isMovedTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time) (bool, error) {
-	if !recurs(sub) {
+// IsMovedTx reports whether the charge of an instant was moved away by an extension.
+func (s *Reads) IsMovedTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) (bool, error) {
+	if !Recurs(sub) {
 		return false, nil
 	}
 	_, err := s.db.GetChargeMoveOver(ctx, tx, subscriptionsdb.GetChargeMoveOverParams{SubscriptionID: sub.ID, At: at})
@@ -193,8 +193,8 @@ func (s *Reads) isMovedTx(ctx context.Context, tx pgx.Tx, sub row, at time.Time)
 
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end
 // to which an extension has moved the next charge: that end stays.
-func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if !p.recurs || p.first || !recurs(sub) || sub.ExpiresAt == nil {
+func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+	if !p.Recurs || p.First || !Recurs(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	last, err := s.db.GetLastChargeMove(ctx, tx, sub.ID)
@@ -206,11 +206,11 @@ func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub row, p paym
 
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it
 // moves no date, and is given back by itself.
-func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if !p.recurs || p.first {
+func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+	if !p.Recurs || p.First {
 		return false, nil
 	}
-	moved, err := s.reads.isMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
+	moved, err := s.reads.IsMovedTx(ctx, tx, sub, s.dueOf(sub, p.Payment))
 	if err != nil || !moved {
 		return false, err
 	}
@@ -224,9 +224,9 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 // keepUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
 // opened again for one period, or ends with its paid time. It is given back by itself. A
 // charge that was taken before still pays its period, where it moves the end.
-func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
 	open := Status(sub.Status) == Active || sub.GatewayEndOpenSince != nil
-	if !p.recurs || p.first || p.charge != nil || p.older || !open || !stopped(sub) || sub.ExpiresAt == nil {
+	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !Stopped(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	deleted := sub.GatewayDeletedAt
@@ -245,7 +245,7 @@ func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub row, p p
 }
 
 // movesEnd reports whether a payment would move the end of the subscription.
-func (s *Settler) movesEnd(sub row, p payment) bool {
+func (s *Settler) movesEnd(sub Row, p Payment) bool {
 	after := sub
 	s.pay(&after, p)
 	return after.ExpiresAt == nil || after.ExpiresAt.After(*sub.ExpiresAt)
@@ -253,7 +253,7 @@ func (s *Settler) movesEnd(sub row, p payment) bool {
 
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B
 // charges when the period begins.
-func (s *Settler) dueOf(sub row, p payments.Payment) time.Time {
+func (s *Settler) dueOf(sub Row, p payments.Payment) time.Time {
 	switch {
 	case sub.Gateway == string(payments.GWA) && p.DueDate != nil:
 		return *p.DueDate
@@ -263,10 +263,10 @@ func (s *Settler) dueOf(sub row, p payments.Payment) time.Time {
 	return s.clock.Now()
 }
 
-// goesOnTx reports whether the recurrence goes on at the end of the locked row's
+// GoesOnTx reports whether the recurrence goes on at the end of the locked row's
 // extension, which is no end then.
-func (s *Reads) goesOnTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
-	if !recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
+func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
+	if !Recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second)})

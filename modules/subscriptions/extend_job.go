@@ -37,14 +37,14 @@ const refusalCounts = 15 * time.Minute
 // errChargeMoveRefused is not final yet.
 var errChargeMoveRefused = errors.New("the gateway refuses it")
 
-// chargeMoveArgs has the gateway charge next when an extension ends.
-type chargeMoveArgs struct {
+// ChargeMoveArgs has the gateway charge next when an extension ends.
+type ChargeMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
 	At     time.Time   `json:"at"` // tells the tries of one move apart
 }
 
 // Kind names the job.
-func (chargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
+func (ChargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
 
 // MoveCharge has the gateway charge next when the extension ends. When that fails the
 // looks repeat it.
@@ -58,19 +58,19 @@ func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	o := intent.Opening{Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	return s.calls.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForChargeMove(ctx, id) })
+	return s.calls.Repeatedly(ctx, o, func(ctx context.Context) error { return s.askForChargeMove(ctx, id) })
 }
 
 func chargeMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.ChargeMove, Subject: id}
 }
 
-func (s *Extensions) lookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Extensions) LookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	err := s.askForChargeMove(payments.Background(ctx), l.Subject)
 	if errors.Is(err, errChargeMoveRefused) {
 		return intent.Waiting, nil // a right answer
 	}
-	return underWay(err)
+	return UnderWay(err)
 }
 
 // askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
@@ -92,14 +92,14 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 	}
 	paused, err := s.db.HasPauseSince(ctx, s.pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.clock.Now()})
 	if err != nil || paused {
-		return errors.Join(err, errPauseUnderWay) // nothing is charged meanwhile
+		return errors.Join(err, ErrPauseUnderWay) // nothing is charged meanwhile
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	remote, err := s.moveRemote(call, sub, move)
 	faultpoint.Hit("charge_move.after_call")
 	switch {
-	case err == nil && running(remote.Status):
+	case err == nil && Running(remote.Status):
 		return s.endChargeMove(ctx, sub, move, chargeMoveDone, &remote)
 	case err == nil: // it has ended there, and charges nobody
 		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, &remote)
@@ -113,23 +113,23 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 // reached, also by the look before, refuses nothing.
 func refusedForGood(err error) bool {
 	var rejected *payments.Rejected
-	return certain(err) && (errors.As(err, &rejected) || errors.Is(err, payments.ErrUnsupported))
+	return Certain(err) && (errors.As(err, &rejected) || errors.Is(err, payments.ErrUnsupported))
 }
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
-func (s *Extensions) moveRemote(ctx context.Context, sub row, move chargeMove) (payments.RemoteSubscription, error) {
+func (s *Extensions) moveRemote(ctx context.Context, sub Row, move chargeMove) (payments.RemoteSubscription, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
-	c := collectionOf(sub)
+	c := CollectionOf(sub)
 	if gateway.Name() == payments.GWB {
 		return gateway.MoveNextCharge(ctx, c, move.ToAt)
 	}
-	for range maxDropRounds {
+	for range MaxDropRounds {
 		remote, err := gateway.ReadSubscription(ctx, c.GatewayID, sub.ID)
-		if err != nil || !running(remote.Status) {
+		if err != nil || !Running(remote.Status) {
 			return remote, err
 		}
 		open, err := gateway.OpenCharges(ctx, c)
@@ -149,37 +149,37 @@ func (s *Extensions) moveRemote(ctx context.Context, sub row, move chargeMove) (
 			return remote, err
 		}
 	}
-	return payments.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, maxDropRounds)
+	return payments.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, MaxDropRounds)
 }
 
 // chargesFrom reports whether gateway A charges first on the day: by the charge that it
 // will make, or by one that it has made for it.
 func (s *Extensions) chargesFrom(at time.Time, remote payments.RemoteSubscription, open []payments.Payment) bool {
-	day, first := s.calendar.dateOf(at).Time, false
+	day, first := s.calendar.DateOf(at).Time, false
 	for _, charge := range open {
-		if charge.DueDate == nil || s.calendar.dateOf(*charge.DueDate).Time.Before(day) {
+		if charge.DueDate == nil || s.calendar.DateOf(*charge.DueDate).Time.Before(day) {
 			return false
 		}
-		first = first || s.calendar.dateOf(*charge.DueDate).Time.Equal(day)
+		first = first || s.calendar.DateOf(*charge.DueDate).Time.Equal(day)
 	}
 	if remote.NextBilling == nil {
 		return false
 	}
-	next := s.calendar.dateOf(*remote.NextBilling).Time
+	next := s.calendar.DateOf(*remote.NextBilling).Time
 	return len(open) == 0 && next.Equal(day) || first && next.After(day)
 }
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found Row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.lockTx(ctx, tx, found.CustomerID, found.ID)
+		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
 		if remote != nil && remote.Inactive && state == chargeMoveRefused {
-			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
-				return errors.Join(err, errPauseUnderWay) // our own doing
+			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return errors.Join(err, ErrPauseUnderWay) // our own doing
 			}
 		}
 		now := s.clock.Now()
@@ -187,12 +187,12 @@ func (s *Extensions) endChargeMove(ctx context.Context, found row, move chargeMo
 		if err != nil || n == 0 || remote == nil || Status(sub.Status).Ended() {
 			return err
 		}
-		return s.store.editTx(ctx, tx, &sub, func(r *row) {
+		return s.store.EditTx(ctx, tx, &sub, func(r *Row) {
 			switch {
 			case state == chargeMoveRefused && r.ExpiresAt != nil:
-				s.calendar.endedThere(r) // nothing charges it: what was given ends with expires_at
+				s.calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
 			case state == chargeMoveDone:
-				s.calendar.learnRemote(r, remote)
+				s.calendar.LearnRemote(r, remote)
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}
 		})

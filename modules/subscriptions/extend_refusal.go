@@ -16,7 +16,7 @@ import (
 
 // refuseChargeMove notes that the gateway finds the order wrong. It is asked again; once
 // it has said so for a while the extension is taken back.
-func (s *Extensions) refuseChargeMove(ctx context.Context, sub row, move chargeMove, cause error) error {
+func (s *Extensions) refuseChargeMove(ctx context.Context, sub Row, move chargeMove, cause error) error {
 	now := s.clock.Now()
 	since, err := s.db.NoteChargeMoveRefused(ctx, s.pool, subscriptionsdb.NoteChargeMoveRefusedParams{ID: move.ID, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -36,9 +36,9 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub row, move chargeM
 // takeExtensionBack ends the order as refused: the customer is charged when they would
 // have been without it, and what had paid for the extension is open again. One that was
 // moved further on meanwhile stays open, and is asked for anew.
-func (s *Extensions) takeExtensionBack(ctx context.Context, found row, move chargeMove, cause error) error {
+func (s *Extensions) takeExtensionBack(ctx context.Context, found Row, move chargeMove, cause error) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.lockTx(ctx, tx, found.CustomerID, found.ID)
+		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
@@ -58,19 +58,19 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found row, move char
 		if err != nil {
 			return fmt.Errorf("read earlier extension: %w", err)
 		}
-		return s.store.editTx(ctx, tx, &sub, func(r *row) {
+		return s.store.EditTx(ctx, tx, &sub, func(r *Row) {
 			r.ExpiresAt, r.NextBillingDate = nil, &move.FromAt
 			if earlier || r.CancelAtPeriodEnd {
 				r.ExpiresAt = &move.FromAt
 			}
-			s.calendar.anchor(r, move.FromAt)
+			s.calendar.Anchor(r, move.FromAt)
 		})
 	})
 }
 
-// extendedTo is the end of an extension whose order is open: what the gateway tells
+// ExtendedTo is the end of an extension whose order is open: what the gateway tells
 // meanwhile of its period is from before it. Nil: there is none.
-func (s *Reads) extendedTo(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
+func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
 	last, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != "open":

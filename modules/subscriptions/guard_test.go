@@ -33,7 +33,7 @@ func newService(t *testing.T, db *pgxpool.Pool) *Service {
 func (s *Service) wishOf(t *testing.T, db *pgxpool.Pool) wish {
 	t.Helper()
 	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
-	plan, err := s.sellablePlan(t.Context(), subscriptionstest.PlanID)
+	plan, err := s.plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
 	require.NoError(t, err)
 	gateway, err := s.payments.Gateway(payments.GWB)
 	require.NoError(t, err)
@@ -56,10 +56,10 @@ func twoIntents(t *testing.T, s *Service, db *pgxpool.Pool) (live int, second er
 		_, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
 		require.ErrorIs(t, err, pgx.ErrNoRows)
 	}
-	_, err = s.insertTx(ctx, a, w)
+	_, err = s.checkout.insertTx(ctx, a, w)
 	require.NoError(t, err)
 	require.NoError(t, a.Commit(ctx))
-	if _, second = s.insertTx(ctx, b, w); second == nil {
+	if _, second = s.checkout.insertTx(ctx, b, w); second == nil {
 		second = b.Commit(ctx)
 	}
 	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1", w.customer.ID).Scan(&live))
@@ -71,13 +71,13 @@ func TestOneLiveSubscriptionIsAConstraint(t *testing.T) {
 	db := pgtest.DB(t)
 	live, err := twoIntents(t, newService(t, db), db)
 	require.Equal(t, 1, live)
-	require.Equal(t, constraintOneLive, postgres.Constraint(err))
+	require.Equal(t, ConstraintOneLive, postgres.Constraint(err))
 }
 
 func TestWithoutTheConstraintThereAreTwo(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
-	_, err := db.Exec(t.Context(), "DROP INDEX subscriptions."+constraintOneLive)
+	_, err := db.Exec(t.Context(), "DROP INDEX subscriptions."+ConstraintOneLive)
 	require.NoError(t, err)
 	live, err := twoIntents(t, newService(t, db), db)
 	require.NoError(t, err)
@@ -94,9 +94,9 @@ func TestStateChangesCompareAndSet(t *testing.T) {
 	id := subscriptionstest.In(t, db, customer.ID, "pending")
 	read, err := s.db.GetSubscription(t.Context(), db, id)
 	require.NoError(t, err)
-	move := func(sub row, action Action) error {
+	move := func(sub Row, action Action) error {
 		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
-			_, err := s.moveTx(t.Context(), tx, &sub, change{action: action, source: ByWebhook})
+			_, err := s.store.MoveTx(t.Context(), tx, &sub, Change{Action: action, Source: ByWebhook})
 			return err
 		})
 	}
@@ -170,7 +170,7 @@ func TestEveryMoveHasAReason(t *testing.T) {
 			if !ok || to == from {
 				continue
 			}
-			reason := reasonFor(action, row{Status: string(from)})
+			reason := reasonFor(action, Row{Status: string(from)})
 			require.NotEmpty(t, reason, "%s from %s", action, from)
 			if from == Active && to != Pending {
 				require.Contains(t, churn, reason, "%s from %s", action, from)

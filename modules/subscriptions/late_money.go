@@ -17,19 +17,19 @@ import (
 // and is told after it, bought nothing: whoever ended it was not told that it was paid.
 // It is listed and refunded, as is money that opens nothing because the customer has
 // another subscription by now, or disputes what he paid, or has deleted the account.
-func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) error {
+func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *Row, p Payment) error {
 	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
 	}
 	if len(withdrawals) > 0 { // all goes back, also what was charged before
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Told after the customer had withdrawn from the subscription.", true)
+		return s.ListUnappliedTx(ctx, tx, *sub, p, "Told after the customer had withdrawn from the subscription.", true)
 	}
 	if s.chargedBeforeEnd(*sub, p) {
 		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
 			return err
 		}
-		return s.listUnappliedTx(ctx, tx, *sub, p, "Charged before the subscription ended, and told after it: it added no paid time.", true)
+		return s.ListUnappliedTx(ctx, tx, *sub, p, "Charged before the subscription ended, and told after it: it added no paid time.", true)
 	}
 	why, err := s.cannotOpenTx(ctx, tx, *sub, p)
 	if err != nil {
@@ -38,21 +38,21 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 	if why != "" {
 		s.log.WarnContext(ctx, "money for an ended subscription opens nothing", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.String("payment_id", p.ID), slog.String("why", why))
-		return s.listUnappliedTx(ctx, tx, *sub, p, why, true)
+		return s.ListUnappliedTx(ctx, tx, *sub, p, why, true)
 	}
-	p.recurs = p.recurs && !p.beside
-	if p.recurs {
-		if p.recurs, err = s.endedUnknownTx(ctx, tx, *sub); err != nil {
+	p.Recurs = p.Recurs && !p.Beside
+	if p.Recurs {
+		if p.Recurs, err = s.endedUnknownTx(ctx, tx, *sub); err != nil {
 			return err
 		}
 	}
-	moved, err := s.store.moveTx(ctx, tx, sub, change{action: LateMoney, source: p.source, event: p.event, edit: func(r *row) {
-		if p.charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
+	moved, err := s.store.MoveTx(ctx, tx, sub, Change{Action: LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *Row) {
+		if p.Charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
-		if !p.recurs { // what ended here was to end at the gateway, too
-			s.store.reopen(r, *sub)
+		if !p.Recurs { // what ended here was to end at the gateway, too
+			s.store.Reopen(r, *sub)
 		}
 		s.pay(r, p)
 	}})
@@ -62,13 +62,13 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *row, p paymen
 	if err := s.countTx(ctx, tx, *sub, p); err != nil {
 		return err
 	}
-	return s.store.stopTx(ctx, tx, *sub, s.clock.Now())
+	return s.store.StopTx(ctx, tx, *sub, s.clock.Now())
 }
 
 // endedUnknownTx reports whether a subscription ended only because nothing of it was found
 // at the gateway: a recurrence that shows itself by its money is the one that was ordered,
 // and goes on. What ended otherwise was to end there, too, also when nobody knew it.
-func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
@@ -77,7 +77,7 @@ func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub row) (bool,
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.
-func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (string, error) {
+func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (string, error) {
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return "Paid after the subscription had ended, of which a payment is disputed.", nil
 	}
@@ -85,7 +85,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 	if err != nil || len(withdrawals) > 0 {
 		return "Paid after the customer had withdrawn from the subscription.", err
 	}
-	gone, err := s.store.isGoneTx(ctx, tx, sub.CustomerID)
+	gone, err := s.store.IsGoneTx(ctx, tx, sub.CustomerID)
 	if err != nil || gone {
 		return "Paid after the customer had deleted the account.", err
 	}
@@ -95,7 +95,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 		return "", nil
 	case err != nil:
 		return "", err
-	case waits(live) && *live.RenewsID == sub.ID:
+	case Waits(live) && *live.RenewsID == sub.ID:
 		return "", nil
 	}
 	return "Paid after the subscription had ended; the customer has another one, " + live.ID.String() + ".", nil
@@ -104,7 +104,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub row, p paymen
 // chargedBeforeEnd reports whether a payment that is told after the end was a charge of
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
-func (s *Settler) chargedBeforeEnd(sub row, p payment) bool {
+func (s *Settler) chargedBeforeEnd(sub Row, p Payment) bool {
 	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }

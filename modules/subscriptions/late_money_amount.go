@@ -20,17 +20,17 @@ const aheadAtGWA = 40 * 24 * time.Hour
 // ordered here, of the amount that was asked for. The charges of a card's recurrence and
 // the first code of an automatic PIX have ids of the gateway's own: their amount has to
 // be right.
-func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if p.Amount <= 0 || p.beside {
+func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+	if p.Amount <= 0 || p.Beside {
 		return false, nil
 	}
 	switch {
-	case p.charge != nil:
-		return text(p.charge.GatewayPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
-	case paysOnce(sub):
-		return text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
-	case sub.PixAutomatic && !p.first:
-		d, found, err := s.reads.debitOfTx(ctx, tx, sub, &p.Payment)
+	case p.Charge != nil:
+		return Text(p.Charge.GatewayPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+	case PaysOnce(sub):
+		return Text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+	case sub.PixAutomatic && !p.First:
+		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
 		return found && int64(p.Amount) == d.AmountCents, err
 	}
 	return s.isAskedTx(ctx, tx, sub, p)
@@ -38,19 +38,19 @@ func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 
 // isAskedTx reports whether the amount of a payment is what was asked for here: by its
 // code, by its debit, or by the recurrence, whose price a plan move may be changing.
-func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
 	switch {
-	case p.charge != nil || paysOnce(sub):
+	case p.Charge != nil || PaysOnce(sub):
 		return p.Amount == askedFor(sub, p), nil
-	case sub.PixAutomatic && p.first:
-		return p.Amount == pixAmount(sub), nil
+	case sub.PixAutomatic && p.First:
+		return p.Amount == PixAmount(sub), nil
 	case sub.PixAutomatic:
-		d, found, err := s.reads.debitOfTx(ctx, tx, sub, &p.Payment)
+		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
 		if err != nil || found {
 			return int64(p.Amount) == d.AmountCents, err
 		}
 		return int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths), nil // its order is not answered yet
-	case p.first && sub.FirstAmountCents != nil:
+	case p.First && sub.FirstAmountCents != nil:
 		return int64(p.Amount) == *sub.FirstAmountCents, nil
 	case int64(p.Amount) == sub.PriceCents, int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths):
 		return true, nil
@@ -64,18 +64,18 @@ func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) 
 	return moved, nil
 }
 
-// paysOnce reports whether each period is paid by a code of its own.
-func paysOnce(sub row) bool {
+// PaysOnce reports whether each period is paid by a code of its own.
+func PaysOnce(sub Row) bool {
 	return sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
 }
 
 // askedFor is what the code that was paid asks for, or one like it would.
-func askedFor(sub row, p payment) money.Cents {
+func askedFor(sub Row, p Payment) money.Cents {
 	switch {
-	case p.charge != nil:
-		return money.Cents(p.charge.AmountCents)
-	case text(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
-		return pixAmount(sub)
+	case p.Charge != nil:
+		return money.Cents(p.Charge.AmountCents)
+	case Text(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
+		return PixAmount(sub)
 	}
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
@@ -83,9 +83,9 @@ func askedFor(sub row, p payment) money.Cents {
 // keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
 // was asked for: it pays no period, and people decide. What a webhook of gateway A tells
 // was held against it before. Gateway B's invoices say themselves what they are of.
-func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
 	atA := sub.Gateway == string(payments.GWA)
-	if atA && p.source == ByWebhook || !atA && !paysOnce(sub) {
+	if atA && p.Source == ByWebhook || !atA && !PaysOnce(sub) {
 		return false, nil
 	}
 	asked, err := s.isAskedTx(ctx, tx, sub, p)
@@ -93,7 +93,7 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub row, p p
 		return false, err
 	}
 	price := askedFor(sub, p)
-	if !paysOnce(sub) && p.charge == nil && !p.first {
+	if !PaysOnce(sub) && p.Charge == nil && !p.First {
 		price = money.Cents(sub.PriceCents)
 	}
 	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)

@@ -33,13 +33,13 @@ type LateMoneyArgs struct {
 // Kind names the job.
 func (LateMoneyArgs) Kind() string { return "subscriptions_late_money" }
 
-const askedLive = "the gateway is asked for the payment first"
+const AskedLive = "the gateway is asked for the payment first"
 
 // asksFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
-func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub row, why stray, e payments.Event) (bool, error) {
-	teaches := e.SubscriptionID != "" && remoteID(sub) == ""
+func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub Row, why stray, e payments.Event) (bool, error) {
+	teaches := e.SubscriptionID != "" && RemoteID(sub) == ""
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
 	}
@@ -48,20 +48,20 @@ func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 		return false, err
 	}
 	a := LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: isFirst(sub, e), AuthorizationID: e.AuthorizationID,
+		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
 		SettledAt: e.Payment.SettledAt,
 	}
-	charge, err := s.reads.chargeOf(ctx, tx, e)
+	charge, err := s.reads.ChargeOf(ctx, tx, e)
 	if err != nil {
 		return false, err
 	}
 	if charge != nil {
 		a.ChargeID = charge.ID
 	}
-	return true, s.settler.insertLateTx(ctx, tx, a, time.Time{})
+	return true, s.settler.InsertLateTx(ctx, tx, a, time.Time{})
 }
 
-func (s *Settler) insertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
+func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
 	if err != nil {
 		return fmt.Errorf("have late money read: %w", err)
@@ -72,8 +72,8 @@ func (s *Settler) insertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, 
 // asksLiveTx has money of gateway A that comes after the subscription's end, or would
 // lengthen it without having been ordered here, confirmed by the gateway first, by job:
 // nothing is booked until then.
-func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
-	if sub.Gateway != string(payments.GWA) || p.source != ByWebhook {
+func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+	if sub.Gateway != string(payments.GWA) || p.Source != ByWebhook {
 		return false, nil
 	}
 	if !Status(sub.Status).Ended() {
@@ -85,11 +85,11 @@ func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub row, p payment)
 	if err != nil || known != nil {
 		return false, err
 	}
-	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: text(p.event), First: p.first, SettledAt: p.SettledAt}
-	if p.charge != nil {
-		a.ChargeID = p.charge.ID
+	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: Text(p.Event), First: p.First, SettledAt: p.SettledAt}
+	if p.Charge != nil {
+		a.ChargeID = p.Charge.ID
 	}
-	return true, s.insertLateTx(ctx, tx, a, time.Time{})
+	return true, s.InsertLateTx(ctx, tx, a, time.Time{})
 }
 
 // lookLater has a payment looked for once more after a miss, unless it was the last.
@@ -111,7 +111,7 @@ func (s *Reconciler) lookAgain(ctx context.Context, a LateMoneyArgs) (bool, erro
 	}
 	at := s.clock.Now().Add(pause)
 	a.Misses++
-	return true, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.settler.insertLateTx(ctx, tx, a, at) })
+	return true, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.settler.InsertLateTx(ctx, tx, a, at) })
 }
 
 // ConfirmLateMoney applies money as the gateway shows it. What it does not know, or shows
@@ -122,7 +122,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) erro
 		return err
 	}
 	reference := sub.ID
-	charge, err := s.reads.chargeOf(ctx, s.pool, payments.Event{Gateway: payments.GWA, Reference: a.ChargeID, Payment: &payments.Payment{ID: a.PaymentID}})
+	charge, err := s.reads.ChargeOf(ctx, s.pool, payments.Event{Gateway: payments.GWA, Reference: a.ChargeID, Payment: &payments.Payment{ID: a.PaymentID}})
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
@@ -148,7 +148,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) erro
 			return err
 		}
 	}
-	if told := a.SettledAt; told != nil && remote.SettledAt != nil && startOfDay(*told, s.cfg.Zone).Equal(startOfDay(*remote.SettledAt, s.cfg.Zone)) {
+	if told := a.SettledAt; told != nil && remote.SettledAt != nil && StartOfDay(*told, s.cfg.Zone).Equal(StartOfDay(*remote.SettledAt, s.cfg.Zone)) {
 		remote.SettledAt = told
 	}
 	e := payments.Event{
@@ -156,7 +156,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) erro
 		SubscriptionID: remote.SubscriptionGatewayID, AuthorizationID: a.AuthorizationID, Reference: reference, Payment: &remote,
 	}
 	if a.First {
-		e.ConciliationID = text(sub.PixConciliationID)
+		e.ConciliationID = Text(sub.PixConciliationID)
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		if err := s.uncountTx(ctx, tx, sub, untrue); err != nil {
@@ -171,11 +171,11 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) erro
 }
 
 // uncountTx takes payments out of what counts that gateway A does not show.
-func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub row, untrue []string) error {
+func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub Row, untrue []string) error {
 	if len(untrue) == 0 {
 		return nil
 	}
-	if _, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil { // before its payments, as everybody
+	if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil { // before its payments, as everybody
 		return err
 	}
 	for _, id := range untrue {
@@ -205,8 +205,8 @@ func (s *Reconciler) finishAsked(ctx context.Context, gateway payments.GatewayNa
 
 // confirmRecurrence reads a recurrence that the subscription does not know as its own: a
 // charge of it need not carry our reference, the recurrence has to.
-func (s *Reconciler) confirmRecurrence(ctx context.Context, sub row, recurrence string) error {
-	if recurrence == "" || recurrence == remoteID(sub) {
+func (s *Reconciler) confirmRecurrence(ctx context.Context, sub Row, recurrence string) error {
+	if recurrence == "" || recurrence == RemoteID(sub) {
 		return nil
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)

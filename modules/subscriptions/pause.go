@@ -15,26 +15,26 @@ import (
 	"marquee/platform/objectid"
 )
 
-// collectionPause is the order to collect nothing for a disputed subscription, and
+// CollectionPause is the order to collect nothing for a disputed subscription, and
 // later to collect again. At most one of a subscription is not over.
-type collectionPause = subscriptionsdb.SubscriptionsPause
+type CollectionPause = subscriptionsdb.SubscriptionsPause
 
-// States of a collectionPause besides resumed and void.
+// States of a CollectionPause besides resumed and void.
 const (
-	pausing  = "pausing"
+	Pausing  = "pausing"
 	paused   = "paused"
-	resuming = "resuming"
+	Resuming = "resuming"
 )
 
-// collects reports whether something at a gateway charges a subscription by itself.
-func collects(sub row) bool {
-	return remoteID(sub) != "" || sub.PixAutomatic && sub.GwaPixAuthID != nil
+// Collects reports whether something at a gateway charges a subscription by itself.
+func Collects(sub Row) bool {
+	return RemoteID(sub) != "" || sub.PixAutomatic && sub.GwaPixAuthID != nil
 }
 
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
 // first, so that the echo of it changes nothing, and done by job. It may be repeated.
-func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub row) error {
-	if Status(sub.Status).Ended() || !collects(sub) || sub.GatewayDeletedAt != nil {
+func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+	if Status(sub.Status).Ended() || !Collects(sub) || sub.GatewayDeletedAt != nil {
 		return nil
 	}
 	all, err := s.holdingDisputesOf(ctx, tx, sub)
@@ -55,31 +55,31 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub row) error {
 		if err := s.db.InsertPause(ctx, tx, subscriptionsdb.InsertPauseParams{ID: id, SubscriptionID: sub.ID, Since: since, Now: now}); err != nil {
 			return fmt.Errorf("write pause: %w", err)
 		}
-		return s.store.schedulePauseTx(ctx, tx, id, now)
+		return s.store.SchedulePauseTx(ctx, tx, id, now)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
-	case open.State != resuming:
+	case open.State != Resuming:
 		return nil
 	}
-	return s.store.turnPauseTx(ctx, tx, open.ID, pausing, since, nil)
+	return s.store.TurnPauseTx(ctx, tx, open.ID, Pausing, since, nil)
 }
 
-// resumeTx has the gateway collect again, from an instant on; without a pause there is
+// ResumeTx has the gateway collect again, from an instant on; without a pause there is
 // nothing to do.
-func (s *Store) resumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
+func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State == resuming {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State == Resuming {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	return s.turnPauseTx(ctx, tx, open.ID, resuming, open.Since, &from)
+	return s.TurnPauseTx(ctx, tx, open.ID, Resuming, open.Since, &from)
 }
 
-// pauseAgainTx has a pause that was confirmed look once more: something was ordered
+// PauseAgainTx has a pause that was confirmed look once more: something was ordered
 // before it, and is known only now.
-func (s *Store) pauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	open, err := s.db.LockOpenPause(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State != paused {
 		return nil
@@ -87,20 +87,20 @@ func (s *Store) pauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) err
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	return s.turnPauseTx(ctx, tx, open.ID, pausing, open.Since, nil)
+	return s.TurnPauseTx(ctx, tx, open.ID, Pausing, open.Since, nil)
 }
 
-func (s *Store) turnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, state string, since time.Time, until *time.Time) error {
+func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, state string, since time.Time, until *time.Time) error {
 	now := s.clock.Now()
 	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: state, Since: since, Until: until, Now: now})
 	if err != nil {
 		return fmt.Errorf("turn pause: %w", err)
 	}
-	return s.schedulePauseTx(ctx, tx, id, now)
+	return s.SchedulePauseTx(ctx, tx, id, now)
 }
 
-func (s *Store) schedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, pauseArgs{PauseID: id, At: at}, &river.InsertOpts{
+func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+	_, err := s.jobs.InsertTx(ctx, tx, PauseArgs{PauseID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -109,9 +109,9 @@ func (s *Store) schedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, 
 	return nil
 }
 
-// isPausedTx reports whether nothing is to be collected for the subscription now, or
+// IsPausedTx reports whether nothing is to be collected for the subscription now, or
 // whether the gateway has not confirmed yet that it collects again.
-func (s *Reads) isPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
+func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
 	_, err := s.db.LockOpenPause(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -119,14 +119,14 @@ func (s *Reads) isPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool
 	return err == nil, err
 }
 
-// pausedLatelyTx is isPausedTx for what was read a moment ago.
-func (s *Reads) pausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
+// PausedLatelyTx is IsPausedTx for what was read a moment ago.
+func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
 	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: id, At: s.clock.Now().Add(-time.Hour)})
 }
 
-// pausedAtTx reports whether an instant lies within a pause. Gateway B's clock has
+// PausedAtTx reports whether an instant lies within a pause. Gateway B's clock has
 // whole seconds: the second of the dispute itself is none of it.
-func (s *Reads) pausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) (bool, error) {
+func (s *Reads) PausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) (bool, error) {
 	_, err := s.db.GetPauseAt(ctx, tx, subscriptionsdb.GetPauseAtParams{SubscriptionID: id, At: at})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -134,9 +134,9 @@ func (s *Reads) pausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at ti
 	return err == nil, err
 }
 
-// isEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
+// IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
 // of a pause, which may come late.
-func (s *Reads) isEchoTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
 	if e.Subscription == nil || !e.Subscription.Inactive {
 		return false, nil
 	}

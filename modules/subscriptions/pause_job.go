@@ -27,17 +27,17 @@ const (
 	retriesReach = 10 * 24 * time.Hour
 )
 
-// errPauseUnderWay has the job look again when the other worker must have ended.
-var errPauseUnderWay = errors.New("collection is being paused or resumed")
+// ErrPauseUnderWay has the job look again when the other worker must have ended.
+var ErrPauseUnderWay = errors.New("collection is being paused or resumed")
 
-// pauseArgs asks the gateway for a pause, or for its end.
-type pauseArgs struct {
+// PauseArgs asks the gateway for a pause, or for its end.
+type PauseArgs struct {
 	PauseID objectid.ID `json:"pause_id"`
 	At      time.Time   `json:"at"` // tells the tries of one pause apart
 }
 
 // Kind names the job.
-func (pauseArgs) Kind() string { return "subscriptions_pause" }
+func (PauseArgs) Kind() string { return "subscriptions_pause" }
 
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
 // When that fails the looks repeat it.
@@ -54,13 +54,13 @@ func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
 		return errors.Join(err, s.intents.LookAt(ctx, intent.Pause, id)) // turned the other way, perhaps
 	}
-	return s.calls.repeatedly(ctx, o, func(ctx context.Context) error { return s.askForPause(ctx, id) })
+	return s.calls.Repeatedly(ctx, o, func(ctx context.Context) error { return s.askForPause(ctx, id) })
 }
 
 func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pause, Subject: id} }
 
-func (s *Pauses) lookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	return underWay(s.askForPause(payments.Background(ctx), l.Subject))
+func (s *Pauses) LookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	return UnderWay(s.askForPause(payments.Background(ctx), l.Subject))
 }
 
 // askForPause asks the gateway for what the pause is. Repeating it is harmless; one
@@ -83,7 +83,7 @@ func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
 	switch {
 	case Status(sub.Status).Ended():
 		return s.db.VoidPauses(ctx, s.pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
-	case p.State == pausing:
+	case p.State == Pausing:
 		err = s.stopCollecting(call, sub, p)
 	default:
 		err = s.collectAgain(call, sub, p)
@@ -100,21 +100,21 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	if p.State == pausing || p.State == resuming {
-		return errPauseUnderWay
+	if p.State == Pausing || p.State == Resuming {
+		return ErrPauseUnderWay
 	}
 	return nil
 }
 
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
-func (s *Pauses) stopCollecting(ctx context.Context, sub row, p collectionPause) error {
+func (s *Pauses) stopCollecting(ctx context.Context, sub Row, p CollectionPause) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
 	}
-	if remoteID(sub) != "" && sub.GatewayDeletedAt == nil {
-		if err := s.ofRunning(ctx, sub, gateway.StopCollection(ctx, collectionOf(sub))); err != nil {
+	if RemoteID(sub) != "" && sub.GatewayDeletedAt == nil {
+		if err := s.ofRunning(ctx, sub, gateway.StopCollection(ctx, CollectionOf(sub))); err != nil {
 			return fmt.Errorf("stop collection: %w", err)
 		}
 		faultpoint.Hit("pause.after_stop")
@@ -133,7 +133,7 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub row, p collectionPause)
 }
 
 // confirmed lets go of a pause that was turned the other way meanwhile.
-func (s *Pauses) confirmed(ctx context.Context, p collectionPause, n int64, err error) error {
+func (s *Pauses) confirmed(ctx context.Context, p CollectionPause, n int64, err error) error {
 	if err != nil || n == 1 {
 		return err
 	}
@@ -146,22 +146,22 @@ func (s *Pauses) confirmed(ctx context.Context, p collectionPause, n int64, err 
 // ofRunning is the error of a call about a recurrence that was there once. What the
 // gateway does not find is looked at again, and when it has ended, nothing is left to
 // pause or resume.
-func (s *Pauses) ofRunning(ctx context.Context, sub row, err error) error {
+func (s *Pauses) ofRunning(ctx context.Context, sub Row, err error) error {
 	if errors.Is(err, payments.ErrGatewayMissing) {
-		return s.calls.foundOnce(ctx, sub, err)
+		return s.calls.FoundOnce(ctx, sub, err)
 	}
 	return err
 }
 
-func collectionOf(sub row) payments.Collection {
-	return payments.Collection{SubscriptionID: sub.ID, GatewayID: remoteID(sub)}
+func CollectionOf(sub Row) payments.Collection {
+	return payments.Collection{SubscriptionID: sub.ID, GatewayID: RemoteID(sub)}
 }
 
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
-func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub row, p collectionPause) error {
-	for range maxDropRounds {
-		open, err := gateway.OpenCharges(ctx, collectionOf(sub))
+func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub Row, p CollectionPause) error {
+	for range MaxDropRounds {
+		open, err := gateway.OpenCharges(ctx, CollectionOf(sub))
 		if err != nil {
 			return fmt.Errorf("list open charges: %w", err)
 		}
@@ -182,18 +182,18 @@ func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub 
 			}
 		}
 	}
-	return fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, maxDropRounds)
+	return fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, MaxDropRounds)
 }
 
-// maxDropRounds is how often charges are listed and dropped in one try.
-const maxDropRounds = 3
+// MaxDropRounds is how often charges are listed and dropped in one try.
+const MaxDropRounds = 3
 
 // dropDebits removes the debits of an automatic PIX that are ordered and may still be
 // taken, those that are tried again among them. An order that may be on its way is
 // looked for first. A debit that is dropped is forgotten, so that its cycle can be
 // ordered again.
-func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub row) error {
-	since := s.calendar.dateOf(s.clock.Now().Add(-retriesReach))
+func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub Row) error {
+	since := s.calendar.DateOf(s.clock.Now().Add(-retriesReach))
 	debits, err := s.db.ListDebitsSince(ctx, s.pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
 	if err != nil {
 		return fmt.Errorf("list debits: %w", err)
@@ -216,8 +216,8 @@ func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub r
 				return fmt.Errorf("drop debit %s: %w", *d.GatewayPaymentID, err)
 			}
 		}
-		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.calendar.dateOf(*sub.NextBillingDate).Time) {
-			if err := s.debits.dropRetries(ctx, sub, d, droppedDisputed); err != nil { // of a cycle that is over
+		if sub.NextBillingDate == nil || d.Cycle.Time.Before(s.calendar.DateOf(*sub.NextBillingDate).Time) {
+			if err := s.debits.DropRetries(ctx, sub, d, droppedDisputed); err != nil { // of a cycle that is over
 				return err
 			}
 			continue
@@ -231,10 +231,10 @@ func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub r
 }
 
 // lookForDebit finds what an order whose answer was lost has made.
-func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
+func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
 	age := s.clock.Now().Sub(d.TriedAt)
-	if age < debitGrace {
-		return d, errDebitUnderWay
+	if age < DebitGrace {
+		return d, ErrDebitUnderWay
 	}
 	terms, err := s.debits.debitTerms(ctx, sub, d)
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub
 	}
 	made, found, err := gateway.FindPixDebit(ctx, terms)
 	if err == nil && !found && age < debitUnseen {
-		err = errDebitUnderWay // the gateway's search may lag
+		err = ErrDebitUnderWay // the gateway's search may lag
 	}
 	if err != nil || !found {
 		return d, err
@@ -253,9 +253,9 @@ func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub
 
 // collectAgain has the subscription be collected from the day on for which it was
 // charged last, or from today: nothing is charged for the time of the pause.
-func (s *Pauses) collectAgain(ctx context.Context, sub row, p collectionPause) error {
+func (s *Pauses) collectAgain(ctx context.Context, sub Row, p CollectionPause) error {
 	var remote *payments.RemoteSubscription
-	if remoteID(sub) != "" && sub.GatewayDeletedAt == nil && !stops(sub) { // else it is to charge no more
+	if RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stops(sub) { // else it is to charge no more
 		gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 		if err != nil {
 			return err
@@ -265,14 +265,14 @@ func (s *Pauses) collectAgain(ctx context.Context, sub row, p collectionPause) e
 			from = *p.Until // by the gateway's clock
 		}
 		due := p.NextDue
-		extended, err := s.reads.extendedTo(ctx, s.pool, sub)
+		extended, err := s.reads.ExtendedTo(ctx, s.pool, sub)
 		if err != nil {
 			return err
 		}
 		if extended != nil { // its order has waited for the end of the pause
-			due = new(latestOf(*extended, due))
+			due = new(LatestOf(*extended, due))
 		}
-		answer, err := gateway.ResumeCollection(ctx, collectionOf(sub), due, from)
+		answer, err := gateway.ResumeCollection(ctx, CollectionOf(sub), due, from)
 		if err := s.ofRunning(ctx, sub, err); err != nil {
 			return fmt.Errorf("resume collection: %w", err)
 		}
@@ -281,7 +281,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub row, p collectionPause) e
 	faultpoint.Hit("pause.after_call")
 	var n int64
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -294,12 +294,12 @@ func (s *Pauses) collectAgain(ctx context.Context, sub row, p collectionPause) e
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)
 		}
-		return s.store.editTx(ctx, tx, &locked, func(r *row) {
+		return s.store.EditTx(ctx, tx, &locked, func(r *Row) {
 			if r.PixAutomatic && r.NextBillingDate != nil {
-				r.NextBillingDate = new(latestOf(s.clock.Now(), r.NextBillingDate))
-				s.calendar.anchor(r, *r.NextBillingDate)
+				r.NextBillingDate = new(LatestOf(s.clock.Now(), r.NextBillingDate))
+				s.calendar.Anchor(r, *r.NextBillingDate)
 			}
-			s.calendar.learnRemote(r, remote)
+			s.calendar.LearnRemote(r, remote)
 		})
 	})
 	return s.confirmed(ctx, p, n, err)
@@ -307,7 +307,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub row, p collectionPause) e
 
 // madeAhead is the date of the next charge that is known, as long as it lies ahead, where
 // it is before the one that is told.
-func (s *Pauses) madeAhead(sub row, told *time.Time) *time.Time {
+func (s *Pauses) madeAhead(sub Row, told *time.Time) *time.Time {
 	known := sub.NextBillingDate
 	if told == nil || known == nil || !known.After(s.clock.Now()) || !known.Before(*told) {
 		return told
@@ -317,8 +317,8 @@ func (s *Pauses) madeAhead(sub row, told *time.Time) *time.Time {
 
 // postponePause lets go of a pause that was not carried out; one that was turned the
 // other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
-func (s *Pauses) postponePause(ctx context.Context, p collectionPause, why error) error {
-	n, err := s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.clock.Now().Add(adoptAfter)})
+func (s *Pauses) postponePause(ctx context.Context, p CollectionPause, why error) error {
+	n, err := s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.clock.Now().Add(AdoptAfter)})
 	if err == nil && n == 0 {
 		err = s.db.ReleasePause(ctx, s.pool, p.ID)
 		return errors.Join(err, s.askForPause(ctx, p.ID))

@@ -30,9 +30,9 @@ func lastDay(year int, month time.Month) int {
 	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// anchor has the row's periods begin on the day of t, in the zone. A t that is the
+// Anchor has the row's periods begin on the day of t, in the zone. A t that is the
 // last day of a month which lacks the present anchor leaves it as it is.
-func (s *Calendar) anchor(r *row, t time.Time) {
+func (s *Calendar) Anchor(r *Row, t time.Time) {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	if r.AnchorDay != nil && day == min(int(*r.AnchorDay), lastDay(year, month)) {
 		return
@@ -40,8 +40,8 @@ func (s *Calendar) anchor(r *row, t time.Time) {
 	r.AnchorDay = new(int32(day)) //nolint:gosec // a day of a month
 }
 
-// monthsOn is the end of a period of so many months that begins at t.
-func (s *Calendar) monthsOn(t time.Time, months int, r row) time.Time {
+// MonthsOn is the end of a period of so many months that begins at t.
+func (s *Calendar) MonthsOn(t time.Time, months int, r Row) time.Time {
 	anchor := t.In(s.cfg.Zone).Day()
 	if r.AnchorDay != nil {
 		anchor = int(*r.AnchorDay)
@@ -49,8 +49,8 @@ func (s *Calendar) monthsOn(t time.Time, months int, r row) time.Time {
 	return AddMonthsOn(t, months, anchor, s.cfg.Zone)
 }
 
-// startOfDay is midnight, in the zone, of the day to which t belongs there.
-func startOfDay(t time.Time, zone *time.Location) time.Time {
+// StartOfDay is midnight, in the zone, of the day to which t belongs there.
+func StartOfDay(t time.Time, zone *time.Location) time.Time {
 	year, month, day := t.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, zone).UTC()
 }
@@ -62,7 +62,7 @@ func businessDays(t time.Time, n int, zone *time.Location) time.Time {
 	if n < 0 {
 		n, step = -n, -1
 	}
-	day := startOfDay(t, zone).In(zone)
+	day := StartOfDay(t, zone).In(zone)
 	for n > 0 {
 		day = day.AddDate(0, 0, step)
 		if weekday := day.Weekday(); weekday != time.Saturday && weekday != time.Sunday && !bankHoliday(day) {

@@ -17,9 +17,9 @@ import (
 const (
 	// clocksApart is by how much gateway B's clock may differ from ours.
 	clocksApart = time.Minute
-	// lookAhead is how long before a period's end gateway B is asked whether the
+	// LookAhead is how long before a period's end gateway B is asked whether the
 	// subscription ends with it: soon enough that the difference costs nobody a charge.
-	lookAhead = 24 * time.Hour
+	LookAhead = 24 * time.Hour
 	// lookTries is how often one look reads while calls of ours change what it reads.
 	lookTries = 3
 )
@@ -27,7 +27,7 @@ const (
 // doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
 // whether the subscription ends with its period, and may be the older word: one of the
 // second of the last event, or from before our own last call.
-func doubtsPeriodEnd(sub row, e payments.Event) bool {
+func doubtsPeriodEnd(sub Row, e payments.Event) bool {
 	if e.Subscription.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
 		return false
 	}
@@ -37,55 +37,55 @@ func doubtsPeriodEnd(sub row, e payments.Event) bool {
 
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
-func chargedThoughEnding(sub row, e payments.Event) bool {
-	return e.Gateway == payments.GWB && sub.CancelAtPeriodEnd && Status(sub.Status) == Active && !endsThere(sub) &&
-		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != text(sub.LastPaidInvoiceID) && remoteID(sub) != ""
+func chargedThoughEnding(sub Row, e payments.Event) bool {
+	return e.Gateway == payments.GWB && sub.CancelAtPeriodEnd && Status(sub.Status) == Active && !EndsThere(sub) &&
+		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != Text(sub.LastPaidInvoiceID) && RemoteID(sub) != ""
 }
 
-// noteToldTx notes that a call of ours has told gateway B whether the subscription ends
+// NoteToldTx notes that a call of ours has told gateway B whether the subscription ends
 // with its period. When another was answered since before was read, nobody knows which of
 // them the gateway took last: it is to be read at once.
-func (s *Reconciler) noteToldTx(ctx context.Context, tx pgx.Tx, sub *row, before row, told bool) error {
+func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *Row, before Row, told bool) error {
 	if !told {
 		return nil
 	}
 	now := s.clock.Now()
-	return s.store.editTx(ctx, tx, sub, func(r *row) {
+	return s.store.EditTx(ctx, tx, sub, func(r *Row) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
-		s.applier.planPeriodEndLook(r)
+		s.applier.PlanPeriodEndLook(r)
 		if overlapped {
 			r.PeriodEndLookAt = &now
 		}
 	})
 }
 
-// noteTold is noteToldTx for a call after which the gateway is to be read at once.
-func (s *Reconciler) noteTold(ctx context.Context, sub row) error {
+// NoteTold is NoteToldTx for a call after which the gateway is to be read at once.
+func (s *Reconciler) NoteTold(ctx context.Context, sub Row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
-		return s.noteToldTx(ctx, tx, &locked, row{PeriodEndTells: -1}, true)
+		return s.NoteToldTx(ctx, tx, &locked, Row{PeriodEndTells: -1}, true)
 	})
 }
 
-// planPeriodEndLook has the gateway read a day before the period ends.
-func (s *Applier) planPeriodEndLook(r *row) {
+// PlanPeriodEndLook has the gateway read a day before the period ends.
+func (s *Applier) PlanPeriodEndLook(r *Row) {
 	end := r.NextBillingDate
 	if r.CancelAtPeriodEnd {
 		end = r.ExpiresAt
 	}
 	r.PeriodEndLookAt = nil
-	if r.Gateway == string(payments.GWB) && remoteID(*r) != "" && end != nil {
-		r.PeriodEndLookAt = new(latestOf(end.Add(-lookAhead), new(s.clock.Now())))
+	if r.Gateway == string(payments.GWB) && RemoteID(*r) != "" && end != nil {
+		r.PeriodEndLookAt = new(LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
 	}
 }
 
-// agreedNow reads the gateway where calls of ours overlapped, and answers the row as it
+// AgreedNow reads the gateway where calls of ours overlapped, and answers the row as it
 // is after. What it does not answer the sweep asks again.
-func (s *Reconciler) agreedNow(ctx context.Context, sub row) (row, error) {
+func (s *Reconciler) AgreedNow(ctx context.Context, sub Row) (Row, error) {
 	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || Status(sub.Status).Ended() {
 		return sub, nil
 	}
@@ -97,8 +97,8 @@ func (s *Reconciler) agreedNow(ctx context.Context, sub row) (row, error) {
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
 
-// lookAtPeriodEnds reads what is due. While the gateway does not answer the rest waits.
-func (s *Reconciler) lookAtPeriodEnds(ctx context.Context, now time.Time) error {
+// LookAtPeriodEnds reads what is due. While the gateway does not answer the rest waits.
+func (s *Reconciler) LookAtPeriodEnds(ctx context.Context, now time.Time) error {
 	ids, err := s.db.ListDuePeriodEnds(ctx, s.pool, &now)
 	failed := err
 	for _, id := range ids {
@@ -124,11 +124,11 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 	}
 	for range lookTries {
 		sub, err := s.db.GetSubscription(ctx, s.pool, id)
-		if err != nil || Status(sub.Status).Ended() || remoteID(sub) == "" {
+		if err != nil || Status(sub.Status).Ended() || RemoteID(sub) == "" {
 			return err
 		}
-		remote, err := s.calls.readRunning(ctx, gateway, sub)
-		missing := err == errMissingOnce //nolint:errorlint // joined with another, that one has failed
+		remote, err := s.calls.ReadRunning(ctx, gateway, sub)
+		missing := err == ErrMissingOnce //nolint:errorlint // joined with another, that one has failed
 		if err != nil && !missing {
 			return fmt.Errorf("read whether %s ends with its period: %w", id, err)
 		}
@@ -140,13 +140,13 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 }
 
 // agree writes what was read into the row, unless that has changed since before it.
-func (s *Reconciler) agree(ctx context.Context, before row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
+func (s *Reconciler) agree(ctx context.Context, before Row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.lockTx(ctx, tx, before.CustomerID, before.ID)
+		sub, err := s.store.LockTx(ctx, tx, before.CustomerID, before.ID)
 		if err != nil {
 			return err
 		}
-		same := sub.PeriodEndTells == before.PeriodEndTells && text(sub.LastEventID) == text(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
+		same := sub.PeriodEndTells == before.PeriodEndTells && Text(sub.LastEventID) == Text(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
 		if !same {
 			return nil
 		}
@@ -154,19 +154,19 @@ func (s *Reconciler) agree(ctx context.Context, before row, remote payments.Remo
 		if Status(sub.Status).Ended() {
 			return nil
 		}
-		extended, err := s.reads.extendedTo(ctx, tx, sub)
+		extended, err := s.reads.ExtendedTo(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
-		follows := !missing && !endsThere(sub) && remote.Status != payments.RemoteCanceled && remote.Status != payments.RemoteIncompleteExpired
-		err = s.store.editTx(ctx, tx, &sub, func(r *row) {
+		follows := !missing && !EndsThere(sub) && remote.Status != payments.RemoteCanceled && remote.Status != payments.RemoteIncompleteExpired
+		err = s.store.EditTx(ctx, tx, &sub, func(r *Row) {
 			r.PeriodEndLookAt = nil
 			if follows {
-				s.applier.followPeriodEnd(r, &remote, extended)
+				s.applier.FollowPeriodEnd(r, &remote, extended)
 			}
-			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-lookAhead).After(s.clock.Now()) {
-				s.applier.planPeriodEndLook(r)
+			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-LookAhead).After(s.clock.Now()) {
+				s.applier.PlanPeriodEndLook(r)
 			}
 		})
 		if err == nil && sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd {

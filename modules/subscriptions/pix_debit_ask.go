@@ -12,9 +12,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// askAutomatic asks about an automatic PIX whose cycle has begun without news: first
+// AskAutomatic asks about an automatic PIX whose cycle has begun without news: first
 // about its debit, then, unless that was paid, whether it is authorized at all.
-func (s *Retries) askAutomatic(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) AskAutomatic(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f, found, err = s.askDebit(ctx, sub, dryRun)
 	if err != nil || found && f.Kind == payments.MissedPayment {
 		return f, found, err
@@ -28,20 +28,20 @@ func (s *Retries) askAutomatic(ctx context.Context, sub row, dryRun bool) (f pay
 
 // askAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
-func (s *Retries) askAuthorization(ctx context.Context, sub row, dryRun bool) (f payments.Finding, over bool, err error) {
-	f = payments.Finding{Kind: payments.MissedEnd, ID: text(sub.GwaPixAuthID)}
+func (s *Retries) askAuthorization(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, over bool, err error) {
+	f = payments.Finding{Kind: payments.MissedEnd, ID: Text(sub.GwaPixAuthID)}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
 		return f, false, err
 	}
-	read := s.calls.readAuthorization
+	read := s.calls.ReadAuthorization
 	if dryRun {
-		read = func(ctx context.Context, gateway payments.Gateway, sub row) (payments.PixAuthorization, error) {
-			return gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
+		read = func(ctx context.Context, gateway payments.Gateway, sub Row) (payments.PixAuthorization, error) {
+			return gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
 		}
 	}
 	auth, err := read(ctx, gateway, sub)
-	if errors.Is(err, errMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
 		return f, false, nil // seen missing once
 	}
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub row, dryRun bool) (f
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.settler.settle(ctx, sub, answer{source: ByReconcile, auth: &auth})
+	ended, err := s.settler.Settle(ctx, sub, Answer{Source: ByReconcile, Auth: &auth})
 	return f, err == nil && Status(ended.Status).Ended(), err
 }
 
@@ -64,9 +64,9 @@ func (s *Retries) askAuthorization(ctx context.Context, sub row, dryRun bool) (f
 // dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then
 // it is debited no more, and goes on giving access. Found is false where there is
 // nothing to be learned, such as a debit that is still to be ordered.
-func (s *Retries) askDebit(ctx context.Context, sub row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) askDebit(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
-	debit, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.dateOf(*sub.NextBillingDate)})
+	debit, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.DateOf(*sub.NextBillingDate)})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
 		return f, false, nil
 	}
@@ -94,11 +94,11 @@ func (s *Retries) askDebit(ctx context.Context, sub row, dryRun bool) (f payment
 
 // debitAsEvent reads a debit and says what its present state means. Waits: it falls
 // due only now, since its order came late.
-func (s *Retries) debitAsEvent(ctx context.Context, sub row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
+func (s *Retries) debitAsEvent(ctx context.Context, sub Row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
 	now := s.clock.Now()
 	e = payments.Event{
 		Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentHasFailed, Attempt: 1, CreatedAt: now,
-		AuthorizationID: text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &payments.Payment{ID: *debit.GatewayPaymentID},
+		AuthorizationID: Text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &payments.Payment{ID: *debit.GatewayPaymentID},
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Retries) debitAsEvent(ctx context.Context, sub row, debit subscriptions
 	case payments.PaymentGone:
 		e.Kind = payments.PaymentWasDeleted
 	default:
-		waits = paid.DueDate == nil || paid.DueDate.Add(overdueAfter).After(now)
+		waits = paid.DueDate == nil || paid.DueDate.Add(OverdueAfter).After(now)
 	}
 	return e, waits, nil
 }

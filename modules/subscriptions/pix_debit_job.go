@@ -25,19 +25,19 @@ const (
 	debitLead = 5
 	// debitNotice is the fewest business days that a debit is due ahead.
 	debitNotice = 2
-	// debitGrace is how long the order of a retry may be on its way before it is looked for.
-	debitGrace = 2 * time.Minute
-	// debitSilence is after what time the sweep takes up a debit whose own job is silent.
-	debitSilence = 15 * time.Minute
+	// DebitGrace is how long the order of a retry may be on its way before it is looked for.
+	DebitGrace = 2 * time.Minute
+	// DebitSilence is after what time the sweep takes up a debit whose own job is silent.
+	DebitSilence = 15 * time.Minute
 )
 
-// errDebitUnderWay has the job look again when the order must have ended.
-var errDebitUnderWay = errors.New("the debit is being ordered")
+// ErrDebitUnderWay has the job look again when the order must have ended.
+var ErrDebitUnderWay = errors.New("the debit is being ordered")
 
 // Debit orders the debit of the next cycle of an automatic PIX, once a
 // (subscription, cycle): nobody else makes it (gateway A, section 8). The row
 // that stands for it and its intent are committed before the gateway is asked. When
-// the outcome is not known the looks find out (lookAtDebit), and they alone order
+// the outcome is not known the looks find out (LookAtDebit), and they alone order
 // it again.
 func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
@@ -72,14 +72,14 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 }
 
 // intentOfDebit names the order of a debit; the item is its cycle.
-func intentOfDebit(d debit) intent.Ref {
+func intentOfDebit(d Debit) intent.Ref {
 	return intent.Ref{Kind: intent.Debit, Subject: d.SubscriptionID, Item: d.Cycle.Time.Format(time.DateOnly)}
 }
 
-// lookAtDebit asks what became of a debit whose call was not known. Only when it is
+// LookAtDebit asks what became of a debit whose call was not known. Only when it is
 // proved that nothing was made is it ordered again, as long as its cycle is still the
 // next one.
-func (s *Debits) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Debits) LookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	cycle, err := time.Parse(time.DateOnly, l.Item)
 	if err != nil {
 		return 0, fmt.Errorf("cycle of a debit: %w", err)
@@ -111,7 +111,7 @@ func (s *Debits) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer
 		return intent.Settled, s.keepDebit(ctx, sub, d, made, "look")
 	case !l.Proved:
 		return intent.NotThere, nil
-	case !s.debitDue(sub) || s.calendar.dateOf(*sub.NextBillingDate) != d.Cycle:
+	case !s.debitDue(sub) || s.calendar.DateOf(*sub.NextBillingDate) != d.Cycle:
 		return intent.Settled, s.giveUpDebit(ctx, sub, d)
 	}
 	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
@@ -130,17 +130,17 @@ func (s *Debits) lookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer
 
 // refuseDebit ends the intent of a debit that the gateway refused to make: the sweep
 // sets about it again after a while, and looks before it orders.
-func (s *Debits) refuseDebit(ctx context.Context, sub row, d debit, by string) error {
-	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+func (s *Debits) refuseDebit(ctx context.Context, sub Row, d Debit, by string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		return s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Refused, by)
 	})
 }
 
 // giveUpDebit ends a debit that was never made, and that nobody needs any more.
-func (s *Debits) giveUpDebit(ctx context.Context, sub row, d debit) error {
-	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+func (s *Debits) giveUpDebit(ctx context.Context, sub Row, d Debit) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
-		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(failedGone)})
+		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone)})
 		if err != nil {
 			return fmt.Errorf("give up debit: %w", err)
 		}
@@ -148,31 +148,31 @@ func (s *Debits) giveUpDebit(ctx context.Context, sub row, d debit) error {
 	})
 }
 
-func (s *Debits) debitDue(sub row) bool {
+func (s *Debits) debitDue(sub Row) bool {
 	ready := sub.PixAutomatic && Status(sub.Status) == Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
-	return ready && !s.calendar.debitAt(*sub.NextBillingDate).After(s.clock.Now())
+	return ready && !s.calendar.DebitAt(*sub.NextBillingDate).After(s.clock.Now())
 }
 
 // intendDebit commits the row of the cycle with its intent. One that stands already,
 // not ordered and with nobody asking about it (the gateway refused it, or it is of a
 // release without intents), gets an intent without a call: it is looked for first.
-func (s *Debits) intendDebit(ctx context.Context, sub row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
+func (s *Debits) intendDebit(ctx context.Context, sub Row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*sub.NextBillingDate) {
 			return err
 		}
-		if paused, err := s.reads.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+		if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
 			return err
 		}
-		cycle, now := s.calendar.dateOf(*locked.NextBillingDate), s.clock.Now()
+		cycle, now := s.calendar.DateOf(*locked.NextBillingDate), s.clock.Now()
 		twice, err := s.db.HasOpenDebitWithin(ctx, tx, subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: sub.ID, Cycle: cycle, Months: locked.PeriodMonths})
 		if err != nil || twice {
 			return err // an admin's extension has moved the cycle since one was ordered
 		}
 		debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
-			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.calendar.dateOf(s.calendar.debitDueDate(*locked.NextBillingDate)),
-			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-debitSilence),
+			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.calendar.DateOf(s.calendar.DebitDueDate(*locked.NextBillingDate)),
+			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-DebitSilence),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil // ordered, or somebody has just set about it
@@ -192,31 +192,31 @@ func (s *Debits) intendDebit(ctx context.Context, sub row) (debit subscriptionsd
 	return debit, isNew && err == nil, err
 }
 
-// debitDueDate is the day of the cycle, or the earliest that the gateway takes
+// DebitDueDate is the day of the cycle, or the earliest that the gateway takes
 // when that one is too near.
-func (s *Calendar) debitDueDate(cycle time.Time) time.Time {
+func (s *Calendar) DebitDueDate(cycle time.Time) time.Time {
 	earliest := businessDays(s.clock.Now(), debitNotice, s.cfg.Zone)
-	return latestOf(startOfDay(cycle, s.cfg.Zone), &earliest)
+	return LatestOf(StartOfDay(cycle, s.cfg.Zone), &earliest)
 }
 
-func (s *Debits) debitTerms(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
+func (s *Debits) debitTerms(ctx context.Context, sub Row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
 		return payments.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
 	return payments.DebitTerms{
-		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.reads.payerOfRow(ctx, sub),
-		Cycle: s.calendar.dayOf(d.Cycle), DueDate: latestOf(s.calendar.dayOf(d.DueDate), new(s.calendar.debitDueDate(s.calendar.dayOf(d.Cycle)))),
+		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.reads.PayerOfRow(ctx, sub),
+		Cycle: s.calendar.DayOf(d.Cycle), DueDate: LatestOf(s.calendar.DayOf(d.DueDate), new(s.calendar.DebitDueDate(s.calendar.DayOf(d.Cycle)))),
 		Amount: money.Cents(d.AmountCents), Description: plan.Name,
 	}, nil
 }
 
 // keepDebit keeps what was ordered, and ends the intent.
-func (s *Debits) keepDebit(ctx context.Context, sub row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
-	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
+func (s *Debits) keepDebit(ctx context.Context, sub Row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		if made.DueDate != nil {
-			d.DueDate = s.calendar.dateOf(*made.DueDate)
+			d.DueDate = s.calendar.DateOf(*made.DueDate)
 		}
 		err := s.db.SetDebitOrdered(ctx, tx, subscriptionsdb.SetDebitOrderedParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: &made.ID, DueDate: d.DueDate, Now: &now,
@@ -234,7 +234,7 @@ func (s *Debits) keepDebit(ctx context.Context, sub row, d subscriptionsdb.Subsc
 				return fmt.Errorf("note paid debit: %w", err)
 			}
 		}
-		if err := s.store.pauseAgainTx(ctx, tx, sub.ID); err != nil {
+		if err := s.store.PauseAgainTx(ctx, tx, sub.ID); err != nil {
 			return err
 		}
 		if err := s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Done, by); err != nil {
@@ -244,9 +244,9 @@ func (s *Debits) keepDebit(ctx context.Context, sub row, d subscriptionsdb.Subsc
 	})
 }
 
-// cycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
+// CycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
 // debit of the subscription.
-func (s *Reads) cycleOfTx(ctx context.Context, tx pgx.Tx, sub row, paymentID string) (*time.Time, error) {
+func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID string) (*time.Time, error) {
 	d, err := s.db.GetDebitByPayment(ctx, tx, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
@@ -254,28 +254,28 @@ func (s *Reads) cycleOfTx(ctx context.Context, tx pgx.Tx, sub row, paymentID str
 	if err != nil {
 		return nil, fmt.Errorf("read debit: %w", err)
 	}
-	return new(s.calendar.dayOf(d.Cycle)), nil
+	return new(s.calendar.DayOf(d.Cycle)), nil
 }
 
-// debitAt is when the debit of a cycle is ordered.
-func (s *Calendar) debitAt(cycle time.Time) time.Time {
+// DebitAt is when the debit of a cycle is ordered.
+func (s *Calendar) DebitAt(cycle time.Time) time.Time {
 	return businessDays(cycle, -debitLead, s.cfg.Zone)
 }
 
-// dateOf is the day, in the zone, to which t belongs.
-func (s *Calendar) dateOf(t time.Time) pgtype.Date {
+// DateOf is the day, in the zone, to which t belongs.
+func (s *Calendar) DateOf(t time.Time) pgtype.Date {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	return pgtype.Date{Time: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), Valid: true}
 }
 
-// dayOf is the day's first instant in the zone.
-func (s *Calendar) dayOf(d pgtype.Date) time.Time {
+// DayOf is the day's first instant in the zone.
+func (s *Calendar) DayOf(d pgtype.Date) time.Time {
 	year, month, day := d.Time.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, s.cfg.Zone)
 }
 
-// dueDebitParams looks a little further than the lead, since weekends vary it.
-func (s *Calendar) dueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
+// DueDebitParams looks a little further than the lead, since weekends vary it.
+func (s *Calendar) DueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
 	horizon := businessDays(now, debitLead, s.cfg.Zone)
-	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-debitSilence)}
+	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-DebitSilence)}
 }

@@ -13,7 +13,7 @@ import (
 // it is the debit that is ordered next, also after one that failed, as it may days before
 // its period begins. Then what is paid ends where that period begins. Nil while it is not
 // known what has failed.
-func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*time.Time, error) {
+func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
 	all, err := s.db.ListUnpaidDebits(ctx, db, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read unpaid debits: %w", err)
@@ -29,11 +29,11 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*tim
 	if err != nil {
 		return nil, fmt.Errorf("read payments: %w", err)
 	}
-	end := s.calendar.dayOf(unpaid.Cycle).UTC()
+	end := s.calendar.DayOf(unpaid.Cycle).UTC()
 	if len(paid) > 0 { // the first period ends at the time of day of its payment
-		begun := s.calendar.monthsOn(*paid[0].Payment.SettledAt, int(sub.PeriodMonths), sub)
-		if s.calendar.dateOf(begun) == unpaid.Cycle {
-			end = latestOf(end, &begun)
+		begun := s.calendar.MonthsOn(*paid[0].Payment.SettledAt, int(sub.PeriodMonths), sub)
+		if s.calendar.DateOf(begun) == unpaid.Cycle {
+			end = LatestOf(end, &begun)
 		}
 	}
 	return &end, nil
@@ -42,18 +42,18 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub row) (*tim
 // firstUnpaidOf is the first debit of the last unbroken row of periods that nobody has
 // paid; nil when there is none. A period that does not begin where the one before ends was
 // moved there by an extension, which gives the time until then.
-func (s *Calendar) firstUnpaidOf(sub row, unpaid []debit) *debit {
-	var first *debit
+func (s *Calendar) firstUnpaidOf(sub Row, unpaid []Debit) *Debit {
+	var first *Debit
 	for i, d := range unpaid {
 		if first == nil {
 			first = &unpaid[i]
 		}
 		follows := sub.NextBillingDate
 		if i+1 < len(unpaid) {
-			follows = new(s.dayOf(unpaid[i+1].Cycle))
+			follows = new(s.DayOf(unpaid[i+1].Cycle))
 		}
-		ends := s.dateOf(s.monthsOn(s.dayOf(d.Cycle), int(sub.PeriodMonths), sub))
-		if follows != nil && s.dateOf(*follows).Time.After(ends.Time) {
+		ends := s.DateOf(s.MonthsOn(s.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
+		if follows != nil && s.DateOf(*follows).Time.After(ends.Time) {
 			first = nil
 		}
 	}

@@ -19,34 +19,34 @@ import (
 // debit and retry are an automatic PIX's debit of a cycle, and one day on which it is
 // taken again, as the database holds them.
 type (
-	debit = subscriptionsdb.SubscriptionsDebit
-	retry = subscriptionsdb.SubscriptionsDebitRetry
+	Debit = subscriptionsdb.SubscriptionsDebit
+	Retry = subscriptionsdb.SubscriptionsDebitRetry
 )
 
 // States of a retry.
 const (
 	retryPlanned = "planned"
 	retryOrdered = "ordered"
-	retryRefused = "refused"
+	RetryRefused = "refused"
 	retryPaid    = "paid"
-	retryDropped = "dropped"
+	RetryDropped = "dropped"
 )
 
 // Why a retry is not ordered; else it is the gateway's word.
 const (
-	droppedLate  = "too late"        // the bank has to know the day before
+	DroppedLate  = "too late"        // the bank has to know the day before
 	droppedCycle = "the next cycle"  // began
 	droppedPaid  = "paid"            // meanwhile
-	droppedEnded = "ended"           // the subscription
-	failedUnpaid = "PAYMENT_OVERDUE" // nobody told why
-	failedGone   = "PAYMENT_DELETED" // at the gateway, and asked for no more
+	DroppedEnded = "ended"           // the subscription
+	FailedUnpaid = "PAYMENT_OVERDUE" // nobody told why
+	FailedGone   = "PAYMENT_DELETED" // at the gateway, and asked for no more
 )
 
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
-func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
-	d, found, err := s.reads.debitOfTx(ctx, tx, sub, e.Payment)
+func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
+	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payme
 		if d.FailedAt != nil {
 			return nil // PAYMENT_OVERDUE of what is known to have failed
 		}
-		told = failedUnpaid
+		told = FailedUnpaid
 	}
 	first := d.FailedAt == nil
 	retryable := !e.Final && (first || d.Retryable)
@@ -68,50 +68,50 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub row, e payme
 	}
 	switch {
 	case !retryable:
-		if err := s.debits.endRetriesTx(ctx, tx, d, retryRefused, told); err != nil || first || !d.Retryable {
+		if err := s.debits.EndRetriesTx(ctx, tx, d, RetryRefused, told); err != nil || first || !d.Retryable {
 			return err
 		}
-		return s.dunning.dunAgainTx(ctx, tx, sub, d, e.Payment)
+		return s.dunning.DunAgainTx(ctx, tx, sub, d, e.Payment)
 	case first:
-		err = s.debits.planRetriesTx(ctx, tx, sub, d)
+		err = s.debits.PlanRetriesTx(ctx, tx, sub, d)
 	case e.Payment.DueDate != nil:
-		err = s.debits.endRetryTx(ctx, tx, d, s.calendar.dateOf(*e.Payment.DueDate), retryRefused, told)
+		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*e.Payment.DueDate), RetryRefused, told)
 	}
 	if err != nil {
 		return err
 	}
-	return s.debits.scheduleRetryTx(ctx, tx, d)
+	return s.debits.ScheduleRetryTx(ctx, tx, d)
 }
 
-// debitOfTx is the debit of the subscription that a payment pays.
-func (s *Reads) debitOfTx(ctx context.Context, tx pgx.Tx, sub row, p *payments.Payment) (d debit, found bool, err error) {
+// DebitOfTx is the debit of the subscription that a payment pays.
+func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *payments.Payment) (d Debit, found bool, err error) {
 	if !sub.PixAutomatic || p == nil || p.ID == "" {
-		return debit{}, false, nil
+		return Debit{}, false, nil
 	}
 	d, err = s.db.GetDebitByPayment(ctx, tx, &p.ID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
-		return debit{}, false, nil
+		return Debit{}, false, nil
 	}
 	if err != nil {
-		return debit{}, false, fmt.Errorf("read debit: %w", err)
+		return Debit{}, false, fmt.Errorf("read debit: %w", err)
 	}
 	return d, true, nil
 }
 
-// planRetriesTx writes down each configured day after the due date; those that the
+// PlanRetriesTx writes down each configured day after the due date; those that the
 // gateway would not take any more are dropped at once, so that each day is accounted for.
-func (s *Debits) planRetriesTx(ctx context.Context, tx pgx.Tx, sub row, d debit) error {
+func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub Row, d Debit) error {
 	now := s.clock.Now()
-	next := s.calendar.dateOf(s.calendar.monthsOn(s.calendar.dayOf(d.Cycle), int(sub.PeriodMonths), sub))
+	next := s.calendar.DateOf(s.calendar.MonthsOn(s.calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
 	for _, after := range s.cfg.PixRetryDays {
 		p := subscriptionsdb.InsertDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: dateAfter(d.DueDate, after), State: retryPlanned, Now: now,
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: DateAfter(d.DueDate, after), State: retryPlanned, Now: now,
 		}
 		switch {
 		case !p.RetryDate.Time.Before(next.Time):
-			p.State, p.Reason, p.EndedAt = retryDropped, new(droppedCycle), &now
-		case !s.inTime(p.RetryDate):
-			p.State, p.Reason, p.EndedAt = retryDropped, new(droppedLate), &now
+			p.State, p.Reason, p.EndedAt = RetryDropped, new(droppedCycle), &now
+		case !s.InTime(p.RetryDate):
+			p.State, p.Reason, p.EndedAt = RetryDropped, new(DroppedLate), &now
 		}
 		if err := s.db.InsertDebitRetry(ctx, tx, p); err != nil {
 			return fmt.Errorf("plan retry: %w", err)
@@ -120,18 +120,18 @@ func (s *Debits) planRetriesTx(ctx context.Context, tx pgx.Tx, sub row, d debit)
 	return nil
 }
 
-// inTime reports whether a retry for the day can still be ordered: the day before.
-func (s *Debits) inTime(day pgtype.Date) bool {
-	return day.Time.After(s.calendar.dateOf(s.clock.Now()).Time)
+// InTime reports whether a retry for the day can still be ordered: the day before.
+func (s *Debits) InTime(day pgtype.Date) bool {
+	return day.Time.After(s.calendar.DateOf(s.clock.Now()).Time)
 }
 
-func dateAfter(d pgtype.Date, days int) pgtype.Date {
+func DateAfter(d pgtype.Date, days int) pgtype.Date {
 	return pgtype.Date{Time: d.Time.AddDate(0, 0, days), Valid: true}
 }
 
-// endRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
+// EndRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
 // what is ordered takes the state.
-func (s *Debits) endRetriesTx(ctx context.Context, tx pgx.Tx, d debit, ordered, reason string) error {
+func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d Debit, ordered, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
@@ -142,7 +142,7 @@ func (s *Debits) endRetriesTx(ctx context.Context, tx pgx.Tx, d debit, ordered, 
 	return nil
 }
 
-func (s *Debits) endRetryTx(ctx context.Context, tx pgx.Tx, d debit, day pgtype.Date, state, reason string) error {
+func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d Debit, day pgtype.Date, state, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: state, Reason: &reason, Now: &now,
@@ -153,11 +153,11 @@ func (s *Debits) endRetryTx(ctx context.Context, tx pgx.Tx, d debit, day pgtype.
 	return nil
 }
 
-// payDebitTx notes with a debit that its money came, be it by the bank, by a retry or
+// PayDebitTx notes with a debit that its money came, be it by the bank, by a retry or
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
-func (s *Debits) payDebitTx(ctx context.Context, tx pgx.Tx, sub row, p payments.Payment) (cycle *time.Time, older bool, err error) {
-	d, found, err := s.reads.debitOfTx(ctx, tx, sub, &p)
+func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub Row, p payments.Payment) (cycle *time.Time, older bool, err error) {
+	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p)
 	if err != nil || !found {
 		return nil, false, err
 	}
@@ -165,48 +165,48 @@ func (s *Debits) payDebitTx(ctx context.Context, tx pgx.Tx, sub row, p payments.
 	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now}); err != nil {
 		return nil, false, fmt.Errorf("note paid debit: %w", err)
 	}
-	if err := s.endRetriesTx(ctx, tx, d, retryPaid, droppedPaid); err != nil {
+	if err := s.EndRetriesTx(ctx, tx, d, retryPaid, droppedPaid); err != nil {
 		return nil, false, err
 	}
-	older, err = s.db.HasLaterFailedDebit(ctx, tx, subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(failedGone)})
+	older, err = s.db.HasLaterFailedDebit(ctx, tx, subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
 	if err != nil {
 		return nil, false, fmt.Errorf("read later debits: %w", err)
 	}
-	return new(s.calendar.dayOf(d.Cycle)), older, nil
+	return new(s.calendar.DayOf(d.Cycle)), older, nil
 }
 
-// dropDebitTx notes that a debit was deleted at the gateway.
-func (s *Debits) dropDebitTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
-	d, found, err := s.reads.debitOfTx(ctx, tx, sub, e.Payment)
+// DropDebitTx notes that a debit was deleted at the gateway.
+func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
+	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
 	now := s.clock.Now()
-	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(failedGone)})
+	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone)})
 	if err != nil {
 		return fmt.Errorf("note deleted debit: %w", err)
 	}
-	return s.endRetriesTx(ctx, tx, d, retryDropped, failedGone)
+	return s.EndRetriesTx(ctx, tx, d, RetryDropped, FailedGone)
 }
 
-// debitRetryArgs orders the next retry of a debit.
-type debitRetryArgs struct {
+// DebitRetryArgs orders the next retry of a debit.
+type DebitRetryArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	Cycle          string      `json:"cycle"` // such as 2026-12-10
 	At             time.Time   `json:"at"`
 }
 
 // Kind names the job.
-func (debitRetryArgs) Kind() string { return "subscriptions_debit_retry" }
+func (DebitRetryArgs) Kind() string { return "subscriptions_debit_retry" }
 
-// scheduleRetryTx has the next planned retry ordered, from the day before on.
-func (s *Debits) scheduleRetryTx(ctx context.Context, tx pgx.Tx, d debit) error {
-	next, _, err := s.retriesOf(ctx, tx, d)
+// ScheduleRetryTx has the next planned retry ordered, from the day before on.
+func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d Debit) error {
+	next, _, err := s.RetriesOf(ctx, tx, d)
 	if err != nil || next == nil {
 		return err
 	}
-	at := latestOf(s.calendar.dayOf(dateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
-	args := debitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
+	at := LatestOf(s.calendar.DayOf(DateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
+	args := DebitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
 	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("schedule retry: %w", err)

@@ -13,10 +13,10 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// howToPayDebit says how a failed debit is paid after all: the bank is asked again, or
+// HowToPayDebit says how a failed debit is paid after all: the bank is asked again, or
 // the payer pays the code of that very payment, which thereby pays its period, while
 // the authorization lives on. No code is shown while the bank may still take the money.
-func (s *Debits) howToPayDebit(ctx context.Context, sub row, paymentID string) (again bool, code payments.PixCharge, paid bool, err error) {
+func (s *Debits) HowToPayDebit(ctx context.Context, sub Row, paymentID string) (again bool, code payments.PixCharge, paid bool, err error) {
 	if !sub.PixAutomatic {
 		return false, code, false, nil
 	}
@@ -27,7 +27,7 @@ func (s *Debits) howToPayDebit(ctx context.Context, sub row, paymentID string) (
 	if err != nil {
 		return false, code, false, fmt.Errorf("read debit: %w", err)
 	}
-	next, open, err := s.retriesOf(ctx, s.pool, d)
+	next, open, err := s.RetriesOf(ctx, s.pool, d)
 	if err != nil || next != nil || open != nil {
 		return true, code, false, err
 	}
@@ -53,12 +53,12 @@ const payDebit = "Your bank did not take the automatic payment of this period: p
 
 // debitShown shows the code of a failed debit of automatic PIX that the bank is not
 // asked for any more; 404 where there is none.
-func (s *Own) debitShown(ctx context.Context, sub row) (pixShown, error) {
+func (s *Own) debitShown(ctx context.Context, sub Row) (pixShown, error) {
 	none := fault.NotFound("Pending subscription")
 	if !sub.PixAutomatic || sub.HasChargeback {
 		return pixShown{}, none
 	}
-	d, err := s.db.GetFailedDebit(ctx, s.pool, subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(failedGone)})
+	d, err := s.db.GetFailedDebit(ctx, s.pool, subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(FailedGone)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return pixShown{}, none
 	}
@@ -68,7 +68,7 @@ func (s *Own) debitShown(ctx context.Context, sub row) (pixShown, error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return pixShown{}, err
 	}
-	_, code, _, err := s.debits.howToPayDebit(ctx, sub, *d.GatewayPaymentID)
+	_, code, _, err := s.debits.HowToPayDebit(ctx, sub, *d.GatewayPaymentID)
 	if err != nil {
 		return pixShown{}, s.payments.Refused(ctx, "read PIX code", err)
 	}

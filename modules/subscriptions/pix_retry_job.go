@@ -18,9 +18,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// errRetryNotShown has the job look again: the gateway shows no order of a debit that
+// ErrRetryNotShown has the job look again: the gateway shows no order of a debit that
 // it has refused.
-var errRetryNotShown = errors.New("the gateway shows no instruction of the debit")
+var ErrRetryNotShown = errors.New("the gateway shows no instruction of the debit")
 
 // RetryDebit orders the next planned retry of a debit, from the day before its day on.
 // When that fails the looks repeat it.
@@ -30,17 +30,17 @@ func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.D
 		return err
 	}
 	ref := intent.Ref{Kind: intent.DebitRetry, Subject: id, Item: cycle.Time.Format(time.DateOnly)}
-	return s.calls.repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
+	return s.calls.Repeatedly(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway}, func(ctx context.Context) error {
 		return s.askForRetry(ctx, id, cycle)
 	})
 }
 
-func (s *Retries) lookAtRetry(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Retries) LookAtRetry(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	cycle, err := time.Parse(time.DateOnly, l.Item)
 	if err != nil {
 		return 0, fmt.Errorf("cycle of a debit: %w", err)
 	}
-	return underWay(s.askForRetry(payments.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
+	return UnderWay(s.askForRetry(payments.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
 }
 
 // askForRetry orders the next planned retry of a debit, from the day before its day on.
@@ -57,16 +57,16 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	if err != nil {
 		return fmt.Errorf("read debit of %s: %w", id, err)
 	}
-	next, open, err := s.debits.retriesOf(ctx, s.pool, d)
+	next, open, err := s.debits.RetriesOf(ctx, s.pool, d)
 	if err != nil || next == nil || d.GatewayPaymentID == nil {
 		return err
 	}
 	switch {
 	case Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
-		return s.debits.dropRetries(ctx, sub, d, droppedEnded)
-	case !s.debits.inTime(next.RetryDate):
-		return s.afterRetry(ctx, sub, d, next.RetryDate, retryDropped, droppedLate)
-	case !s.collects(sub) || s.clock.Now().Before(s.calendar.dayOf(dateAfter(next.RetryDate, -1))):
+		return s.debits.DropRetries(ctx, sub, d, DroppedEnded)
+	case !s.debits.InTime(next.RetryDate):
+		return s.afterRetry(ctx, sub, d, next.RetryDate, RetryDropped, DroppedLate)
+	case !s.collects(sub) || s.clock.Now().Before(s.calendar.DayOf(DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
@@ -77,7 +77,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	if err != nil || !found {
 		return fmt.Errorf("read order of debit of %s: %w", id, errors.Join(err, notShown(err)))
 	}
-	ordered := order.DueDate != nil && s.calendar.dateOf(*order.DueDate) == next.RetryDate
+	ordered := order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == next.RetryDate
 	switch {
 	case order.Status == payments.PixOrderOpen && ordered:
 		return s.keepRetry(ctx, sub, d, next.RetryDate, order)
@@ -86,12 +86,12 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	case order.Status == payments.PixOrderDone:
 		return s.heardOfDebit(ctx, sub, d)
 	case order.Status == payments.PixOrderCancelled || order.Final:
-		return s.debits.dropRetries(ctx, sub, d, order.Reason)
+		return s.debits.DropRetries(ctx, sub, d, order.Reason)
 	case order.Status != payments.PixOrderRefused:
 		return fmt.Errorf("debit of %s: an order of unknown state", id)
-	case ordered, open != nil && order.DueDate != nil && s.calendar.dateOf(*order.DueDate) == open.RetryDate:
+	case ordered, open != nil && order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == open.RetryDate:
 		// The bank refused it, and its event was lost.
-		return s.afterRetry(ctx, sub, d, s.calendar.dateOf(*order.DueDate), retryRefused, order.Reason)
+		return s.afterRetry(ctx, sub, d, s.calendar.DateOf(*order.DueDate), RetryRefused, order.Reason)
 	case open != nil:
 		return nil // its order is not shown yet
 	}
@@ -102,18 +102,18 @@ func notShown(err error) error {
 	if err != nil {
 		return nil
 	}
-	return errRetryNotShown
+	return ErrRetryNotShown
 }
 
 // collects reports whether a failed debit of the subscription may be taken again: while
 // it is active, or suspended for want of payment, and its money is not disputed.
-func (s *Retries) collects(sub row) bool {
+func (s *Retries) collects(sub Row) bool {
 	unpaid := Status(sub.Status) == Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
 	return !sub.HasChargeback && (Status(sub.Status) == Active || unpaid)
 }
 
-// retriesOf are the next planned retry of a debit, and the one that is with the bank.
-func (s *Debits) retriesOf(ctx context.Context, db postgres.DB, d debit) (next, open *retry, err error) {
+// RetriesOf are the next planned retry of a debit, and the one that is with the bank.
+func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d Debit) (next, open *Retry, err error) {
 	all, err := s.db.ListDebitRetries(ctx, db, subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list retries: %w", err)
@@ -129,15 +129,15 @@ func (s *Debits) retriesOf(ctx context.Context, db postgres.DB, d debit) (next, 
 	return next, open, nil
 }
 
-func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub row, d debit, r retry, refused payments.PixOrder) error {
+func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub Row, d Debit, r Retry, refused payments.PixOrder) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
 		return err
 	}
 	if !claimed {
-		return errDebitUnderWay
+		return ErrDebitUnderWay
 	}
-	order, err := gateway.RetryPixOrder(ctx, payments.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.calendar.dayOf(r.RetryDate)})
+	order, err := gateway.RetryPixOrder(ctx, payments.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.calendar.DayOf(r.RetryDate)})
 	faultpoint.Hit("debit_retry.after_call")
 	var rejected *payments.Rejected
 	switch {
@@ -145,7 +145,7 @@ func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
 	case errors.As(err, &rejected) && r.TriedAt == nil:
 		s.log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-		return s.debits.endRetry(ctx, sub, d, r.RetryDate, retryDropped, rejected.Code)
+		return s.debits.EndRetry(ctx, sub, d, r.RetryDate, RetryDropped, rejected.Code)
 	}
 	// A refused repetition proves nothing about the call before: its order is looked for.
 	return fmt.Errorf("retry debit of %s: %w", sub.ID, err)
@@ -153,18 +153,18 @@ func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
-func (s *Retries) claimRetry(ctx context.Context, sub row, d debit, r retry) (claimed bool, err error) {
+func (s *Retries) claimRetry(ctx context.Context, sub Row, d Debit, r Retry) (claimed bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.debits.inTime(r.RetryDate) {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.debits.InTime(r.RetryDate) {
 			return err
 		}
-		if paused, err := s.reads.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+		if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
 			return err
 		}
 		now := s.clock.Now()
 		n, err := s.db.ClaimDebitRetry(ctx, tx, subscriptionsdb.ClaimDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-debitGrace)),
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-DebitGrace)),
 		})
 		claimed = n == 1
 		return err
@@ -175,8 +175,8 @@ func (s *Retries) claimRetry(ctx context.Context, sub row, d debit, r retry) (cl
 	return claimed, nil
 }
 
-func (s *Retries) keepRetry(ctx context.Context, sub row, d debit, day pgtype.Date, order payments.PixOrder) error {
-	return s.debits.withDebit(ctx, sub, func(tx pgx.Tx) error {
+func (s *Retries) keepRetry(ctx context.Context, sub Row, d Debit, day pgtype.Date, order payments.PixOrder) error {
+	return s.debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		_, err := s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, OrderID: &order.ID, Now: &now,
@@ -185,32 +185,32 @@ func (s *Retries) keepRetry(ctx context.Context, sub row, d debit, day pgtype.Da
 	})
 }
 
-// endRetry ends one retry and has the next one ordered.
-func (s *Debits) endRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
-	return s.withDebit(ctx, sub, func(tx pgx.Tx) error {
-		if err := s.endRetryTx(ctx, tx, d, day, state, reason); err != nil {
+// EndRetry ends one retry and has the next one ordered.
+func (s *Debits) EndRetry(ctx context.Context, sub Row, d Debit, day pgtype.Date, state, reason string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
+		if err := s.EndRetryTx(ctx, tx, d, day, state, reason); err != nil {
 			return err
 		}
-		return s.scheduleRetryTx(ctx, tx, d)
+		return s.ScheduleRetryTx(ctx, tx, d)
 	})
 }
 
 // afterRetry ends one retry and goes on with the next.
-func (s *Retries) afterRetry(ctx context.Context, sub row, d debit, day pgtype.Date, state, reason string) error {
-	if err := s.debits.endRetry(ctx, sub, d, day, state, reason); err != nil {
+func (s *Retries) afterRetry(ctx context.Context, sub Row, d Debit, day pgtype.Date, state, reason string) error {
+	if err := s.debits.EndRetry(ctx, sub, d, day, state, reason); err != nil {
 		return err
 	}
 	return s.askForRetry(ctx, sub.ID, d.Cycle)
 }
 
-func (s *Debits) dropRetries(ctx context.Context, sub row, d debit, reason string) error {
-	return s.withDebit(ctx, sub, func(tx pgx.Tx) error { return s.endRetriesTx(ctx, tx, d, retryDropped, reason) })
+func (s *Debits) DropRetries(ctx context.Context, sub Row, d Debit, reason string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, RetryDropped, reason) })
 }
 
-// withDebit runs f with the subscription locked, as everybody does who writes its debits.
-func (s *Debits) withDebit(ctx context.Context, sub row, f func(tx pgx.Tx) error) error {
+// WithDebit runs f with the subscription locked, as everybody does who writes its debits.
+func (s *Debits) WithDebit(ctx context.Context, sub Row, f func(tx pgx.Tx) error) error {
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		if _, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+		if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
 		return f(tx)
@@ -222,7 +222,7 @@ func (s *Debits) withDebit(ctx context.Context, sub row, f func(tx pgx.Tx) error
 }
 
 // heardOfDebit applies what the gateway says of a debit, as its event would have been.
-func (s *Retries) heardOfDebit(ctx context.Context, sub row, d debit) error {
+func (s *Retries) heardOfDebit(ctx context.Context, sub Row, d Debit) error {
 	e, waits, err := s.debitAsEvent(ctx, sub, d)
 	if err != nil || waits {
 		return err
@@ -235,11 +235,11 @@ func (s *Retries) heardOfDebit(ctx context.Context, sub row, d debit) error {
 
 // dueRetryParams: what is to be ordered until tomorrow.
 func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
-	return subscriptionsdb.ListDueDebitRetriesParams{Until: dateAfter(s.calendar.dateOf(now), 1), Since: new(now.Add(-debitSilence))}
+	return subscriptionsdb.ListDueDebitRetriesParams{Until: DateAfter(s.calendar.DateOf(now), 1), Since: new(now.Add(-DebitSilence))}
 }
 
-// retryDue orders the retries whose own jobs are silent.
-func (s *Retries) retryDue(ctx context.Context, now time.Time) error {
+// RetryDue orders the retries whose own jobs are silent.
+func (s *Retries) RetryDue(ctx context.Context, now time.Time) error {
 	due, err := s.db.ListDueDebitRetries(ctx, s.pool, s.dueRetryParams(now))
 	failed := err
 	for _, r := range due {

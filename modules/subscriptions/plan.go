@@ -15,9 +15,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// sellablePlan finds a plan that can be subscribed to: 404 when there is none of
+// SellablePlan finds a plan that can be subscribed to: 404 when there is none of
 // that plan_id, 400 when it is no longer offered.
-func (s *Plans) sellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
+func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, planID)
 	if postgres.IsNoRows(err) {
 		return plan, fault.NotFound("Plan")
@@ -31,9 +31,9 @@ func (s *Plans) sellablePlan(ctx context.Context, planID string) (subscriptionsd
 	return plan, nil
 }
 
-// syncPlan makes the plan's price known at gateway B if it is not, or if the
+// SyncPlan makes the plan's price known at gateway B if it is not, or if the
 // amount has changed since.
-func (s *Plans) syncPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+func (s *Plans) SyncPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
 		return p, nil
 	}
@@ -45,7 +45,7 @@ func (s *Plans) syncPlan(ctx context.Context, gateway payments.Gateway, p subscr
 func (s *Plans) pushPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	terms := payments.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
-		ProductID: text(p.GwbProductID), PriceID: text(p.GwbPriceID),
+		ProductID: Text(p.GwbProductID), PriceID: Text(p.GwbPriceID),
 	}
 	if p.GwbPriceAmountCents != nil {
 		terms.PriceAmount = money.Cents(*p.GwbPriceAmountCents)
@@ -71,9 +71,9 @@ func (s *Plans) pushPlan(ctx context.Context, gateway payments.Gateway, p subscr
 // are.
 func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 	for _, p := range []subscriptionsdb.InsertPlanIfNewParams{
-		{PlanID: "basic", Name: "Basic", Description: filled("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
-		{PlanID: "plus", Name: "Plus", Description: filled("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
-		{PlanID: "premium", Name: "Premium", Description: filled("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
+		{PlanID: "basic", Name: "Basic", Description: Filled("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
+		{PlanID: "plus", Name: "Plus", Description: Filled("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
+		{PlanID: "premium", Name: "Premium", Description: Filled("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
 	} {
 		p.ID, p.Now = objectid.At(now), now
 		if err := subscriptionsdb.New().InsertPlanIfNew(ctx, db, p); err != nil {

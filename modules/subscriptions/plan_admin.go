@@ -16,8 +16,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// planRoutes registers what admins do with plans (open-shapes, section 2).
-func (s *Plans) planRoutes(api *httpapi.API) {
+// PlanRoutes registers what admins do with plans (open-shapes, section 2).
+func (s *Plans) PlanRoutes(api *httpapi.API) {
 	crud := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
 	one := httpapi.ResponseSchema(plans.EnvelopeSchema())
 
@@ -37,7 +37,7 @@ func (s *Plans) PlanSearch() collection.Searchable {
 		if httpapi.CallerOf(ctx).IsAdmin() {
 			return plans.View, nil
 		}
-		return publicPlans, nil
+		return PublicPlans, nil
 	}}
 }
 

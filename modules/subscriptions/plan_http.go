@@ -33,5 +33,5 @@ var plans = collection.New(collection.Definition{
 	},
 })
 
-// publicPlans is what anybody sees: what is on offer, without gateway ids.
-var publicPlans = plans.Restrict("t.is_active", "gwb_product_id", "gwb_price_id")
+// PublicPlans is what anybody sees: what is on offer, without gateway ids.
+var PublicPlans = plans.Restrict("t.is_active", "gwb_product_id", "gwb_price_id")

@@ -31,18 +31,18 @@ const (
 	moveVoid    = "void"    // the subscription ended first
 )
 
-// planMoveArgs finishes a move whose answer was lost.
-type planMoveArgs struct {
+// PlanMoveArgs finishes a move whose answer was lost.
+type PlanMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
 	At     time.Time   `json:"at"` // tells the tries of one move apart
 }
 
 // Kind names the job.
-func (planMoveArgs) Kind() string { return "subscriptions_plan_move" }
+func (PlanMoveArgs) Kind() string { return "subscriptions_plan_move" }
 
-// intendMoveTx writes the order to move a subscription to a plan. The same order
+// IntendMoveTx writes the order to move a subscription to a plan. The same order
 // again is the one that is open; another one has to wait for it.
-func (s *Plans) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan subscriptionsdb.Plan) error {
+func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub Row, plan subscriptionsdb.Plan) error {
 	open, err := s.db.GetOpenPlanMove(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
@@ -56,7 +56,7 @@ func (s *Plans) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan subsc
 	now := s.clock.Now()
 	id, at := objectid.At(now), now.Add(s.cfg.RecoveryDelay)
 	err = s.db.InsertPlanMove(ctx, tx, subscriptionsdb.InsertPlanMoveParams{
-		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at, CreatedByID: callerID(ctx), Now: now,
+		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at, CreatedByID: CallerID(ctx), Now: now,
 	})
 	if err != nil {
 		return fmt.Errorf("write plan move: %w", err)
@@ -75,7 +75,7 @@ func (s *Plans) intendMoveTx(ctx context.Context, tx pgx.Tx, sub row, plan subsc
 }
 
 func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, planMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
+	_, err := s.jobs.InsertTx(ctx, tx, PlanMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -84,9 +84,9 @@ func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, a
 	return nil
 }
 
-// checkMovable refuses to move a subscription whose price cannot be changed now:
+// CheckMovable refuses to move a subscription whose price cannot be changed now:
 // 409. Local is true when no recurrence at a gateway has to follow.
-func checkMovable(sub row) (local bool, err error) {
+func CheckMovable(sub Row) (local bool, err error) {
 	switch status := Status(sub.Status); {
 	case status.Ended():
 		return true, nil
@@ -95,12 +95,12 @@ func checkMovable(sub row) (local bool, err error) {
 	case sub.PixAutomatic:
 		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe anew.")
 	}
-	return remoteID(sub) == "", nil
+	return RemoteID(sub) == "", nil
 }
 
-// checkNoCodeTx refuses to move a subscription while a PIX code asks for a further
+// CheckNoCodeTx refuses to move a subscription while a PIX code asks for a further
 // period at the old price: 409.
-func (s *Plans) checkNoCodeTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	charge, err := s.db.GetOpenRenewalCharge(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -108,12 +108,12 @@ func (s *Plans) checkNoCodeTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
-	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.calendar.day(charge.PayableUntil))
+	return fault.Conflict("A PIX code that renews the subscription at the old price can be paid until %s. Try again when it is paid or has run out.", s.calendar.Day(charge.PayableUntil))
 }
 
-// finishMoves asks the gateways for the new prices of the subscriptions' open
+// FinishMoves asks the gateways for the new prices of the subscriptions' open
 // moves, one after the other. The first that fails is told.
-func (s *Plans) finishMoves(ctx context.Context, subscriptionIDs []string) error {
+func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error {
 	ids, err := s.db.ListOpenPlanMovesOf(ctx, s.pool, subscriptionIDs)
 	if err != nil {
 		return fmt.Errorf("list plan moves: %w", err)
@@ -137,16 +137,16 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	o := intent.Opening{Ref: planMoveIntent(id), Customer: left.CustomerID, Gateway: left.Gateway, Reference: left.ID.String()}
-	return errors.Join(err, s.calls.handOver(context.WithoutCancel(ctx), o, err))
+	return errors.Join(err, s.calls.HandOver(context.WithoutCancel(ctx), o, err))
 }
 
 func planMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.PlanMove, Subject: id}
 }
 
-func (s *Plans) lookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Plans) LookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	left, err := s.askForMove(payments.Background(ctx), l.Subject)
-	if left == nil && isGatewaysFault(err) {
+	if left == nil && IsGatewaysFault(err) {
 		return intent.Settled, nil // it ended as refused
 	}
 	return intent.Settled, err
@@ -154,7 +154,7 @@ func (s *Plans) lookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answ
 
 // askForMove asks the gateway once. Left is the subscription of a move that stays open
 // because the gateway has not confirmed it.
-func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *row, err error) {
+func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *Row, err error) {
 	move, err := s.db.BeginPlanMove(ctx, s.pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // it has ended
@@ -181,7 +181,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *row, err 
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		return nil, errors.Join(err, s.endMove(ctx, move, moveRefused))
 	}
-	if !asked || certain(err) {
+	if !asked || Certain(err) {
 		// What another try may have done is not undone by a refusal of this one.
 		refused, failed := s.db.RefusePlanMove(ctx, s.pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.clock.Now())})
 		if failed != nil || refused == 1 {
@@ -191,13 +191,13 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *row, err 
 	return &sub, err
 }
 
-// recoverMove finishes an open move that nobody asks about.
-func (s *Plans) recoverMove(ctx context.Context, id objectid.ID) error {
+// RecoverMove finishes an open move that nobody asks about.
+func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, planMoveIntent(id)); err != nil || open {
 		return err
 	}
 	err := s.FinishMove(ctx, id)
-	if isGatewaysFault(err) {
+	if IsGatewaysFault(err) {
 		return nil // it has ended, or the looks have it
 	}
 	return err
@@ -205,7 +205,7 @@ func (s *Plans) recoverMove(ctx context.Context, id objectid.ID) error {
 
 // changePrice makes the plan's price known and has the recurrence charge it. Asked
 // is false when the recurrence was not touched.
-func (s *Plans) changePrice(ctx context.Context, sub row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
+func (s *Plans) changePrice(ctx context.Context, sub Row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
@@ -213,21 +213,21 @@ func (s *Plans) changePrice(ctx context.Context, sub row, plan subscriptionsdb.P
 		return plan, false, err
 	}
 	if gateway.Name() == payments.GWB {
-		if plan, err = s.syncPlan(ctx, gateway, plan); err != nil {
+		if plan, err = s.SyncPlan(ctx, gateway, plan); err != nil {
 			return plan, false, err
 		}
 	}
 	return plan, true, gateway.ChangePrice(ctx, payments.PriceChange{
-		SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), PriceID: text(plan.GwbPriceID),
+		SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub), PriceID: Text(plan.GwbPriceID),
 		Amount: money.Cents(plan.AmountCents), Description: plan.Name,
 	})
 }
 
 // keepMove writes what the gateway has confirmed. Who ended the subscription
 // meanwhile was faster.
-func (s *Plans) keepMove(ctx context.Context, found row, move planMove, plan subscriptionsdb.Plan) error {
+func (s *Plans) keepMove(ctx context.Context, found Row, move planMove, plan subscriptionsdb.Plan) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.lockTx(ctx, tx, found.CustomerID, found.ID)
+		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (s *Plans) keepMove(ctx context.Context, found row, move planMove, plan sub
 		if err != nil || n == 0 || state == moveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
-		return s.store.editTx(ctx, tx, &sub, func(r *row) {
+		return s.store.EditTx(ctx, tx, &sub, func(r *Row) {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 			if r.Gateway == string(payments.GWB) {
 				r.GwbPriceID = plan.GwbPriceID

@@ -33,25 +33,25 @@ type PromoDiscount struct {
 	FirstMonth money.Cents
 }
 
-// noPromoCodes knows none, where the module promos is left out.
-type noPromoCodes struct{}
+// NoPromoCodes knows none, where the module promos is left out.
+type NoPromoCodes struct{}
 
-func (noPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (PromoDiscount, bool, error) {
+func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (PromoDiscount, bool, error) {
 	if code == "" {
 		return PromoDiscount{}, false, nil
 	}
 	return PromoDiscount{}, false, fault.Bad("Promo code not found.").WithField("promo_code")
 }
 
-func (noPromoCodes) HoldTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+func (NoPromoCodes) HoldTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }
 
-func (noPromoCodes) RedeemTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+func (NoPromoCodes) RedeemTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }
 
-func (noPromoCodes) ReleaseTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
+func (NoPromoCodes) ReleaseTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (s *Checkout) discount(ctx context.Context, w *wish, code string) error {
 // movePromoTx tells the promo codes what became of the subscription that one of
 // them lowered: it is used once access begins, and given back when that never
 // came.
-func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after row) error {
+func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Row) error {
 	switch {
 	case after.PromoCode == nil:
 		return nil

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// reconcileWindow is how far back the nightly job looks: webhooks are retried
-	// for days, so that two nights see each payment. reconcileDeep is how far back
+	// ReconcileWindow is how far back the nightly job looks: webhooks are retried
+	// for days, so that two nights see each payment. ReconcileDeep is how far back
 	// it looks once a week, for what the lists of gateway A tell of a payment only
 	// as long as its making is asked for: refunds in part.
-	reconcileWindow, reconcileDeep = 48 * time.Hour, 90 * 24 * time.Hour
+	ReconcileWindow, ReconcileDeep = 48 * time.Hour, 90 * 24 * time.Hour
 	// reconcileReads bounds the subscriptions that one run reads one by one.
 	reconcileReads = 1000
-	// overdueAfter is how long after a period's end its payment may be told.
-	overdueAfter = 36 * time.Hour
+	// OverdueAfter is how long after a period's end its payment may be told.
+	OverdueAfter = 36 * time.Hour
 	// overdueFor is how long a subscription without news is asked about.
 	overdueFor = 30 * 24 * time.Hour
 )
 
-// reconcileArgs asks both gateways for what their webhooks may have missed.
-type reconcileArgs struct{}
+// ReconcileArgs asks both gateways for what their webhooks may have missed.
+type ReconcileArgs struct{}
 
 // Kind names the job.
-func (reconcileArgs) Kind() string { return "subscriptions_reconcile" }
+func (ReconcileArgs) Kind() string { return "subscriptions_reconcile" }
 
 // Reconcile has payments compare events, payments, refunds and disputes with both
 // gateways and apply what never came; then it asks about recurrences whose period
@@ -41,20 +41,20 @@ func (reconcileArgs) Kind() string { return "subscriptions_reconcile" }
 func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
 	ctx = payments.Background(ctx)
 	report := payments.NewReconcileReport(o)
-	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconciler.reconcileSilent(ctx, o, report), s.strays.reconcileStrays(ctx, o, report))
+	failed := errors.Join(s.payments.Reconcile(ctx, o, report), s.reconciler.ReconcileSilent(ctx, o, report), s.strays.ReconcileStrays(ctx, o, report))
 	if !o.DryRun {
-		failed = errors.Join(failed, s.reconciler.endForgotten(ctx))
+		failed = errors.Join(failed, s.reconciler.EndForgotten(ctx))
 	}
 	s.log.InfoContext(ctx, "reconciled", slog.Time("since", o.Since), slog.Int("events", report.Events), slog.Int("objects", report.Objects),
 		slog.Int("asked", report.Asked), slog.Any("found", report.Counts), slog.Any("verdicts", report.Verdicts))
 	return report, failed
 }
 
-// reconcileSilent reads the recurrences whose next payment should have been told by
+// ReconcileSilent reads the recurrences whose next payment should have been told by
 // now; of automatic PIX its debit and its authorization.
-func (s *Reconciler) reconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	now := s.clock.Now()
-	since, before := now.Add(-overdueFor), now.Add(-overdueAfter)
+	since, before := now.Add(-overdueFor), now.Add(-OverdueAfter)
 	silent, err := s.db.ListOverdueRecurrences(ctx, s.pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
 	if err != nil {
 		return fmt.Errorf("list overdue recurrences: %w", err)
@@ -71,7 +71,7 @@ func (s *Reconciler) reconcileSilent(ctx context.Context, o payments.ReconcileOp
 		report.Asked++
 		ask := s.askAgain
 		if sub.PixAutomatic {
-			ask = s.retries.askAutomatic
+			ask = s.retries.AskAutomatic
 		}
 		f, found, err := ask(ctx, sub, o.DryRun)
 		if found {
@@ -91,20 +91,20 @@ func (s *Reconciler) reconcileSilent(ctx context.Context, o payments.ReconcileOp
 
 // askAgain reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
-func (s *Reconciler) askAgain(ctx context.Context, sub row, dryRun bool) (f payments.Finding, ended bool, err error) {
-	f = payments.Finding{Kind: payments.MissedEnd, ID: remoteID(sub)}
+func (s *Reconciler) askAgain(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, ended bool, err error) {
+	f = payments.Finding{Kind: payments.MissedEnd, ID: RemoteID(sub)}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return f, false, err
 	}
-	read := s.calls.readRunning
+	read := s.calls.ReadRunning
 	if dryRun {
-		read = func(ctx context.Context, gateway payments.Gateway, sub row) (payments.RemoteSubscription, error) {
-			return gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
+		read = func(ctx context.Context, gateway payments.Gateway, sub Row) (payments.RemoteSubscription, error) {
+			return gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
 		}
 	}
 	remote, err := read(ctx, gateway, sub)
-	if errors.Is(err, errMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
 		return f, false, nil // seen missing once
 	}
 	if err != nil {
@@ -115,16 +115,16 @@ func (s *Reconciler) askAgain(ctx context.Context, sub row, dryRun bool) (f paym
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.settler.settle(ctx, sub, answer{source: ByReconcile, remote: &remote})
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: ByReconcile, Remote: &remote})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if remote.Inactive {
-			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
@@ -132,18 +132,18 @@ func (s *Reconciler) askAgain(ctx context.Context, sub row, dryRun bool) (f paym
 			return nil
 		}
 		if sub.Gateway == string(payments.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
-			return s.store.editTx(ctx, tx, &locked, s.calendar.endedThere)
+			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
-		err = s.applier.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByReconcile}, remote)
+		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, Change{Action: GatewaySaysCancelled, Source: ByReconcile}, remote)
 		ended = Status(locked.Status).Ended()
 		return err
 	})
 	return f, ended, err
 }
 
-// endForgotten ends at the gateways what ended here and is not known to have ended
+// EndForgotten ends at the gateways what ended here and is not known to have ended
 // there: the job was lost, or gave up.
-func (s *Reconciler) endForgotten(ctx context.Context) error {
+func (s *Reconciler) EndForgotten(ctx context.Context) error {
 	now := s.clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-time.Hour)
 	ids, err := s.db.ListDueEnds(ctx, s.pool, subscriptionsdb.ListDueEndsParams{Since: &since, Before: &before})
@@ -154,12 +154,12 @@ func (s *Reconciler) endForgotten(ctx context.Context) error {
 	return failed
 }
 
-// nightly runs at four in the morning, when gateway A has told its overdue
+// Nightly runs at four in the morning, when gateway A has told its overdue
 // charges (about three, gateway A, section 11).
-type nightly struct{ zone *time.Location }
+type Nightly struct{ zone *time.Location }
 
 // Next is the next four o'clock in the zone.
-func (n nightly) Next(current time.Time) time.Time {
+func (n Nightly) Next(current time.Time) time.Time {
 	year, month, day := current.In(n.zone).Date()
 	at := time.Date(year, month, day, 4, 0, 0, 0, n.zone)
 	if !at.After(current) {

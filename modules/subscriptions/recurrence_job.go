@@ -27,10 +27,10 @@ type RecurrenceArgs struct {
 func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
 // askRecurrenceTx has the recurrence of the locked row read by job.
-func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *row, a RecurrenceArgs) error {
+func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *Row, a RecurrenceArgs) error {
 	if sub.Gateway == string(payments.GWB) { // the sweep looks where the job is lost
 		now := s.clock.Now()
-		if err := s.store.editTx(ctx, tx, sub, func(r *row) { r.PeriodEndLookAt = &now }); err != nil {
+		if err := s.store.EditTx(ctx, tx, sub, func(r *Row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}
@@ -56,11 +56,11 @@ func (s *Reconciler) FollowRecurrence(ctx context.Context, a RecurrenceArgs) err
 	return s.finishAsked(ctx, payments.GatewayName(sub.Gateway), a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followRecurrence(ctx context.Context, sub row, a RecurrenceArgs) (ignored string, err error) {
+func (s *Reconciler) followRecurrence(ctx context.Context, sub Row, a RecurrenceArgs) (ignored string, err error) {
 	if Status(sub.Status).Ended() {
-		return ignoredEnded, nil
+		return IgnoredEnded, nil
 	}
-	if remoteID(sub) == "" {
+	if RemoteID(sub) == "" {
 		return payments.NotAsIsTold, nil
 	}
 	if sub.Gateway == string(payments.GWB) {
@@ -70,9 +70,9 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub row, a Recurrence
 	if err != nil {
 		return "", err
 	}
-	remote, err := s.calls.readRunning(ctx, gateway, sub)
+	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
 	switch {
-	case err == errMissingOnce: //nolint:errorlint // joined with another, that one has failed
+	case err == ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
 		return "the gateway does not find it, and is asked again in an hour", nil
 	case err != nil:
 		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
@@ -83,46 +83,46 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub row, a Recurrence
 		return payments.NotAsIsTold, nil
 	}
 	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || Status(locked.Status).Ended() || remoteID(locked) != remote.GatewayID {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || Status(locked.Status).Ended() || RemoteID(locked) != remote.GatewayID {
 			return err
 		}
 		if remote.Inactive {
-			if paused, err := s.reads.pausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
 			}
 		}
-		return s.applier.endWithGatewayTx(ctx, tx, &locked, change{action: GatewaySaysCancelled, source: ByWebhook, event: &a.EventID}, remote)
+		return s.applier.EndWithGatewayTx(ctx, tx, &locked, Change{Action: GatewaySaysCancelled, Source: ByWebhook, Event: &a.EventID}, remote)
 	})
 }
 
 // followDay learns on which day the recurrence charges next, as it was read.
-func (s *Reconciler) followDay(ctx context.Context, sub row, remote payments.RemoteSubscription) (ignored string, err error) {
+func (s *Reconciler) followDay(ctx context.Context, sub Row, remote payments.RemoteSubscription) (ignored string, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
 		case Status(locked.Status).Ended():
-			ignored = ignoredEnded
+			ignored = IgnoredEnded
 			return nil
 		}
-		return s.store.editTx(ctx, tx, &locked, func(r *row) { s.calendar.learnRemote(r, &remote) })
+		return s.store.EditTx(ctx, tx, &locked, func(r *Row) { s.calendar.LearnRemote(r, &remote) })
 	})
 }
 
-// endWithGatewayTx ends a subscription whose recurrence has ended at its gateway. Where it
+// EndWithGatewayTx ends a subscription whose recurrence has ended at its gateway. Where it
 // goes on to the end of its paid time, that the recurrence has ended is all that is
 // written. What gateway A only holds inactive keeps the charges that it made ahead, which
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
-func (s *Applier) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c change, remote payments.RemoteSubscription) error {
+func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change, remote payments.RemoteSubscription) error {
 	now := s.clock.Now()
-	told := c.source == ByWebhook && sub.Gateway == string(payments.GWB)
+	told := c.Source == ByWebhook && sub.Gateway == string(payments.GWB)
 	leaves := told || sub.Gateway == string(payments.GWA) && remote.NativeStatus != deletedAtGWA
-	if !s.calendar.outlives(*sub) {
-		note := c.edit
-		c.edit = func(r *row) {
+	if !s.calendar.Outlives(*sub) {
+		note := c.Edit
+		c.Edit = func(r *Row) {
 			if note != nil {
 				note(r)
 			}
@@ -130,22 +130,22 @@ func (s *Applier) endWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *row, c c
 				r.GatewayEndedAt = &now
 			}
 		}
-		if _, err := s.store.moveTx(ctx, tx, sub, c); err != nil || !leaves {
+		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !leaves {
 			return err
 		}
-		return s.store.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: told})
+		return s.store.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID, Told: told})
 	}
 	if sub.GatewayDeletedAt != nil {
 		return nil
 	}
-	c.action, c.edit = GatewayDeletedPaid, s.calendar.endedThere
+	c.Action, c.Edit = GatewayDeletedPaid, s.calendar.EndedThere
 	if leaves {
-		c.edit = func(r *row) { r.GatewayEndOpenSince = &now }
+		c.Edit = func(r *Row) { r.GatewayEndOpenSince = &now }
 	}
-	if _, err := s.store.moveTx(ctx, tx, sub, c); err != nil {
+	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
 		return err
 	}
-	return s.store.stopTx(ctx, tx, *sub, now)
+	return s.store.StopTx(ctx, tx, *sub, now)
 }
 
 // deletedAtGWA is how the adapter calls a recurrence that was deleted.

@@ -21,15 +21,15 @@ import (
 	"marquee/platform/postgres"
 )
 
-// renewalCharge is a PIX code that pays a further period.
-type renewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
+// RenewalCharge is a PIX code that pays a further period.
+type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
 
 // The states of a renewal charge.
 const (
-	chargeOpen      = "open"
-	chargePaid      = "paid"
-	chargeUnapplied = "unapplied"
-	chargeGone      = "gone"
+	ChargeOpen      = "open"
+	ChargePaid      = "paid"
+	ChargeUnapplied = "unapplied"
+	ChargeGone      = "gone"
 )
 
 // constraintOneCharge keeps a period from having two codes that can be paid.
@@ -42,19 +42,19 @@ type chargeOrder struct {
 	until  time.Time // when the code is to run out
 }
 
-// renewPix answers the open PIX code that pays the next period of the customer's
+// RenewPix answers the open PIX code that pays the next period of the customer's
 // manual PIX, and makes one where there is none (open-shapes, section 5). Unpaid it
 // changes nothing.
-func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (row, renewalCharge, error) {
-	sub, err := s.reads.current(ctx, customerID)
+func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (Row, RenewalCharge, error) {
+	sub, err := s.reads.Current(ctx, customerID)
 	if err != nil {
-		return row{}, renewalCharge{}, err
+		return Row{}, RenewalCharge{}, err
 	}
 	if err := s.mayRenewByPix(sub); err != nil {
-		return row{}, renewalCharge{}, err
+		return Row{}, RenewalCharge{}, err
 	}
-	if _, err := s.plans.sellablePlan(ctx, sub.PlanID); err != nil {
-		return row{}, renewalCharge{}, err
+	if _, err := s.plans.SellablePlan(ctx, sub.PlanID); err != nil {
+		return Row{}, RenewalCharge{}, err
 	}
 	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
 	charge, err := s.chargeByPix(ctx, sub, o, s.mayRenewByPix)
@@ -63,7 +63,7 @@ func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (row, re
 
 // mayRenewByPix: 409 for what is not paid by PIX, or by its own debits, while it does
 // not run, and before the window opens.
-func (s *Charges) mayRenewByPix(sub row) error {
+func (s *Charges) mayRenewByPix(sub Row) error {
 	opens := s.clock.Now().In(s.cfg.Zone).AddDate(0, 0, s.cfg.RenewPixDays)
 	switch {
 	case sub.PaymentMethod != string(payments.MethodPix):
@@ -75,7 +75,7 @@ func (s *Charges) mayRenewByPix(sub row) error {
 	case Status(sub.Status) != Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
-		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.calendar.day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
+		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.calendar.Day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
 	}
 	return nil
 }
@@ -84,30 +84,30 @@ func (s *Charges) mayRenewByPix(sub row) error {
 // for the order is committed before the gateway is asked. May is asked again with the
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
-func (s *Charges) chargeByPix(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
+func (s *Charges) chargeByPix(ctx context.Context, sub Row, o chargeOrder, may func(Row) error) (RenewalCharge, error) {
 	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
-		if err != nil || charge.State == chargeOpen {
+		if err != nil || charge.State == ChargeOpen {
 			return charge, err
 		}
 	} else if !errors.Is(err, pgx.ErrNoRows) {
-		return renewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
+		return RenewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
 	}
-	least := minPixGWA
+	least := MinPixGWA
 	if sub.Gateway == string(payments.GWB) {
-		least = minGWB
+		least = MinGWB
 	}
 	if o.amount < least {
-		return renewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
+		return RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
 	terms, gateway, err := s.chargeTerms(ctx, sub, o)
 	if err != nil {
-		return renewalCharge{}, err
+		return RenewalCharge{}, err
 	}
 	charge, err = s.intendCharge(ctx, sub, o, may)
 	if err != nil {
-		return renewalCharge{}, err
+		return RenewalCharge{}, err
 	}
 	terms.Reference = charge.ID
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
@@ -115,14 +115,14 @@ func (s *Charges) chargeByPix(ctx context.Context, sub row, o chargeOrder, may f
 	made, err := gateway.CreatePix(call, terms)
 	faultpoint.Hit("renewal_charge.after_call")
 	if err == nil {
-		return s.keepCode(ctx, charge, made, byAnswer)
+		return s.keepCode(ctx, charge, made, ByAnswer)
 	}
-	if !certain(err) {
+	if !Certain(err) {
 		s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("charge_id", charge.ID.String()),
 			slog.String("gateway", charge.Gateway), slog.Any("error", err))
-		return charge, s.intents.NotKnown(ctx, intentOfCharge(charge.ID), err)
+		return charge, s.intents.NotKnown(ctx, IntentOfCharge(charge.ID), err)
 	}
-	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused, byAnswer); dropped != nil {
+	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused, ByAnswer); dropped != nil {
 		return charge, errors.Join(payments.FaultOf(err), dropped)
 	}
 	return charge, s.payments.Refused(ctx, "make renewal PIX", err)
@@ -133,12 +133,12 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 	if cycle == nil {
 		return pgtype.Date{}
 	}
-	return s.calendar.dateOf(*cycle)
+	return s.calendar.DateOf(*cycle)
 }
 
 // chargeTerms is what the gateway is asked for, but the reference, and by which it is
 // searched.
-func (s *Charges) chargeTerms(ctx context.Context, sub row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
+func (s *Charges) chargeTerms(ctx context.Context, sub Row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
 		return payments.PixTerms{}, nil, fmt.Errorf("read plan: %w", err)
@@ -148,17 +148,17 @@ func (s *Charges) chargeTerms(ctx context.Context, sub row, o chargeOrder) (paym
 		return payments.PixTerms{}, nil, payments.FaultOf(err)
 	}
 	return payments.PixTerms{
-		Kind: payments.KindSubscriptionPix, Payer: s.reads.payerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
-		DueDate: startOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
+		Kind: payments.KindSubscriptionPix, Payer: s.reads.PayerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
+		DueDate: StartOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
 	}, gateway, nil
 }
 
 // intendCharge commits the order. Of two at once the second finds the first.
-func (s *Charges) intendCharge(ctx context.Context, sub row, o chargeOrder, may func(row) error) (renewalCharge, error) {
+func (s *Charges) intendCharge(ctx context.Context, sub Row, o chargeOrder, may func(Row) error) (RenewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
-	var charge renewalCharge
+	var charge RenewalCharge
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (s *Charges) intendCharge(ctx context.Context, sub row, o chargeOrder, may 
 			return fault.Conflict("The price of your subscription has just changed: ask again.")
 		}
 		now := s.clock.Now()
-		look := now.Add(adoptAfter)
+		look := now.Add(AdoptAfter)
 		charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway, Cycle: s.cycleDate(o.cycle),
 			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &look, Now: now,
@@ -183,7 +183,7 @@ func (s *Charges) intendCharge(ctx context.Context, sub row, o chargeOrder, may 
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, charge.ID)
 	})
 	if postgres.Constraint(err) == constraintOneCharge {
-		return renewalCharge{}, errChargeBeingMade()
+		return RenewalCharge{}, errChargeBeingMade()
 	}
 	if err == nil {
 		faultpoint.Hit("renewal_charge.after_intent")
@@ -198,7 +198,7 @@ func errChargeBeingMade() error {
 // openCode answers an open charge with its code: the same as before while it can be
 // paid. While it is not known whether there is a code, its intent is open. One that has run out is made unpayable first, and comes back as gone; one that
 // has just been paid is settled, which is 409.
-func (s *Charges) openCode(ctx context.Context, charge renewalCharge) (renewalCharge, error) {
+func (s *Charges) openCode(ctx context.Context, charge RenewalCharge) (RenewalCharge, error) {
 	if charge.IntentOpen {
 		charge = s.lookNowForCharge(ctx, charge)
 	}
@@ -209,7 +209,7 @@ func (s *Charges) openCode(ctx context.Context, charge renewalCharge) (renewalCh
 		}
 		return charge, err
 	}
-	if charge.State == chargeOpen && s.runsOut(charge) {
+	if charge.State == ChargeOpen && s.runsOut(charge) {
 		if err := s.withdrawCode(ctx, charge); err != nil {
 			return charge, s.payments.Refused(ctx, "cancel renewal PIX", err)
 		}
@@ -218,22 +218,22 @@ func (s *Charges) openCode(ctx context.Context, charge renewalCharge) (renewalCh
 			return charge, fmt.Errorf("read renewal charge: %w", err)
 		}
 	}
-	if charge.State == chargePaid || charge.State == chargeUnapplied {
+	if charge.State == ChargePaid || charge.State == ChargeUnapplied {
 		return charge, fault.Conflict("Your PIX has just been paid.")
 	}
 	return charge, nil
 }
 
-func (s *Charges) runsOut(c renewalCharge) bool {
+func (s *Charges) runsOut(c RenewalCharge) bool {
 	now := s.clock.Now()
 	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
 }
 
 // keepCode writes the gateway's code, and settles it if it is paid already.
-func (s *Charges) keepCode(ctx context.Context, charge renewalCharge, made payments.PixCharge, by string) (renewalCharge, error) {
+func (s *Charges) keepCode(ctx context.Context, charge RenewalCharge, made payments.PixCharge, by string) (RenewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		sub, err := s.store.lockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
+		sub, err := s.store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
 		if err != nil {
 			return err
 		}
@@ -241,10 +241,10 @@ func (s *Charges) keepCode(ctx context.Context, charge renewalCharge, made payme
 			return err
 		}
 		first := charge.GatewayPaymentID == nil
-		if err := s.intents.EndTx(ctx, tx, intentOfCharge(charge.ID), intent.Done, by); err != nil {
+		if err := s.intents.EndTx(ctx, tx, IntentOfCharge(charge.ID), intent.Done, by); err != nil {
 			return err
 		}
-		if charge, err = s.store.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) { learnCode(c, made) }); err != nil {
+		if charge, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *RenewalCharge) { learnCode(c, made) }); err != nil {
 			return err
 		}
 		if first {
@@ -253,10 +253,10 @@ func (s *Charges) keepCode(ctx context.Context, charge renewalCharge, made payme
 			}
 		}
 		if made.Payment.Status == payments.PaymentSettled {
-			return s.settler.settlePaymentTx(ctx, tx, &sub, payment{Payment: made.Payment, source: ByRecovery, charge: &charge, recurs: charge.Cycle.Valid})
+			return s.settler.SettlePaymentTx(ctx, tx, &sub, Payment{Payment: made.Payment, Source: ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 		}
 		if Status(sub.Status).Ended() {
-			return s.store.tendTx(ctx, tx, charge.ID, s.clock.Now())
+			return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
 		}
 		return nil
 	})
@@ -266,18 +266,18 @@ func (s *Charges) keepCode(ctx context.Context, charge renewalCharge, made payme
 	return s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
 }
 
-func learnCode(c *renewalCharge, made payments.PixCharge) {
+func learnCode(c *RenewalCharge, made payments.PixCharge) {
 	c.IntentOpen, c.LookAt = false, nil
-	learn(&c.GatewayPaymentID, made.Payment.ID)
-	learn(&c.PixPayload, made.Payload)
-	learn(&c.PixImage, made.EncodedImage)
+	Learn(&c.GatewayPaymentID, made.Payment.ID)
+	Learn(&c.PixPayload, made.Payload)
+	Learn(&c.PixImage, made.EncodedImage)
 	if made.ExpiresAt != nil {
 		c.PixExpiresAt = made.ExpiresAt
 	}
 }
 
-// saveChargeTx writes a locked charge.
-func (s *Store) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, edit func(c *renewalCharge)) (renewalCharge, error) {
+// SaveChargeTx writes a locked charge.
+func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, edit func(c *RenewalCharge)) (RenewalCharge, error) {
 	from, asked := c.State, c.IntentOpen
 	edit(&c)
 	c.RegisterUpdateDate = s.clock.Now()
@@ -289,7 +289,7 @@ func (s *Store) saveChargeTx(ctx context.Context, tx pgx.Tx, c renewalCharge, ed
 		err = errMoved
 	}
 	if err == nil && asked && !c.IntentOpen { // by an event, if not by who looked
-		err = s.intents.EndTx(ctx, tx, intentOfCharge(c.ID), intent.Done, byWebhook)
+		err = s.intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Done, byWebhook)
 	}
 	if err != nil {
 		return c, fmt.Errorf("write renewal charge %s: %w", c.ID, err)
@@ -304,24 +304,24 @@ func (s *Charges) dropCharge(ctx context.Context, id objectid.ID, how intent.Sta
 		if err != nil {
 			return err
 		}
-		if err := s.intents.EndTx(ctx, tx, intentOfCharge(id), how, by); err != nil {
+		if err := s.intents.EndTx(ctx, tx, IntentOfCharge(id), how, by); err != nil {
 			return err
 		}
 		return s.goneTx(ctx, tx, c)
 	})
 }
 
-func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c renewalCharge) error {
-	if c.State != chargeOpen {
+func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c RenewalCharge) error {
+	if c.State != ChargeOpen {
 		return nil
 	}
-	_, err := s.store.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.State, c.IntentOpen, c.LookAt = chargeGone, false, nil })
+	_, err := s.store.SaveChargeTx(ctx, tx, c, func(c *RenewalCharge) { c.State, c.IntentOpen, c.LookAt = ChargeGone, false, nil })
 	return err
 }
 
 // chargeOfTx finds the renewal charge that an event is about, by our own id or the
 // payment's; nil when it is about none.
-func (s *Reads) chargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*renewalCharge, error) {
+func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*RenewalCharge, error) {
 	if objectid.Valid(e.Reference.String()) {
 		c, err := s.db.GetRenewalCharge(ctx, db, e.Reference)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -338,26 +338,26 @@ func (s *Reads) chargeOf(ctx context.Context, db postgres.DB, e payments.Event) 
 	return &c, err
 }
 
-func (s *Charges) locateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
-	c, err := s.reads.chargeOf(ctx, tx, e)
+func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
+	c, err := s.reads.ChargeOf(ctx, tx, e)
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	if c == nil {
-		return row{}, pgx.ErrNoRows
+		return Row{}, pgx.ErrNoRows
 	}
 	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
 }
 
-// applyChargeTx applies an event about the payment of a renewal charge. Done is false
+// ApplyChargeTx applies an event about the payment of a renewal charge. Done is false
 // for what concerns any payment, such as refunds and disputes.
-func (s *Charges) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, done bool, err error) {
+func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (ignored string, done bool, err error) {
 	switch e.Kind {
 	case payments.PaymentWasSettled, payments.PaymentHasFailed, payments.PaymentWasLost, payments.PaymentWasDeleted:
 	default:
 		return "", false, nil
 	}
-	found, err := s.reads.chargeOf(ctx, tx, e)
+	found, err := s.reads.ChargeOf(ctx, tx, e)
 	if err != nil || found == nil || found.SubscriptionID != sub.ID || found.Gateway != string(e.Gateway) {
 		return "", false, err
 	}
@@ -368,14 +368,14 @@ func (s *Charges) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	switch {
 	case e.Kind == payments.PaymentWasSettled && e.Payment != nil:
 		asked := false
-		err := s.settler.settlePaymentTx(ctx, tx, sub, payment{
-			Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), charge: &charge, recurs: charge.Cycle.Valid, asked: &asked,
+		err := s.settler.SettlePaymentTx(ctx, tx, sub, Payment{
+			Payment: *e.Payment, Source: SourceOf(e), Event: EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
 		})
 		if err == nil && asked {
-			return askedLive, true, nil
+			return AskedLive, true, nil
 		}
 		if err == nil && Status(sub.Status).Ended() {
-			return ignoredEnded, true, nil
+			return IgnoredEnded, true, nil
 		}
 		return "", true, err
 	case e.Kind == payments.PaymentHasFailed:
@@ -386,24 +386,24 @@ func (s *Charges) applyChargeTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 
 // movedByTx notes what the payment of a renewal charge did to the end of the paid
 // time, in the transaction that did it.
-func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after row, p payment) error {
-	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.charge.ID)
+func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after Row, p Payment) error {
+	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.Charge.ID)
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
 	from, to := paidEnd(before), paidEnd(after)
-	_, err = s.store.saveChargeTx(ctx, tx, charge, func(c *renewalCharge) {
-		c.State, c.IntentOpen, c.LookAt = chargeUnapplied, false, nil
+	_, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *RenewalCharge) {
+		c.State, c.IntentOpen, c.LookAt = ChargeUnapplied, false, nil
 		if to != nil && (from == nil || to.After(*from)) {
-			c.State, c.MovedFrom, c.MovedTo = chargePaid, from, to
+			c.State, c.MovedFrom, c.MovedTo = ChargePaid, from, to
 		}
-		learn(&c.GatewayPaymentID, p.ID)
+		Learn(&c.GatewayPaymentID, p.ID)
 	})
 	return err
 }
 
 // paidEnd is what a renewal charge moves; nil of what has ended.
-func paidEnd(sub row) *time.Time {
+func paidEnd(sub Row) *time.Time {
 	switch {
 	case Status(sub.Status).Ended():
 		return nil
@@ -413,9 +413,9 @@ func paidEnd(sub row) *time.Time {
 	return sub.NextBillingDate
 }
 
-// shownCharge is the open code of a subscription that is paid, without one while it is
+// ShownCharge is the open code of a subscription that is paid, without one while it is
 // not known; ok is false when there is none that can be shown.
-func (s *Charges) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok bool, err error) {
+func (s *Charges) ShownCharge(ctx context.Context, sub Row) (c RenewalCharge, ok bool, err error) {
 	c, err = s.db.GetOpenRenewalCharge(ctx, s.pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, false, nil
@@ -429,12 +429,12 @@ func (s *Charges) shownCharge(ctx context.Context, sub row) (c renewalCharge, ok
 	if c.IntentOpen {
 		return c, true, nil
 	}
-	return c, c.State == chargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
+	return c, c.State == ChargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
 }
 
 // lookNowForCharge asks the gateway what became of an order whose answer was lost,
 // without waiting for its time. Whatever it does not tell, the looks find out.
-func (s *Charges) lookNowForCharge(ctx context.Context, charge renewalCharge) renewalCharge {
+func (s *Charges) lookNowForCharge(ctx context.Context, charge RenewalCharge) RenewalCharge {
 	err := s.intents.LookNow(ctx, charge.ID)
 	found, failed := s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {

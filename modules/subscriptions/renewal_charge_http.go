@@ -12,12 +12,12 @@ import (
 
 type chargesHandlers struct{ service *Charges }
 
-func (s *Charges) handlers() chargesHandlers { return chargesHandlers{service: s} }
+func (s *Charges) Handlers() chargesHandlers { return chargesHandlers{service: s} }
 
 type renewPixBody struct {
-	Subscription subscriptionDoc `json:"subscription"`
+	Subscription SubscriptionDoc `json:"subscription"`
 	Payment      renewPixPayment `json:"payment"`
-	Pix          pixCodeInfo     `json:"pix"`
+	Pix          PixCodeInfo     `json:"pix"`
 	// Info is there while nobody knows whether the gateway made the payment.
 	Info *renewPixInfo `json:"info,omitempty"`
 }
@@ -33,7 +33,7 @@ type renewPixPayment struct {
 	BillingType string  `json:"billing_type" enum:"PIX"`
 }
 
-func (h chargesHandlers) renewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[renewPixBody], error) {
+func (h chargesHandlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[renewPixBody], error) {
 	sub, charge, err := h.service.renewPix(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -41,28 +41,28 @@ func (h chargesHandlers) renewPix(ctx context.Context, _ *struct{}) (*httpapi.Ou
 	return h.service.renewPixOutput(ctx, sub, charge)
 }
 
-func (s *Charges) renewPixOutput(ctx context.Context, sub row, c renewalCharge) (*httpapi.Output[renewPixBody], error) {
+func (s *Charges) renewPixOutput(ctx context.Context, sub Row, c RenewalCharge) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
-	if c.State == chargePaid || c.State == chargeUnapplied {
+	if c.State == ChargePaid || c.State == ChargeUnapplied {
 		status = "CONFIRMED"
 	}
 	body := renewPixBody{
-		Subscription: shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
-		Pix: pixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
+		Subscription: Shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
+		Pix: PixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
 	}
-	i, open, err := s.openIntentOf(ctx, c)
+	i, open, err := s.OpenIntentOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if open {
-		body.Info = &renewPixInfo{Message: chargeClarified(i), PixNotKnown: notKnownOf(&i)}
+		body.Info = &renewPixInfo{Message: ChargeClarified(i), PixNotKnown: NotKnownOf(&i)}
 	}
 	return httpapi.OK(body)
 }
 
-// openIntentOf tells since when it is not known what became of a charge, and when the
+// OpenIntentOf tells since when it is not known what became of a charge, and when the
 // gateway is asked next.
-func (s *Charges) openIntentOf(ctx context.Context, c renewalCharge) (i intent.Intent, open bool, err error) {
+func (s *Charges) OpenIntentOf(ctx context.Context, c RenewalCharge) (i intent.Intent, open bool, err error) {
 	if !c.IntentOpen {
 		return i, false, nil
 	}
@@ -76,13 +76,13 @@ func (s *Charges) openIntentOf(ctx context.Context, c renewalCharge) (i intent.I
 	return i, true, nil
 }
 
-// chargeClarified tells a customer that the code of their renewal is being found out.
-func chargeClarified(i intent.Intent) string {
-	return "Your PIX is being clarified. " + askedAgain(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
+// ChargeClarified tells a customer that the code of their renewal is being found out.
+func ChargeClarified(i intent.Intent) string {
+	return "Your PIX is being clarified. " + AskedAgain(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
 }
 
-// recallRenewPix tells what became of the order of a request that was cut off.
-func (h chargesHandlers) recallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
+// RecallRenewPix tells what became of the order of a request that was cut off.
+func (h chargesHandlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
 	c, err := h.service.db.GetRenewalCharge(ctx, h.service.pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read renewal charge: %w", err)
@@ -90,7 +90,7 @@ func (h chargesHandlers) recallRenewPix(ctx context.Context, id objectid.ID) (*h
 	switch {
 	case c.IntentOpen:
 		return nil, idempotency.InProgress()
-	case c.State == chargeGone:
+	case c.State == ChargeGone:
 		return nil, httpapi.ErrCameToNothing
 	}
 	sub, err := h.service.db.GetSubscription(ctx, h.service.pool, c.SubscriptionID)

@@ -15,17 +15,17 @@ import (
 	"marquee/platform/objectid"
 )
 
-// renewalChargeArgs does what is due for an open renewal charge.
-type renewalChargeArgs struct {
+// RenewalChargeArgs does what is due for an open renewal charge.
+type RenewalChargeArgs struct {
 	ChargeID objectid.ID `json:"charge_id"`
 	At       time.Time   `json:"at"` // tells the looks at one charge apart
 }
 
 // Kind names the job.
-func (renewalChargeArgs) Kind() string { return "subscriptions_renewal_charge" }
+func (RenewalChargeArgs) Kind() string { return "subscriptions_renewal_charge" }
 
-func (s *Store) tendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, renewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
+func (s *Store) TendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+	_, err := s.jobs.InsertTx(ctx, tx, RenewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: at, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
 	if err != nil {
@@ -36,13 +36,13 @@ func (s *Store) tendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.T
 
 // withdrawChargesTx has the open codes of a subscription that has ended made
 // unpayable, by job.
-func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	ids, err := s.db.ListOpenRenewalCharges(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("list renewal charges: %w", err)
 	}
 	for _, id := range ids {
-		if err := s.tendTx(ctx, tx, id, s.clock.Now()); err != nil {
+		if err := s.TendTx(ctx, tx, id, s.clock.Now()); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub row) error
 // that they do. Otherwise it does nothing.
 func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	charge, err := s.db.GetRenewalCharge(ctx, s.pool, id)
-	if err != nil || charge.State != chargeOpen {
+	if err != nil || charge.State != ChargeOpen {
 		return err
 	}
 	if charge.IntentOpen {
@@ -63,7 +63,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 		}
 		charge = s.lookNowForCharge(ctx, charge)
 	}
-	if charge.IntentOpen || charge.State != chargeOpen {
+	if charge.IntentOpen || charge.State != ChargeOpen {
 		return nil
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, charge.SubscriptionID)
@@ -75,7 +75,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 
 // withdrawCode makes an open code unpayable at the gateway; one that has just been
 // paid is settled instead.
-func (s *Charges) withdrawCode(ctx context.Context, charge renewalCharge) error {
+func (s *Charges) withdrawCode(ctx context.Context, charge RenewalCharge) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(charge.Gateway))
 	if err != nil {
 		return err
@@ -87,17 +87,17 @@ func (s *Charges) withdrawCode(ctx context.Context, charge renewalCharge) error 
 		if err != nil {
 			return err
 		}
-		_, err = s.keepCode(ctx, charge, made, byLook)
+		_, err = s.keepCode(ctx, charge, made, ByLook)
 		return err
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
 		return err
 	}
-	return s.dropCharge(ctx, charge.ID, intent.Void, byLook)
+	return s.dropCharge(ctx, charge.ID, intent.Void, ByLook)
 }
 
-// tendAll settles what is open of a subscription's renewal charges, for an account
-// that is deleted: errStillOpen while something could still be paid.
-func (s *Charges) tendAll(ctx context.Context, subscriptionID objectid.ID) error {
+// TendAll settles what is open of a subscription's renewal charges, for an account
+// that is deleted: ErrStillOpen while something could still be paid.
+func (s *Charges) TendAll(ctx context.Context, subscriptionID objectid.ID) error {
 	ids, err := s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID)
 	if err != nil {
 		return fmt.Errorf("list renewal charges: %w", err)
@@ -108,7 +108,7 @@ func (s *Charges) tendAll(ctx context.Context, subscriptionID objectid.ID) error
 		}
 	}
 	if ids, err = s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID); err == nil && len(ids) > 0 {
-		return errStillOpen
+		return ErrStillOpen
 	}
 	return err
 }

@@ -17,23 +17,23 @@ import (
 
 // Who ends an intent, in its history.
 const (
-	byAnswer  = "answer"
-	byLook    = "look"
+	ByAnswer  = "answer"
+	ByLook    = "look"
 	byWebhook = "webhook"
 )
 
-// intentOfCharge names the order of a renewal's PIX code.
-func intentOfCharge(id objectid.ID) intent.Ref {
+// IntentOfCharge names the order of a renewal's PIX code.
+func IntentOfCharge(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.RenewalCharge, Subject: id}
 }
 
-func (s *Charges) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c renewalCharge, callTime time.Duration) error {
-	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime})
+func (s *Charges) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, callTime time.Duration) error {
+	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime})
 }
 
-// lookAtCharge asks the gateway what became of an order whose answer was lost. Proved
+// LookAtCharge asks the gateway what became of an order whose answer was lost. Proved
 // to have made nothing the code is gone, and the customer may ask for another.
-func (s *Charges) lookAtCharge(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Charges) LookAtCharge(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	charge, err := s.db.GetRenewalCharge(ctx, s.pool, l.Subject)
 	if err != nil {
@@ -56,12 +56,12 @@ func (s *Charges) lookAtCharge(ctx context.Context, l *intent.Look) (intent.Answ
 	case err != nil:
 		return 0, err
 	case found:
-		_, err = s.keepCode(ctx, charge, made, byLook)
+		_, err = s.keepCode(ctx, charge, made, ByLook)
 		return intent.Settled, err
 	case !l.Proved:
 		return intent.NotThere, nil
 	}
-	return intent.Settled, s.dropCharge(ctx, charge.ID, intent.Missing, byLook)
+	return intent.Settled, s.dropCharge(ctx, charge.ID, intent.Missing, ByLook)
 }
 
 // adoptCharge opens the intent of an order that has none: the release before made it,
@@ -73,7 +73,7 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 		if err != nil || !c.IntentOpen {
 			return err
 		}
-		if c, err = s.store.saveChargeTx(ctx, tx, c, func(c *renewalCharge) { c.LookAt = new(s.clock.Now().Add(adoptAfter)) }); err != nil {
+		if c, err = s.store.SaveChargeTx(ctx, tx, c, func(c *RenewalCharge) { c.LookAt = new(s.clock.Now().Add(AdoptAfter)) }); err != nil {
 			return err
 		}
 		if _, open, err := s.intents.OpenOf(ctx, tx, id); err != nil || open {

@@ -121,7 +121,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	}
 	waits := false
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		if err := s.store.lockCustomerTx(ctx, tx, customer); err != nil {
+		if err := s.store.LockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
 		waits, err = s.db.HasOpenIntent(ctx, tx, subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: string(a.Gateway)})
@@ -131,7 +131,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		if sub == nil {
 			return s.listOfBuyerTx(ctx, tx, customer, a, remote)
 		}
-		locked, err := s.store.lockTx(ctx, tx, customer, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, customer, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -145,19 +145,19 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
-func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub row, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub Row, a StrayMoneyArgs, p payments.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
 	recurrence := p.SubscriptionGatewayID
-	_, err = s.locator.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
+	_, err = s.locator.LocateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row, and is applied with it
 	}
 	s.log.WarnContext(ctx, "money of a customer of ours that is of no subscription", slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence), slog.String("customer_id", sub.CustomerID.String()))
-	if err := s.locator.bookTx(ctx, tx, sub, payments.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
+	if err := s.locator.BookTx(ctx, tx, sub, payments.Event{Gateway: a.Gateway, Payment: &p}); err != nil {
 		return err
 	}
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -170,7 +170,7 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub row, a StrayM
 	if recurrence == "" {
 		return nil
 	}
-	return s.locator.insertEndStrayTx(ctx, tx, endStrayArgs{
+	return s.locator.InsertEndStrayTx(ctx, tx, EndStrayArgs{
 		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: sub.ID, PaymentID: p.ID, CustomerID: a.CustomerID,
 	})
 }
@@ -183,7 +183,7 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 
 // ofGatewayCustomer finds whose customer a gateway's is: "" when it is nobody's of ours.
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
-func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *row, customer objectid.ID, err error) {
+func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *Row, customer objectid.ID, err error) {
 	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
 		Gateway: string(gateway), GatewayCustomerID: gatewayID,
 	})
@@ -206,7 +206,7 @@ func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid
 	if err != nil || known != nil {
 		return err
 	}
-	if _, err := s.locator.locateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: p.SubscriptionGatewayID}); !errors.Is(err, pgx.ErrNoRows) {
+	if _, err := s.locator.LocateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: p.SubscriptionGatewayID}); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
 	return s.payments.ListOfCustomerTx(ctx, tx, a.Gateway, customer, p,

@@ -147,7 +147,7 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 }
 
 func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
-	_, err = s.rowOfRecurrence(ctx, endStrayArgs{Gateway: payments.GatewayName(r.Gateway), RecurrenceID: r.RecurrenceID})
+	_, err = s.rowOfRecurrence(ctx, EndStrayArgs{Gateway: payments.GatewayName(r.Gateway), RecurrenceID: r.RecurrenceID})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return strayOwned, err
 	}
@@ -205,9 +205,9 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 	})
 }
 
-// reconcileStrays lists the recurrences that name an id of ours and that no row owns; a
+// ReconcileStrays lists the recurrences that name an id of ours and that no row owns; a
 // run that is not dry ends those that do not wait for a confirmation.
-func (s *Strays) reconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	before, err := s.db.ListOpenStrayRecurrences(ctx, s.pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)

@@ -15,34 +15,34 @@ import (
 	"marquee/platform/objectid"
 )
 
-// cardOrder is what a customer orders by card, at either gateway.
-type cardOrder struct {
-	customerID objectid.ID
-	planID     string
+// CardOrder is what a customer orders by card, at either gateway.
+type CardOrder struct {
+	CustomerID objectid.ID
+	PlanID     string
 	promoCode  string
-	instrument payments.Instrument
-	renews     *row // the subscription that a renewal replaces
+	Instrument payments.Instrument
+	Renews     *Row // the subscription that a renewal replaces
 }
 
-// cardOutcome is what the subscribe routes answer.
-type cardOutcome struct {
-	sub           row
-	paymentStatus string
+// CardOutcome is what the subscribe routes answer.
+type CardOutcome struct {
+	Sub           Row
+	PaymentStatus string
 	declined      bool
 	clientSecret  string
-	message       string // the gateway's sentence for the card's owner
+	Message       string // the gateway's sentence for the card's owner
 }
 
-// subscribeGWB starts a card subscription at gateway B and charges it at once.
+// SubscribeGWB starts a card subscription at gateway B and charges it at once.
 // A declined card is no error: the subscription comes back cancelled
 // (specification, States and transitions).
-func (s *Checkout) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, error) {
+func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, payments.GWB)
 	if err != nil {
-		return cardOutcome{}, err
+		return CardOutcome{}, err
 	}
-	if w.plan, err = s.plans.syncPlan(ctx, w.gateway, w.plan); err != nil {
-		return cardOutcome{}, err
+	if w.plan, err = s.plans.SyncPlan(ctx, w.gateway, w.plan); err != nil {
+		return CardOutcome{}, err
 	}
 	sub, remote, err := s.startCard(ctx, w, o)
 	var declined *payments.Declined
@@ -50,26 +50,26 @@ func (s *Checkout) subscribeGWB(ctx context.Context, o cardOrder) (cardOutcome, 
 	switch {
 	case errors.As(err, &rejected):
 		if err := s.giveUp(ctx, sub, err); !fault.Is(err, fault.BadRequest) {
-			return cardOutcome{}, err
+			return CardOutcome{}, err
 		}
-		return cardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
+		return CardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
 	case errors.As(err, &declined):
-		sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote})
-		return cardOutcome{sub: sub, paymentStatus: string(payments.RequiresPaymentMethod), declined: true, message: declined.Message}, err
+		sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Declined: true, Remote: declined.Remote})
+		return CardOutcome{Sub: sub, PaymentStatus: string(payments.RequiresPaymentMethod), declined: true, Message: declined.Message}, err
 	case err != nil:
 		return s.notAnswered(ctx, sub, err)
 	}
-	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, remote: &remote, open: remote.Outcome == payments.OutcomeUnknown})
-	return cardOutcome{sub: sub, paymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Remote: &remote, Open: remote.Outcome == payments.OutcomeUnknown})
+	return CardOutcome{Sub: sub, PaymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
 }
 
-// subscribeGWA starts a card subscription at gateway A. The gateway checks the
+// SubscribeGWA starts a card subscription at gateway A. The gateway checks the
 // card within the call and charges it after, so the answer is pending; a refused
 // card is 400 with the gateway's sentence.
-func (s *Checkout) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, error) {
+func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, payments.GWA)
 	if err != nil {
-		return cardOutcome{}, err
+		return CardOutcome{}, err
 	}
 	if w.first != nil && *w.first > 0 {
 		return s.subscribeDiscounted(ctx, w, o)
@@ -78,20 +78,20 @@ func (s *Checkout) subscribeGWA(ctx context.Context, o cardOrder) (cardOutcome, 
 	if err != nil {
 		return s.notCharged(ctx, sub, err)
 	}
-	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, remote: &remote})
-	return cardOutcome{sub: sub, paymentStatus: remote.PaymentStatus}, err
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Remote: &remote})
+	return CardOutcome{Sub: sub, PaymentStatus: remote.PaymentStatus}, err
 }
 
 // notCharged is what gateway A's card routes answer to a first charge that failed:
 // a declined card ends the subscription, a lost answer leaves it to the recovery.
-func (s *Checkout) notCharged(ctx context.Context, sub row, cause error) (cardOutcome, error) {
+func (s *Checkout) notCharged(ctx context.Context, sub Row, cause error) (CardOutcome, error) {
 	var declined *payments.Declined
 	switch {
 	case errors.As(cause, &declined):
-		if _, err := s.settler.settle(ctx, sub, answer{source: BySubscribe, declined: true, remote: declined.Remote}); err != nil {
-			return cardOutcome{}, err
+		if _, err := s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Declined: true, Remote: declined.Remote}); err != nil {
+			return CardOutcome{}, err
 		}
-		return cardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
+		return CardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
 	}
 	return s.notAnswered(ctx, sub, cause)
 }
@@ -99,20 +99,20 @@ func (s *Checkout) notCharged(ctx context.Context, sub row, cause error) (cardOu
 // notAnswered is what the card routes answer when the call brought neither a
 // subscription nor a declined card: what the gateway certainly did not do is given up,
 // and everything else is not known, errors that nobody foresaw among it.
-func (s *Checkout) notAnswered(ctx context.Context, sub row, cause error) (cardOutcome, error) {
-	if sub.ID == "" || certain(cause) {
-		return cardOutcome{}, s.giveUp(ctx, sub, cause)
+func (s *Checkout) notAnswered(ctx context.Context, sub Row, cause error) (CardOutcome, error) {
+	if sub.ID == "" || Certain(cause) {
+		return CardOutcome{}, s.giveUp(ctx, sub, cause)
 	}
-	s.recovery.notKnown(ctx, sub, cause)
-	return cardOutcome{sub: sub, paymentStatus: string(payments.OutcomeUnknown)}, nil
+	s.recovery.NotKnown(ctx, sub, cause)
+	return CardOutcome{Sub: sub, PaymentStatus: string(payments.OutcomeUnknown)}, nil
 }
 
-func (s *Checkout) prepareCard(ctx context.Context, o cardOrder, name payments.GatewayName) (wish, error) {
-	w, err := s.prepare(ctx, o.customerID, name, o.planID)
+func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name payments.GatewayName) (wish, error) {
+	w, err := s.prepare(ctx, o.CustomerID, name, o.PlanID)
 	if err != nil {
 		return w, err
 	}
-	w.method, w.renews = payments.MethodCard, o.renews
+	w.method, w.renews = payments.MethodCard, o.Renews
 	if w.plan.TrialEnabled && w.customer.TrialUsedAt == nil && w.renews == nil {
 		w.trial = int(w.plan.TrialDays)
 	}
@@ -129,26 +129,26 @@ func (s *Checkout) prepareCard(ctx context.Context, o cardOrder, name payments.G
 
 // checkCardAmount refuses a first month that gateway B would not charge as it is.
 func checkCardAmount(w wish, name payments.GatewayName) error {
-	if name != payments.GWB || w.first == nil || *w.first == 0 || *w.first >= minGWB {
+	if name != payments.GWB || w.first == nil || *w.first == 0 || *w.first >= MinGWB {
 		return nil
 	}
-	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", minGWB).WithField("plan_id")
+	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", MinGWB).WithField("plan_id")
 }
 
 // startCard commits the intent and calls the gateway. The call outlives the
 // client's patience: what it does has to be known.
-func (s *Checkout) startCard(ctx context.Context, w wish, o cardOrder) (row, payments.RemoteSubscription, error) {
+func (s *Checkout) startCard(ctx context.Context, w wish, o CardOrder) (Row, payments.RemoteSubscription, error) {
 	sub, err := s.intend(ctx, w)
 	if err != nil {
-		return row{}, payments.RemoteSubscription{}, err
+		return Row{}, payments.RemoteSubscription{}, err
 	}
 	if w.renews != nil && sub.RenewsID == nil { // it was pending, and has ended here
-		if _, err := s.calls.endNow(ctx, *w.renews); err != nil {
+		if _, err := s.calls.EndNow(ctx, *w.renews); err != nil {
 			return sub, payments.RemoteSubscription{}, err
 		}
 	}
-	terms := s.calendar.termsOf(sub, w.plan, w.payer)
-	terms.Instrument = o.instrument
+	terms := s.calendar.TermsOf(sub, w.plan, w.payer)
+	terms.Instrument = o.Instrument
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	remote, err := w.gateway.Subscribe(call, terms)
@@ -156,45 +156,45 @@ func (s *Checkout) startCard(ctx context.Context, w wish, o cardOrder) (row, pay
 	return sub, remote, err
 }
 
-// termsOf is what the gateway is asked for, and by which it is searched after a
+// TermsOf is what the gateway is asked for, and by which it is searched after a
 // crash.
-func (s *Calendar) termsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
+func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
 	return payments.SubscriptionTerms{
-		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: text(sub.GwbPriceID),
+		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: Text(sub.GwbPriceID),
 		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
-		FirstDue: s.firstDue(sub),
+		FirstDue: s.FirstDue(sub),
 	}
 }
 
-// firstDue is the day of the first charge: the first, or the one after the trial, the
+// FirstDue is the day of the first charge: the first, or the one after the trial, the
 // month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it renews.
-func (s *Calendar) firstDue(sub row) time.Time {
+func (s *Calendar) FirstDue(sub Row) time.Time {
 	if sub.StartsAt != nil {
-		return startOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
+		return StartOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
 	}
 	days := int(sub.TrialDays)
-	if s.chargesFirstMonth(sub) {
+	if s.ChargesFirstMonth(sub) {
 		days = discountedDays
 	}
-	return startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
+	return StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
 }
 
 // giveUp cancels an intent of which the gateway certainly made nothing. An error
 // that came before the intent passes as it is.
-func (s *Checkout) giveUp(ctx context.Context, sub row, cause error) error {
+func (s *Checkout) giveUp(ctx context.Context, sub Row, cause error) error {
 	if sub.ID == "" {
 		return cause
 	}
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if _, err := s.settler.settle(ctx, sub, answer{source: BySubscribe, nothing: true}); err != nil {
+	if _, err := s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Nothing: true}); err != nil {
 		return errors.Join(payments.FaultOf(cause), err)
 	}
 	return payments.FaultOf(cause)
 }
 
-// certain reports whether the error says that the gateway did nothing.
-func certain(err error) bool {
+// Certain reports whether the error says that the gateway did nothing.
+func Certain(err error) bool {
 	if errors.Is(err, payments.ErrOutcomeUnknown) {
 		return false
 	}
@@ -202,12 +202,12 @@ func certain(err error) bool {
 	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, payments.ErrGatewayMissing)
 }
 
-func payerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
+func PayerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
 	return payments.Payer{
 		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(name)],
 		Name: c.FullName, Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
 	}
 }
 
-// age is how long ago the subscription's row was made.
-func (s *Calendar) age(sub row) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }
+// Age is how long ago the subscription's row was made.
+func (s *Calendar) Age(sub Row) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }

@@ -23,9 +23,9 @@ const discountedDays = 30
 // decides is given up, and money that comes all the same is late money.
 const riskLife = 7 * 24 * time.Hour
 
-// chargesFirstMonth reports whether the first month is a payment of its own: a
+// ChargesFirstMonth reports whether the first month is a payment of its own: a
 // card at gateway A with a promo code.
-func (*Calendar) chargesFirstMonth(sub row) bool {
+func (*Calendar) ChargesFirstMonth(sub Row) bool {
 	return sub.FirstAmountCents != nil && sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard)
 }
 
@@ -33,13 +33,13 @@ func (*Calendar) chargesFirstMonth(sub row) bool {
 // the recurrence at the full price. The intent stays open until both are there:
 // when the second call fails, the recovery makes it with the card that the first
 // one left at the gateway, and charges nothing again.
-func (s *Checkout) subscribeDiscounted(ctx context.Context, w wish, o cardOrder) (cardOutcome, error) {
+func (s *Checkout) subscribeDiscounted(ctx context.Context, w wish, o CardOrder) (CardOutcome, error) {
 	sub, err := s.intend(ctx, w)
 	if err != nil {
-		return cardOutcome{}, err
+		return CardOutcome{}, err
 	}
-	terms := s.recovery.firstMonthOf(sub, w.plan, w.payer)
-	terms.Instrument = o.instrument
+	terms := s.recovery.FirstMonthOf(sub, w.plan, w.payer)
+	terms.Instrument = o.Instrument
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	charge, err := w.gateway.ChargeCard(call, terms)
@@ -47,36 +47,36 @@ func (s *Checkout) subscribeDiscounted(ctx context.Context, w wish, o cardOrder)
 	if err != nil {
 		return s.notCharged(ctx, sub, err)
 	}
-	out := cardOutcome{sub: sub, paymentStatus: charge.Payment.NativeStatus}
+	out := CardOutcome{Sub: sub, PaymentStatus: charge.Payment.NativeStatus}
 	if charge.Payment.Status != payments.PaymentSettled {
-		return out, s.recovery.waitsForGateway(ctx, sub) // it looks at the risk first: the recurrence waits for its word
+		return out, s.recovery.WaitsForGateway(ctx, sub) // it looks at the risk first: the recurrence waits for its word
 	}
-	out.sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.instrument.RemoteIP}, BySubscribe)
+	out.Sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.Instrument.RemoteIP}, BySubscribe)
 	return out, err
 }
 
 // startRecurrence makes what charges from the second month on. Without it the
 // month that was paid stays paid; nobody is told of a failure that the recovery
 // will mend.
-func (s *Checkout) startRecurrence(ctx context.Context, sub row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source Source) (row, error) {
+func (s *Checkout) startRecurrence(ctx context.Context, sub Row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source Source) (Row, error) {
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
 		return sub, err
 	}
-	terms := s.calendar.termsOf(sub, plan, payer)
+	terms := s.calendar.TermsOf(sub, plan, payer)
 	terms.Instrument = card
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	remote, err := gateway.Subscribe(call, terms)
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
-		s.recovery.notKnown(ctx, sub, fmt.Errorf("recurrence not made yet: %w", err))
+		s.recovery.NotKnown(ctx, sub, fmt.Errorf("recurrence not made yet: %w", err))
 		return sub, nil
 	}
-	return s.settler.settle(ctx, sub, answer{source: source, remote: &remote})
+	return s.settler.Settle(ctx, sub, Answer{Source: source, Remote: &remote})
 }
 
-func (s *Recovery) firstMonthOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
+func (s *Recovery) FirstMonthOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
 	return payments.CardTerms{
 		Reference: sub.ID, Kind: payments.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,
 	}
@@ -85,68 +85,68 @@ func (s *Recovery) firstMonthOf(sub row, plan subscriptionsdb.Plan, payer paymen
 // askFirstMonth looks for the charge of the first month and for the recurrence, and
 // makes the latter when only the former is there, and it is proved that the call of
 // the request made none: the gateway's search may lag.
-func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (answer, error) {
-	charge, ok, err := gateway.FindCardCharge(ctx, s.firstMonthOf(sub, plan, payer))
+func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub Row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (Answer, error) {
+	charge, ok, err := gateway.FindCardCharge(ctx, s.FirstMonthOf(sub, plan, payer))
 	if err != nil || !ok {
-		return answer{source: ByRecovery, nothing: true}, err
+		return Answer{Source: ByRecovery, Nothing: true}, err
 	}
-	a := answer{source: ByRecovery, charge: &charge}
+	a := Answer{Source: ByRecovery, Charge: &charge}
 	switch charge.Payment.Status {
 	case payments.PaymentPending:
-		a.open = s.calendar.age(sub) < riskLife
-		a.declined = !a.open
+		a.Open = s.calendar.Age(sub) < riskLife
+		a.Declined = !a.Open
 		return a, nil
 	case payments.PaymentSettled:
 	default:
 		// Access that has begun was paid for, and the money given back since: it goes on
 		// as any other whose payment is refunded.
-		if !accessBegun(sub) {
-			a.declined = true
+		if !AccessBegun(sub) {
+			a.Declined = true
 			return a, nil
 		}
 	}
-	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.termsOf(sub, plan, payer))
+	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	if !ok {
 		if charge.CardToken.Empty() || sub.HasChargeback || charge.Payment.Status != payments.PaymentSettled {
 			return a, nil // whose money is disputed or back is charged no further
 		}
 		if !l.Proved {
-			a.open, a.seeks = true, true
+			a.Open, a.Seeks = true, true
 			return a, nil
 		}
 		if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
-			return answer{}, err
+			return Answer{}, err
 		}
-		terms := s.calendar.termsOf(sub, plan, payer)
-		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: noAddress}
+		terms := s.calendar.TermsOf(sub, plan, payer)
+		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: NoAddress}
 		remote, err = gateway.Subscribe(ctx, terms)
 		var declined *payments.Declined
 		if errors.As(err, &declined) {
 			return a, nil // the month is paid, and the last
 		}
 		if err != nil {
-			return answer{}, err
+			return Answer{}, err
 		}
 	}
-	a.remote = &remote
+	a.Remote = &remote
 	return a, nil
 }
 
-// noAddress is told where no payer is on the line: the recovery has none.
-const noAddress = "127.0.0.1"
+// NoAddress is told where no payer is on the line: the recovery has none.
+const NoAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what the recovery found: the first month is paid,
 // with a recurrence behind it or not.
-func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
-	if a.open && !a.seeks {
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *Row, a Answer) error {
+	if a.Open && !a.Seeks {
 		return nil
 	}
-	recurs := a.remote != nil || a.seeks
-	if a.charge.Payment.Status == payments.PaymentSettled {
-		err := s.settlePaymentTx(ctx, tx, sub, payment{Payment: a.charge.Payment, source: a.source, recurs: recurs, first: recurs})
+	recurs := a.Remote != nil || a.Seeks
+	if a.Charge.Payment.Status == payments.PaymentSettled {
+		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: a.Charge.Payment, Source: a.Source, Recurs: recurs, First: recurs})
 		if err != nil {
 			return err
 		}
@@ -157,20 +157,20 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row, a
 	return s.endAfterFirstMonthTx(ctx, tx, sub)
 }
 
-// accessBegun reports whether the subscription runs, or is only held up.
-func accessBegun(sub row) bool {
+// AccessBegun reports whether the subscription runs, or is only held up.
+func AccessBegun(sub Row) bool {
 	return Status(sub.Status) == Active || Status(sub.Status) == Suspended
 }
 
 // endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
 // nothing would end it.
-func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *row) error {
-	if !accessBegun(*sub) || sub.ExpiresAt != nil {
+func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *Row) error {
+	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
 		return nil
 	}
 	began := s.clock.Now()
 	if sub.StartedAt != nil {
 		began = *sub.StartedAt
 	}
-	return s.store.editTx(ctx, tx, sub, func(r *row) { r.ExpiresAt, r.NextBillingDate = s.calendar.periodFrom(began, r), nil })
+	return s.store.EditTx(ctx, tx, sub, func(r *Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
 }

@@ -20,8 +20,8 @@ import (
 const (
 	// Smallest PIX charges at gateway A (section 5), and charges of any kind at gateway
 	// B (section 7), which adds a smaller card invoice to the next one.
-	minPixGWA = money.Cents(500)
-	minGWB    = money.Cents(50)
+	MinPixGWA = money.Cents(500)
+	MinGWB    = money.Cents(50)
 	// pixRecurring is the setting under which a PIX is an automatic one.
 	pixRecurring = "recurring"
 )
@@ -36,7 +36,7 @@ type pixOrder struct {
 
 // pixOutcome is what the PIX routes answer.
 type pixOutcome struct {
-	sub          row
+	sub          Row
 	clientSecret secret.Text    // of gateway B
 	clarifying   *intent.Intent // while it is not known what the gateway made: there is no code yet
 }
@@ -87,14 +87,14 @@ func checkPixAmount(w wish) error {
 	if w.first != nil {
 		first = *w.first
 	}
-	least := minPixGWA
+	least := MinPixGWA
 	switch {
 	case w.gateway.Name() == payments.GWB:
-		least = minGWB
+		least = MinGWB
 	case w.automatic:
 		first, least = min(first, full), 1
-		if full < minPixGWA {
-			first, least = full, minPixGWA
+		if full < MinPixGWA {
+			first, least = full, MinPixGWA
 		}
 	}
 	if first >= least {
@@ -103,25 +103,25 @@ func checkPixAmount(w wish) error {
 	return fault.Bad("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
-func (s *Checkout) startPix(ctx context.Context, w wish, sub row) (pixOutcome, error) {
+func (s *Checkout) startPix(ctx context.Context, w wish, sub Row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	charge, err := w.gateway.CreatePix(call, s.calendar.pixTermsOf(sub, w.plan, w.payer))
+	charge, err := w.gateway.CreatePix(call, s.calendar.PixTermsOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, pix: &charge})
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Pix: &charge})
 	return pixOutcome{sub: sub, clientSecret: charge.ClientSecret}, err
 }
 
 // noCode is what the PIX routes answer without a code: the intent ends when there will
 // be none; else it is not known whether there is one, and the looks find out.
-func (s *Checkout) noCode(ctx context.Context, sub row, cause error) (pixOutcome, error) {
-	if certain(cause) {
+func (s *Checkout) noCode(ctx context.Context, sub Row, cause error) (pixOutcome, error) {
+	if Certain(cause) {
 		return pixOutcome{}, s.giveUp(ctx, sub, cause)
 	}
-	s.recovery.notKnown(ctx, sub, cause)
+	s.recovery.NotKnown(ctx, sub, cause)
 	ctx = context.WithoutCancel(ctx)
 	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 	if err != nil || open {
@@ -133,70 +133,70 @@ func (s *Checkout) noCode(ctx context.Context, sub row, cause error) (pixOutcome
 
 // startAutomatic makes the authorization with the code of the first payment,
 // which also carries the payer's consent.
-func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub row) (pixOutcome, error) {
+func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub Row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	auth, err := w.gateway.AuthorizePix(call, s.calendar.authorizationOf(sub, w.plan, w.payer))
+	auth, err := w.gateway.AuthorizePix(call, s.calendar.AuthorizationOf(sub, w.plan, w.payer))
 	faultpoint.Hit("subscribe.after_call")
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settler.settle(ctx, sub, answer{source: BySubscribe, auth: &auth})
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Auth: &auth})
 	return pixOutcome{sub: sub}, err
 }
 
-func (s *Calendar) authorizationOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
+func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
 	return payments.AuthorizationTerms{
 		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
-		FirstAmount: pixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
-		FirstDebit: AddMonths(startOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+		FirstAmount: PixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
+		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
 	}
 }
 
 // settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *row, a answer) error {
-	c := change{source: a.source}
-	switch a.auth.Status {
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *Row, a Answer) error {
+	c := Change{Source: a.Source}
+	switch a.Auth.Status {
 	case payments.AuthorizationActive:
-		c.action = AuthorizationActivated
+		c.Action = AuthorizationActivated
 		if Status(sub.Status).Ended() {
-			return s.store.endAtGatewayTx(ctx, tx, *sub)
+			return s.store.EndAtGatewayTx(ctx, tx, *sub)
 		}
-		return s.authorizeTx(ctx, tx, sub, c, a.auth)
+		return s.AuthorizeTx(ctx, tx, sub, c, a.Auth)
 	case payments.AuthorizationCancelled, payments.AuthorizationRefused:
-		c.action = AuthorizationCancelled
+		c.Action = AuthorizationCancelled
 	case payments.AuthorizationExpired:
-		c.action = AuthorizationExpired
+		c.Action = AuthorizationExpired
 	default:
 		return nil
 	}
-	if s.calendar.endsWithPeriod(*sub) {
-		c.action, c.edit = GatewayDeletedPaid, s.calendar.endedThere
+	if s.calendar.EndsWithPeriod(*sub) {
+		c.Action, c.Edit = GatewayDeletedPaid, s.calendar.EndedThere
 	}
-	_, err := s.store.moveTx(ctx, tx, sub, c)
+	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
-// pixTermsOf is what the gateway is asked for, and by which it is searched after
+// PixTermsOf is what the gateway is asked for, and by which it is searched after
 // a crash.
-func (s *Calendar) pixTermsOf(sub row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
+func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
 	return payments.PixTerms{
-		Reference: sub.ID, Kind: payments.KindSubscriptionPix, Payer: payer, Amount: pixAmount(sub), Description: plan.Name,
-		DueDate: startOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+		Reference: sub.ID, Kind: payments.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,
+		DueDate: StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
 	}
 }
 
-// pixAmount is what the first PIX payment of the subscription costs.
-func pixAmount(sub row) money.Cents {
+// PixAmount is what the first PIX payment of the subscription costs.
+func PixAmount(sub Row) money.Cents {
 	if sub.FirstAmountCents != nil {
 		return money.Cents(*sub.FirstAmountCents)
 	}
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
 
-// pixDue is when an unpaid PIX is given up: its code runs out, or the wait is
+// PixDue is when an unpaid PIX is given up: its code runs out, or the wait is
 // over.
-func (s *Calendar) pixDue(sub row) time.Time {
+func (s *Calendar) PixDue(sub Row) time.Time {
 	due := sub.RegisterDate.Add(s.cfg.PixPendingTTL)
 	if sub.PixExpiresAt != nil && sub.PixExpiresAt.Before(due) {
 		return *sub.PixExpiresAt
@@ -204,9 +204,9 @@ func (s *Calendar) pixDue(sub row) time.Time {
 	return due
 }
 
-// dropPix ends an unpaid PIX: its code first, so that nobody pays an old one.
+// DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
-func (s *Recovery) dropPix(ctx context.Context, sub row, by Action, source Source) error {
+func (s *Recovery) DropPixAs(ctx context.Context, sub Row, by Action, source Source) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (s *Recovery) dropPix(ctx context.Context, sub row, by Action, source Sourc
 		return s.dropAuthorization(ctx, gateway, sub, by, source)
 	}
 	if sub.PixPaymentID == nil {
-		return s.end(ctx, sub, by, source)
+		return s.End(ctx, sub, by, source)
 	}
 	err = gateway.CancelPix(ctx, *sub.PixPaymentID, sub.ID)
 	switch {
@@ -224,33 +224,33 @@ func (s *Recovery) dropPix(ctx context.Context, sub row, by Action, source Sourc
 		if err != nil {
 			return err
 		}
-		_, err = s.settler.settle(ctx, sub, answer{source: source, pix: &charge})
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: source, Pix: &charge})
 		return err
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == Replaced:
-		return s.endLater(ctx, sub, source, err)
+		return s.EndLater(ctx, sub, source, err)
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
 		return err
 	}
-	return s.end(ctx, sub, by, source)
+	return s.End(ctx, sub, by, source)
 }
 
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
-func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub row, by Action, source Source) error {
-	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
+func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub Row, by Action, source Source) error {
+	auth, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 		return err
 	}
 	if err == nil && auth.Status == payments.AuthorizationActive {
-		_, err = s.settler.settle(ctx, sub, answer{source: source, auth: &auth})
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: source, Auth: &auth})
 		return err
 	}
-	err = gateway.CancelPixAuthorization(ctx, authorizationRef(sub))
+	err = gateway.CancelPixAuthorization(ctx, AuthorizationRef(sub))
 	if err != nil && by == Replaced {
-		return s.endLater(ctx, sub, source, err)
+		return s.EndLater(ctx, sub, source, err)
 	}
 	if err != nil {
 		return err
 	}
-	return s.end(ctx, sub, by, source)
+	return s.End(ctx, sub, by, source)
 }

@@ -23,7 +23,7 @@ type pixInfo struct {
 	Amount    money.Reais `json:"amount" doc:"Reais"`
 	Months    int32       `json:"months"`
 	PaymentID *string     `json:"payment_id" nullable:"true"`
-	Pix       pixCodeInfo `json:"pix"`
+	Pix       PixCodeInfo `json:"pix"`
 	// AuthorizationID is there for automatic PIX alone.
 	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
 	PixNotKnown
@@ -33,42 +33,42 @@ type pixInfo struct {
 // (open-shapes, section 5): there is no code yet.
 type PixNotKnown struct {
 	PaymentStatus string          `json:"payment_status,omitempty" enum:"unknown" doc:"Only while it is not known whether the gateway made the payment"`
-	Clarifying    *clarifyingInfo `json:"clarifying,omitempty"`
+	Clarifying    *ClarifyingInfo `json:"clarifying,omitempty"`
 }
 
-func notKnownOf(i *intent.Intent) PixNotKnown {
+func NotKnownOf(i *intent.Intent) PixNotKnown {
 	if i == nil {
 		return PixNotKnown{}
 	}
 	return PixNotKnown{
 		PaymentStatus: string(payments.OutcomeUnknown),
-		Clarifying:    &clarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)},
+		Clarifying:    &ClarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)},
 	}
 }
 
 // message tells what the payer does next.
 func (o pixOutcome) message() string {
 	if o.clarifying != nil {
-		return clarified(o.sub, *o.clarifying)
+		return Clarified(o.sub, *o.clarifying)
 	}
-	return payPix
+	return PayPix
 }
 
-type pixCodeInfo struct {
+type PixCodeInfo struct {
 	Payload        *string       `json:"payload" nullable:"true" doc:"Copy-and-paste text"`
 	EncodedImage   *string       `json:"encoded_image" nullable:"true" doc:"PNG in base64"`
 	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
-func (h checkoutHandlers) subscribePixGWA(ctx context.Context, in *subscribePixInput) (*envelope, error) {
+func (h checkoutHandlers) SubscribePixGWA(ctx context.Context, in *subscribePixInput) (*Envelope, error) {
 	return h.orderPixGWA(ctx, in, false)
 }
 
-func (h checkoutHandlers) subscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*envelope, error) {
+func (h checkoutHandlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*Envelope, error) {
 	return h.orderPixGWA(ctx, in, true)
 }
 
-func (h checkoutHandlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*envelope, error) {
+func (h checkoutHandlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*Envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
 		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode), automatic: automatic,
 	})
@@ -78,18 +78,18 @@ func (h checkoutHandlers) orderPixGWA(ctx context.Context, in *subscribePixInput
 	return pixGWAEnvelope(ctx, out), nil
 }
 
-func pixGWAEnvelope(ctx context.Context, out pixOutcome) *envelope {
+func pixGWAEnvelope(ctx context.Context, out pixOutcome) *Envelope {
 	sub := out.sub
-	return httpapi.One(ctx, shown(sub), pixInfo{
-		Message: out.message(), Amount: pixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
-		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: notKnownOf(out.clarifying),
+	return httpapi.One(ctx, Shown(sub), pixInfo{
+		Message: out.message(), Amount: PixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
+		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: NotKnownOf(out.clarifying),
 	})
 }
 
-const payPix = "Pay the PIX to start your subscription."
+const PayPix = "Pay the PIX to start your subscription."
 
-func codeOf(sub row) pixCodeInfo {
-	return pixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)}
+func codeOf(sub Row) PixCodeInfo {
+	return PixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)}
 }
 
 type subscribePixGWBInput struct {
@@ -104,11 +104,11 @@ type pixGWBInfo struct {
 	Months          int32       `json:"months"`
 	PaymentIntentID *string     `json:"payment_intent_id" nullable:"true"`
 	ClientSecret    *string     `json:"client_secret" nullable:"true"`
-	Pix             pixCodeInfo `json:"pix"`
+	Pix             PixCodeInfo `json:"pix"`
 	PixNotKnown
 }
 
-func (h checkoutHandlers) subscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*envelope, error) {
+func (h checkoutHandlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*Envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
 	if err != nil {
 		return nil, err
@@ -116,11 +116,11 @@ func (h checkoutHandlers) subscribePixGWB(ctx context.Context, in *subscribePixG
 	return pixGWBEnvelope(ctx, out), nil
 }
 
-func pixGWBEnvelope(ctx context.Context, out pixOutcome) *envelope {
+func pixGWBEnvelope(ctx context.Context, out pixOutcome) *Envelope {
 	sub := out.sub
-	return httpapi.One(ctx, shown(sub), pixGWBInfo{
-		Message: out.message(), Amount: int64(pixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
-		ClientSecret: filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: notKnownOf(out.clarifying),
+	return httpapi.One(ctx, Shown(sub), pixGWBInfo{
+		Message: out.message(), Amount: int64(PixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
+		ClientSecret: Filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: NotKnownOf(out.clarifying),
 	})
 }
 
@@ -131,10 +131,10 @@ type pixQRBody struct {
 	Pix            pixQR       `json:"pix"`
 	Message        string      `json:"message"`
 	// Clarifying is there while nobody knows whether the gateway made the payment.
-	Clarifying *clarifyingInfo `json:"clarifying,omitempty"`
+	Clarifying *ClarifyingInfo `json:"clarifying,omitempty"`
 }
 
-type clarifyingInfo struct {
+type ClarifyingInfo struct {
 	Since      httpapi.Time `json:"since"`
 	NextLookAt httpapi.Time `json:"next_look_at" doc:"When the gateway is asked again"`
 }
@@ -147,16 +147,16 @@ type pixQR struct {
 	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
-// pixQR shows the code of the customer's pending PIX at either gateway; an
+// PixQR shows the code of the customer's pending PIX at either gateway; an
 // automatic one has no payment yet, and shows its authorization.
-func (h ownHandlers) pixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
+func (h ownHandlers) PixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
 	out, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
 	sub := out.sub
 	return httpapi.OK(pixQRBody{
-		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message, Clarifying: notKnownOf(out.clarifying).Clarifying,
+		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message, Clarifying: NotKnownOf(out.clarifying).Clarifying,
 		Pix: pixQR{
 			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
 			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),

@@ -10,70 +10,70 @@ import (
 	"marquee/platform/objectid"
 )
 
-// recall tells what became of the subscription of a request that was cut off
+// Recall tells what became of the subscription of a request that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // ended unpaid cost nothing, so that the request may run anew.
-func (s *Checkout) recall(ctx context.Context, id objectid.ID) (row, error) {
+func (s *Checkout) Recall(ctx context.Context, id objectid.ID) (Row, error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	switch {
 	case err != nil:
-		return row{}, fmt.Errorf("read subscription: %w", err)
+		return Row{}, fmt.Errorf("read subscription: %w", err)
 	case Status(sub.Status).Ended() && sub.StartedAt == nil:
-		return row{}, httpapi.ErrCameToNothing
+		return Row{}, httpapi.ErrCameToNothing
 	case sub.IntentOpen:
-		return row{}, idempotency.InProgress()
+		return Row{}, idempotency.InProgress()
 	}
 	return sub, nil
 }
 
-// recallCardGWB reads a pending subscription live, since a client secret is kept
+// RecallCardGWB reads a pending subscription live, since a client secret is kept
 // nowhere.
-func (h checkoutHandlers) recallCardGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
-	sub, err := h.service.recall(ctx, id)
+func (h checkoutHandlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	out := cardOutcome{sub: sub, paymentStatus: string(payments.Succeeded)}
+	out := CardOutcome{Sub: sub, PaymentStatus: string(payments.Succeeded)}
 	if Status(sub.Status) == Pending {
-		out.paymentStatus = string(payments.OutcomeUnknown)
-		if out.sub, out.clientSecret, err = h.service.recovery.resolve(ctx, sub); err != nil {
+		out.PaymentStatus = string(payments.OutcomeUnknown)
+		if out.Sub, out.clientSecret, err = h.service.recovery.Resolve(ctx, sub); err != nil {
 			return nil, payments.FaultOf(err)
 		}
 		switch {
 		case out.clientSecret != "":
-			out.paymentStatus = string(payments.RequiresAction)
-		case Status(out.sub.Status) == Active:
-			out.paymentStatus = string(payments.Succeeded)
-		case Status(out.sub.Status).Ended():
+			out.PaymentStatus = string(payments.RequiresAction)
+		case Status(out.Sub.Status) == Active:
+			out.PaymentStatus = string(payments.Succeeded)
+		case Status(out.Sub.Status).Ended():
 			return nil, httpapi.ErrCameToNothing
 		}
 	}
 	return cardGWBEnvelope(ctx, out), nil
 }
 
-func (h checkoutHandlers) recallCardGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
-	sub, err := h.service.recall(ctx, id)
+func (h checkoutHandlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	out := cardOutcome{sub: sub, paymentStatus: "PENDING"}
+	out := CardOutcome{Sub: sub, PaymentStatus: "PENDING"}
 	if Status(sub.Status) == Active {
-		out.paymentStatus = "CONFIRMED"
+		out.PaymentStatus = "CONFIRMED"
 	}
 	return cardGWAEnvelope(ctx, out), nil
 }
 
-func (h checkoutHandlers) recallPixGWA(ctx context.Context, id objectid.ID) (*envelope, error) {
-	sub, err := h.service.recall(ctx, id)
+func (h checkoutHandlers) RecallPixGWA(ctx context.Context, id objectid.ID) (*Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return pixGWAEnvelope(ctx, pixOutcome{sub: sub}), nil
 }
 
-// recallPixGWB reads the client secret at the gateway, since it is kept nowhere.
-func (h checkoutHandlers) recallPixGWB(ctx context.Context, id objectid.ID) (*envelope, error) {
-	sub, err := h.service.recall(ctx, id)
+// RecallPixGWB reads the client secret at the gateway, since it is kept nowhere.
+func (h checkoutHandlers) RecallPixGWB(ctx context.Context, id objectid.ID) (*Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +90,10 @@ func (h checkoutHandlers) recallPixGWB(ctx context.Context, id objectid.ID) (*en
 	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}), nil
 }
 
-func (h ownHandlers) recallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
-	sub, err := h.service.checkout.recall(ctx, id)
+func (h ownHandlers) RecallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
+	sub, err := h.service.checkout.Recall(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return renewedOutput(h.service.asBegun(cardOutcome{sub: sub}))
+	return renewedOutput(h.service.asBegun(CardOutcome{Sub: sub}))
 }

@@ -21,10 +21,10 @@ func wrongGateway(want payments.GatewayName) error {
 }
 
 // findAt is find for the routes of one gateway; "" takes either.
-func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName) (row, error) {
-	sub, err := s.reads.find(ctx, s.pool, id)
+func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName) (Row, error) {
+	sub, err := s.reads.Find(ctx, s.pool, id)
 	if err == nil && only != "" && sub.Gateway != string(only) {
-		return row{}, wrongGateway(only)
+		return Row{}, wrongGateway(only)
 	}
 	return sub, err
 }
@@ -33,7 +33,7 @@ func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName
 // its gateway by job; what is opened again after its end, or after its period, and a
 // PIX that nobody has paid, run for one period from now, since no recurrence stands
 // behind them.
-func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, edit func(*row)) (bool, error) {
+func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *Row, action Action, edit func(*Row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.clock.Now(), Status(sub.Status).Ended()
 	if action == AdminActivates {
@@ -42,7 +42,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Act
 		}
 	}
 	if ended && action == AdminActivates {
-		gone, err := s.store.isGoneTx(ctx, tx, sub.CustomerID)
+		gone, err := s.store.IsGoneTx(ctx, tx, sub.CustomerID)
 		if err != nil {
 			return false, err
 		}
@@ -50,17 +50,17 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Act
 			return false, fault.Conflict("The customer has deleted the account.")
 		}
 	}
-	moved, err := s.store.moveTx(ctx, tx, sub, change{action: action, source: ByAdmin, actor: &actor, edit: func(r *row) {
+	moved, err := s.store.MoveTx(ctx, tx, sub, Change{Action: action, Source: ByAdmin, Actor: &actor, Edit: func(r *Row) {
 		if action == AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(payments.MethodPix) && !r.PixAutomatic
-			if ended || passed || unpaid || r.ExpiresAt == nil && (chargesNothing(*r) || debitsNothing(*r)) {
+			if ended || passed || unpaid || r.ExpiresAt == nil && (ChargesNothing(*r) || DebitsNothing(*r)) {
 				r.AnchorDay = nil
-				r.ExpiresAt, r.NextBillingDate = s.calendar.periodFrom(now, r), nil
+				r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(now, r), nil
 			}
 			if ended {
-				s.store.reopen(r, *sub)
+				s.store.Reopen(r, *sub)
 			}
 		}
 		if edit != nil {
@@ -71,17 +71,17 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *row, action Act
 		return moved, err
 	}
 	if action == AdminActivates { // they lift the dispute's suspension: what gives access is charged
-		return true, errors.Join(s.store.resumeTx(ctx, tx, sub.ID, now), s.store.stopTx(ctx, tx, *sub, now))
+		return true, errors.Join(s.store.ResumeTx(ctx, tx, sub.ID, now), s.store.StopTx(ctx, tx, *sub, now))
 	}
 	if !Status(sub.Status).Ended() {
 		return true, nil
 	}
-	return true, s.store.endAtGatewayTx(ctx, tx, *sub)
+	return true, s.store.EndAtGatewayTx(ctx, tx, *sub)
 }
 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
 // recurrence: what would be opened might be charged by nothing, or by what comes of it.
-func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	if !sub.IntentOpen || Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
 		return nil
 	}
@@ -91,46 +91,46 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	}
 	again := ""
 	if open {
-		again = " " + askedAgain(i)
+		again = " " + AskedAgain(i)
 	}
 	return fault.Conflict("It is not known yet whether the gateway made the subscription.%s Activate it when that is known.", again)
 }
 
-// chargesNothing reports whether no recurrence charges the card of a row, now or when it
+// ChargesNothing reports whether no recurrence charges the card of a row, now or when it
 // is made.
-func chargesNothing(sub row) bool {
-	return sub.PaymentMethod == string(payments.MethodCard) && (remoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
+func ChargesNothing(sub Row) bool {
+	return sub.PaymentMethod == string(payments.MethodCard) && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
-// debitsNothing reports whether no authorization of a row's automatic PIX stands at the
+// DebitsNothing reports whether no authorization of a row's automatic PIX stands at the
 // gateway, or may yet turn out to.
-func debitsNothing(sub row) bool {
+func DebitsNothing(sub Row) bool {
 	return sub.PixAutomatic && (sub.GwaPixAuthID == nil && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
 // administer locks a subscription, changes it, and writes the audit trail.
-func (s *Admin) administer(ctx context.Context, found row, reason string, act func(tx pgx.Tx, sub *row) error) (row, error) {
-	var sub row
+func (s *Admin) administer(ctx context.Context, found Row, reason string, act func(tx pgx.Tx, sub *Row) error) (Row, error) {
+	var sub Row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if sub, err = s.store.lockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
+		if sub, err = s.store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
 			return err
 		}
-		before := shown(sub)
+		before := Shown(sub)
 		if err := act(tx, &sub); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, sub, reason)
 	})
-	if postgres.Constraint(err) == constraintOneLive {
-		return row{}, errOtherLive()
+	if postgres.Constraint(err) == ConstraintOneLive {
+		return Row{}, errOtherLive()
 	}
 	return sub, err
 }
 
 // adminCancel ends a subscription at once, here and at its gateway: 409 when it
 // has ended already.
-func (s *Admin) adminCancel(ctx context.Context, found row, reason string) (row, error) {
-	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
+func (s *Admin) adminCancel(ctx context.Context, found Row, reason string) (Row, error) {
+	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *Row) error {
 		moved, err := s.adminMoveTx(ctx, tx, sub, AdminCancels, nil)
 		if err == nil && !moved {
 			return fault.Conflict("The subscription is %s already.", sub.Status)
@@ -138,40 +138,40 @@ func (s *Admin) adminCancel(ctx context.Context, found row, reason string) (row,
 		return err
 	})
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
-	return s.calls.endNow(ctx, sub)
+	return s.calls.EndNow(ctx, sub)
 }
 
 // activate opens a subscription, whatever it is, and makes it the customer's
 // current one: 409 when they have another that is live. One that was to end with its
 // paid time goes on, as by a renewal without card data; 409 where that needs a card.
-func (s *Admin) activate(ctx context.Context, found row, reason string) (row, error) {
+func (s *Admin) activate(ctx context.Context, found Row, reason string) (Row, error) {
 	if Status(found.Status) == Active && found.CancelAtPeriodEnd {
 		return s.adminResume(ctx, found, reason)
 	}
-	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *Row) error {
 		_, err := s.adminMoveTx(ctx, tx, sub, AdminActivates, nil)
 		return err
 	})
 }
 
-func (s *Admin) adminResume(ctx context.Context, sub row, reason string) (row, error) {
-	if !resumable(sub) {
-		return row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
+func (s *Admin) adminResume(ctx context.Context, sub Row, reason string) (Row, error) {
+	if !Resumable(sub) {
+		return Row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.own.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
+	err := s.own.Resume(ctx, sub, func(tx pgx.Tx, locked *Row) error {
 		defer func() { sub = *locked }()
-		before := shown(*locked)
-		if err := s.store.editTx(ctx, tx, locked, goOn); err != nil {
+		before := Shown(*locked)
+		if err := s.store.EditTx(ctx, tx, locked, GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
 	})
 	if err != nil {
-		return row{}, s.payments.Refused(ctx, "take back the end of the period", err)
+		return Row{}, s.payments.Refused(ctx, "take back the end of the period", err)
 	}
-	return s.reconciler.agreedNow(ctx, sub)
+	return s.reconciler.AgreedNow(ctx, sub)
 }
 
 // lastYear is the last that an instant of the API can be written with.
@@ -179,11 +179,11 @@ const lastYear = 9999
 
 // extend moves the end of access forward, never back, by days or to an instant
 // after the present end, which is that of the paid period while a recurrence runs:
-// 409 for a subscription that has ended, and as extendTx says; 422 for an earlier
+// 409 for a subscription that has ended, and as ExtendRowTx says; 422 for an earlier
 // instant.
-func (s *Admin) extend(ctx context.Context, found row, days int, until *time.Time) (row, error) {
-	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *row) error {
-		return s.extensions.extendTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
+func (s *Admin) extend(ctx context.Context, found Row, days int, until *time.Time) (Row, error) {
+	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *Row) error {
+		return s.extensions.ExtendRowTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
 			switch {
 			case until == nil:
 				to := end.In(s.cfg.Zone).AddDate(0, 0, days).UTC()
@@ -199,7 +199,7 @@ func (s *Admin) extend(ctx context.Context, found row, days int, until *time.Tim
 	})
 }
 
-func callerID(ctx context.Context) *objectid.ID {
+func CallerID(ctx context.Context) *objectid.ID {
 	id := httpapi.CallerOf(ctx).ID
 	if id == "" {
 		return nil

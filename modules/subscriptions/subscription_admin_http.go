@@ -19,9 +19,9 @@ type adminHandlers struct {
 	only    payments.GatewayName // the gateway of the routes of one, else ""
 }
 
-// adminRoutes registers what admins do with subscriptions: for both gateways, and
+// AdminRoutes registers what admins do with subscriptions: for both gateways, and
 // the same for each alone.
-func (s *Admin) adminRoutes(api *httpapi.API) {
+func (s *Admin) AdminRoutes(api *httpapi.API) {
 	all := s.newCollection()
 	h := adminHandlers{service: s, all: all}
 	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
@@ -95,7 +95,7 @@ func (h adminHandlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Ou
 		Message: "The subscription was cancelled.", SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 		GWASubscriptionID: sub.GwaSubscriptionID, GWBSubscriptionID: sub.GwbSubscriptionID, CancelledAt: httpapi.TimePtr(sub.EndedAt),
 	}
-	switch running := runningID(sub); {
+	switch running := RunningID(sub); {
 	case running == "":
 	case sub.GatewayEndedAt != nil:
 		body.GatewayResponse = map[string]any{"id": running, "status": "canceled"}
@@ -105,15 +105,15 @@ func (h adminHandlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Ou
 	return httpapi.OK(body)
 }
 
-func (h adminHandlers) activate(ctx context.Context, in *reasonInput) (*envelope, error) {
-	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
+func (h adminHandlers) activate(ctx context.Context, in *reasonInput) (*Envelope, error) {
+	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.activate(ctx, sub, in.reason())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), messageInfo{statusMessages[Status(sub.Status)]}), nil
+	return httpapi.One(ctx, Shown(sub), MessageInfo{StatusMessages[Status(sub.Status)]}), nil
 }
 
 type extendInput struct {
@@ -124,11 +124,11 @@ type extendInput struct {
 	}
 }
 
-func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*envelope, error) {
+func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*Envelope, error) {
 	if (in.Body.Days == nil) == (in.Body.ExpiresAt == nil) {
 		return nil, fault.InvalidAt("has to be given, or expires_at, and not both", "body", "days")
 	}
-	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*envelope, 
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), nil), nil
+	return httpapi.One(ctx, Shown(sub), nil), nil
 }
 
 type chargebackInput struct {
@@ -151,19 +151,19 @@ type chargebackInput struct {
 	}
 }
 
-func (h adminHandlers) chargeback(ctx context.Context, in *chargebackInput) (*envelope, error) {
+func (h adminHandlers) chargeback(ctx context.Context, in *chargebackInput) (*Envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
-	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.chargeback(ctx, sub, reason, in.Body.Amount)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), nil), nil
+	return httpapi.One(ctx, Shown(sub), nil), nil
 }
 
 type withdrawChargebackInput struct {
@@ -174,19 +174,19 @@ type withdrawChargebackInput struct {
 	}
 }
 
-func (h adminHandlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*envelope, error) {
+func (h adminHandlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*Envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
-	sub, err := h.service.reads.find(ctx, h.service.pool, in.ID)
+	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.withdrawChargeback(ctx, sub, in.ChargebackID, reason)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), nil), nil
+	return httpapi.One(ctx, Shown(sub), nil), nil
 }
 
 type subscriptionPaymentsBody struct {
@@ -233,11 +233,11 @@ func (h adminHandlers) payments(ctx context.Context, in *idInput) (*httpapi.Outp
 	}
 	for _, p := range remote {
 		doc := subscriptionPaymentDoc{
-			ID: p.ID, PaymentIntent: filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
-			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: filled(p.Description),
+			ID: p.ID, PaymentIntent: Filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
+			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: Filled(p.Description),
 		}
 		if sub.Gateway == string(payments.GWA) {
-			doc.GWAPaymentID, doc.BillingType = filled(p.ID), filled(p.BillingType)
+			doc.GWAPaymentID, doc.BillingType = Filled(p.ID), Filled(p.BillingType)
 			doc.DueDate, doc.PaidAt = httpapi.TimePtr(p.DueDate), httpapi.TimePtr(p.PaidAt)
 		}
 		body.Payments = append(body.Payments, doc)

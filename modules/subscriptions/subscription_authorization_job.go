@@ -15,19 +15,19 @@ import (
 	"marquee/platform/postgres"
 )
 
-// refusedArgs asks gateway A whether the authorization of a subscription that runs was
+// RefusedArgs asks gateway A whether the authorization of a subscription that runs was
 // refused, or has expired, as an event says; or whether one stands that the subscription
 // does not know yet.
-type refusedArgs struct {
+type RefusedArgs struct {
 	SubscriptionID  objectid.ID `json:"subscription_id"`
 	EventID         string      `json:"event_id"`
 	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
 }
 
 // Kind names the job.
-func (refusedArgs) Kind() string { return "subscriptions_authorization_refused" }
+func (RefusedArgs) Kind() string { return "subscriptions_authorization_refused" }
 
-func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a refusedArgs) error {
+func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a RefusedArgs) error {
 	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
 		return fmt.Errorf("have the authorization looked at: %w", err)
@@ -44,7 +44,7 @@ var endedAuthorizations = map[payments.AuthorizationStatus]Action{
 
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
 // subscription did not know it learns, and is opened, when our id stands in it.
-func (s *Reconciler) FollowAuthorization(ctx context.Context, a refusedArgs) error {
+func (s *Reconciler) FollowAuthorization(ctx context.Context, a RefusedArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Reconciler) FollowAuthorization(ctx context.Context, a refusedArgs) err
 	return s.finishAsked(ctx, payments.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followActivation(ctx context.Context, sub row, a refusedArgs) (ignored string, err error) {
+func (s *Reconciler) followActivation(ctx context.Context, sub Row, a RefusedArgs) (ignored string, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return "an identifier of another subscription", nil
 	}
@@ -68,7 +68,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub row, a refusedArg
 	if err != nil {
 		return "", err
 	}
-	ref := authorizationRef(sub)
+	ref := AuthorizationRef(sub)
 	ref.ID = a.AuthorizationID
 	auth, err := gateway.ReadPixAuthorization(ctx, ref)
 	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && auth.Status != payments.AuthorizationActive {
@@ -79,15 +79,15 @@ func (s *Reconciler) followActivation(ctx context.Context, sub row, a refusedArg
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.settler.settle(ctx, sub, answer{source: ByLiveRead, auth: &auth})
+	_, err = s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Auth: &auth})
 	return "", err
 }
 
 // followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Reconciler) followRefusal(ctx context.Context, sub row, told refusedArgs) (ignored string, err error) {
+func (s *Reconciler) followRefusal(ctx context.Context, sub Row, told RefusedArgs) (ignored string, err error) {
 	if Status(sub.Status).Ended() {
-		return ignoredEnded, nil
+		return IgnoredEnded, nil
 	}
 	if sub.GwaPixAuthID == nil {
 		return payments.NotAsIsTold, nil
@@ -96,7 +96,7 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub row, told refusedArg
 	if err != nil {
 		return "", err
 	}
-	a, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
+	a, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
 	if err != nil {
 		return "", fmt.Errorf("read authorization of %s: %w", sub.ID, err)
 	}
@@ -106,10 +106,10 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub row, told refusedArg
 		return payments.NotAsIsTold, nil
 	}
 	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || text(locked.GwaPixAuthID) != a.ID || Status(locked.Status).Ended() {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || Text(locked.GwaPixAuthID) != a.ID || Status(locked.Status).Ended() {
 			return err
 		}
-		return s.applier.unauthorizeTx(ctx, tx, &locked, action, told.EventID)
+		return s.applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)
 	})
 }

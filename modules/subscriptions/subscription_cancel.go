@@ -22,17 +22,17 @@ import (
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
 // none.
-func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, string, error) {
+func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
-		return row{}, "", err
+		return Row{}, "", err
 	}
 	pix := sub.PaymentMethod == string(payments.MethodPix)
 	if sub.IntentOpen && Status(sub.Status) == Pending && !pix {
-		return row{}, "", s.checkout.conflictWith(ctx, s.pool, sub)
+		return Row{}, "", s.checkout.ConflictWith(ctx, s.pool, sub)
 	}
-	c := change{action: CustomerCancels, source: ByCustomer, actor: &customerID}
-	var after row
+	c := Change{Action: CustomerCancels, Source: ByCustomer, Actor: &customerID}
+	var after Row
 	var givenUp string
 	if Status(sub.Status) == Pending && pix && !sub.IntentOpen {
 		after, err = s.cancelPix(ctx, sub, c)
@@ -45,17 +45,17 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only paymen
 	// Its renewal may have taken its place meanwhile: that is what they want to end.
 	next, nextErr := s.currentAt(ctx, customerID, only)
 	if nextErr != nil || next.ID == sub.ID || next.IntentOpen {
-		return row{}, "", err
+		return Row{}, "", err
 	}
 	return s.cancelNow(ctx, next, c)
 }
 
 // currentAt is the customer's live subscription: 404 without one, 400 when it is
 // with the other gateway; "" stands for either.
-func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (row, error) {
-	sub, err := s.reads.current(ctx, customerID)
+func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (Row, error) {
+	sub, err := s.reads.Current(ctx, customerID)
 	if err == nil && only != "" && sub.Gateway != string(only) {
-		return row{}, fault.Bad("Your subscription is not with this gateway.")
+		return Row{}, fault.Bad("Your subscription is not with this gateway.")
 	}
 	return sub, err
 }
@@ -64,8 +64,8 @@ func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only paymen
 // it has been paid meanwhile, or a renewal or another subscription has taken its place,
 // which goes on. While the gateway does not answer it ends here all the same: the code is
 // made unpayable by job, and money that was quicker is late money.
-func (s *Own) cancelPix(ctx context.Context, sub row, c change) (row, error) {
-	if err := s.recovery.dropPix(ctx, sub, CustomerCancels, ByCustomer); err != nil {
+func (s *Own) cancelPix(ctx context.Context, sub Row, c Change) (Row, error) {
+	if err := s.recovery.DropPixAs(ctx, sub, CustomerCancels, ByCustomer); err != nil {
 		s.log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
@@ -73,58 +73,58 @@ func (s *Own) cancelPix(ctx context.Context, sub row, c change) (row, error) {
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
 	if err == nil && Status(after.Status) == Active {
-		return row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+		return Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	last, err := s.db.GetLastReason(ctx, s.pool, sub.ID)
 	if err != nil {
-		return row{}, fmt.Errorf("read why the subscription ended: %w", err)
+		return Row{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}
 	if Reason(last) == ReasonReplaced {
-		return row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
+		return Row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
 	}
 	return after, nil
 }
 
-// endRetry is when the job ends at the gateway what the request could not.
-const endRetry = time.Minute
+// EndRetry is when the job ends at the gateway what the request could not.
+const EndRetry = time.Minute
 
 // cancelNow ends a subscription here, and then at its gateway: the job for that
 // is in the same commit, so that no crash leaves a recurrence running. The
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
-func (s *Own) cancelNow(ctx context.Context, sub row, c change) (row, string, error) {
+func (s *Own) cancelNow(ctx context.Context, sub Row, c Change) (Row, string, error) {
 	sub, givenUp, err := s.cancelHere(ctx, sub, c)
 	if err != nil {
-		return row{}, "", err
+		return Row{}, "", err
 	}
-	sub, err = s.calls.endNow(ctx, sub)
+	sub, err = s.calls.EndNow(ctx, sub)
 	return sub, givenUp, err
 }
 
 // cancelHere ends a subscription here, and by job at its gateway.
-func (s *Own) cancelHere(ctx context.Context, sub row, c change) (row, string, error) {
+func (s *Own) cancelHere(ctx context.Context, sub Row, c Change) (Row, string, error) {
 	var paid *time.Time
 	wasPaid := false
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if Status(sub.Status) == Pending && Status(locked.Status) == Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
-		if paid, err = s.reads.paidUntil(ctx, tx, locked); err != nil {
+		if paid, err = s.reads.PaidUntil(ctx, tx, locked); err != nil {
 			return err
 		}
-		if _, last, err := s.disputes.latestOfChainTx(ctx, tx, locked); err != nil {
+		if _, last, err := s.disputes.LatestOfChainTx(ctx, tx, locked); err != nil {
 			return err
 		} else if last != nil {
 			wasPaid = true
 		}
-		moved, err := s.store.moveTx(ctx, tx, &locked, c)
+		moved, err := s.store.MoveTx(ctx, tx, &locked, c)
 		if err != nil {
 			return err
 		}
@@ -132,22 +132,22 @@ func (s *Own) cancelHere(ctx context.Context, sub row, c change) (row, string, e
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
 		sub = locked
-		if !knownAtGateway(sub) {
+		if !KnownAtGateway(sub) {
 			return nil
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, endArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
+		_, err = s.jobs.InsertTx(ctx, tx, EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
 		})
 		return err
 	})
 	if err != nil {
-		return row{}, "", err
+		return Row{}, "", err
 	}
-	return sub, s.reads.givenUp(sub, paid, wasPaid), nil
+	return sub, s.reads.GivenUp(sub, paid, wasPaid), nil
 }
 
-// endNow tries what the job would do, and answers the row as it is after.
-func (s *Calls) endNow(ctx context.Context, sub row) (row, error) {
+// EndNow tries what the job would do, and answers the row as it is after.
+func (s *Calls) EndNow(ctx context.Context, sub Row) (Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	if err := s.EndAtGateway(ctx, sub.ID); err != nil {

@@ -18,30 +18,30 @@ import (
 // without one, 400 when it is with the other gateway, is not paid by card, or the
 // card is refused. At gateway B, what a failed renewal left open is then paid with
 // it; the text tells how that went.
-func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payments.GatewayName, card payments.Instrument) (row, string, error) {
+func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payments.GatewayName, card payments.Instrument) (Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
-		return row{}, "", err
+		return Row{}, "", err
 	}
 	if sub.PaymentMethod != string(payments.MethodCard) {
-		return row{}, "", fault.Bad("Your subscription is not paid by card.")
+		return Row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
-	if remoteID(sub) == "" || sub.IntentOpen {
-		return row{}, "", s.checkout.conflictWith(ctx, s.pool, Pending.standIn(sub))
+	if RemoteID(sub) == "" || sub.IntentOpen {
+		return Row{}, "", s.checkout.ConflictWith(ctx, s.pool, Pending.StandIn(sub))
 	}
 	gateway, err := s.payments.Gateway(name)
 	if err != nil {
-		return row{}, "", payments.FaultOf(err)
+		return Row{}, "", payments.FaultOf(err)
 	}
 	field := "credit_card"
 	if name == payments.GWB {
 		field = "payment_method_id"
 	}
 	_, err = gateway.ChangeCard(ctx, payments.CardChange{
-		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), Payer: s.reads.payerOfRow(ctx, sub), Instrument: card,
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub), Payer: s.reads.PayerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
-		return row{}, "", s.cardRefused(ctx, err, field)
+		return Row{}, "", s.cardRefused(ctx, err, field)
 	}
 	if sub.HasChargeback && Status(sub.Status) == Suspended {
 		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil
@@ -54,9 +54,9 @@ func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payme
 
 const cardChanged = "The card was changed."
 
-// standIn is the row as if it were in the state: what a customer is told of one
+// StandIn is the row as if it were in the state: what a customer is told of one
 // whose gateway is being asked.
-func (st Status) standIn(sub row) row {
+func (st Status) StandIn(sub Row) Row {
 	sub.Status = string(st)
 	return sub
 }
@@ -77,7 +77,7 @@ func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
 }
 
 // payOpen tries the open invoice with the new card.
-func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (row, string, error) {
+func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub Row) (Row, string, error) {
 	attempt := intent.Ref{Kind: intent.OpenInvoice, Subject: sub.ID, Item: objectid.New().String()}
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		return s.intents.OpenTx(ctx, tx, intent.Opening{
@@ -99,7 +99,7 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (r
 	switch {
 	case errors.As(err, &declined):
 		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, s.endInvoice(ctx, attempt, intent.Declined)
-	case err != nil && certain(err):
+	case err != nil && Certain(err):
 		_ = s.payments.Refused(ctx, "pay open invoice", err)
 		return sub, cardChanged + " What is open could not be paid with it yet.", s.endInvoice(ctx, attempt, intent.Refused)
 	case err != nil:
@@ -108,7 +108,7 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (r
 	case !open || paid.Status != payments.PaymentSettled:
 		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Done)
 	}
-	if sub, err = s.settler.settle(ctx, sub, answer{source: ByCustomer, invoice: &paid}); err != nil {
+	if sub, err = s.settler.Settle(ctx, sub, Answer{Source: ByCustomer, Invoice: &paid}); err != nil {
 		return sub, "", err
 	}
 	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Done)
@@ -116,8 +116,8 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub row) (r
 
 // invoiceOf is an attempt to pay what is open: its id is committed, and the same
 // attempt repeated is paid once.
-func invoiceOf(sub row, attempt intent.Ref) payments.InvoicePayment {
-	return payments.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub)}
+func invoiceOf(sub Row, attempt intent.Ref) payments.InvoicePayment {
+	return payments.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub)}
 }
 
 func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.State) error {
@@ -128,10 +128,10 @@ func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.Sta
 // repetition would be another one.
 const invoiceRepeats = 23 * time.Hour
 
-// lookForInvoice repeats an attempt whose outcome is not known, under its own id: what
+// LookForInvoice repeats an attempt whose outcome is not known, under its own id: what
 // it has paid is settled, what it has not is paid now. After the key's life what is
 // paid is told by event alone.
-func (s *Own) lookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil {
 		return 0, err
@@ -154,7 +154,7 @@ func (s *Own) lookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 	case err != nil:
 		return 0, err
 	case !open: // the attempt may have paid it
-		remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
+		remote, err := gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
 		if err != nil {
 			return 0, err
 		}
@@ -164,7 +164,7 @@ func (s *Own) lookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 		paid = *remote.LatestPayment
 	}
 	if paid.Status == payments.PaymentSettled {
-		_, err = s.settler.settle(ctx, sub, answer{source: ByRecovery, invoice: &paid})
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: ByRecovery, Invoice: &paid})
 	}
 	return intent.Settled, err
 }

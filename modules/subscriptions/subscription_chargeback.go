@@ -20,13 +20,13 @@ import (
 // disputes. It is of the latest payment that gave it time, which may have been made for
 // what the subscription has renewed, and no more than what is left of that: 422 above it,
 // and where nothing was paid or is left; 409 while that payment is disputed already.
-func (s *Admin) chargeback(ctx context.Context, found row, reason string, amount *int64) (row, error) {
+func (s *Admin) chargeback(ctx context.Context, found Row, reason string, amount *int64) (Row, error) {
 	now := s.clock.Now()
-	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *row) error {
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *Row) error {
 		report := payments.DisputeReport{
 			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: payments.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
-		disputed, latest, err := s.disputes.latestOfChainTx(ctx, tx, *sub)
+		disputed, latest, err := s.disputes.LatestOfChainTx(ctx, tx, *sub)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (s *Admin) chargeback(ctx context.Context, found row, reason string, amount
 			return fault.InvalidAt("cannot be of a subscription for which nothing was paid", "body", "amount")
 		}
 		report.PaymentID = cmp.Or(latest.Payment.PaymentIntentID, latest.Payment.ID)
-		report.Amount, err = s.disputes.disputableTx(ctx, tx, *sub, disputed, *latest)
+		report.Amount, err = s.disputes.DisputableTx(ctx, tx, *sub, disputed, *latest)
 		switch {
 		case err != nil:
 			return err
@@ -51,7 +51,7 @@ func (s *Admin) chargeback(ctx context.Context, found row, reason string, amount
 		if err != nil {
 			return err
 		}
-		if err := s.disputes.openDisputeTx(ctx, tx, &disputed, change{source: ByAdmin, actor: callerID(ctx)}); err != nil {
+		if err := s.disputes.OpenDisputeTx(ctx, tx, &disputed, Change{Source: ByAdmin, Actor: CallerID(ctx)}); err != nil {
 			return err
 		}
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
@@ -59,10 +59,10 @@ func (s *Admin) chargeback(ctx context.Context, found row, reason string, amount
 	})
 }
 
-// latestOfChainTx is the latest payment that gave time to a subscription, or to what it has
+// LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
-func (s *Disputes) latestOfChainTx(ctx context.Context, tx pgx.Tx, sub row) (row, *payments.LedgerPayment, error) {
-	chain, err := s.reads.renewalChain(ctx, tx, sub)
+func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub Row) (Row, *payments.LedgerPayment, error) {
+	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
 	}
@@ -74,21 +74,21 @@ func (s *Disputes) latestOfChainTx(ctx context.Context, tx pgx.Tx, sub row) (row
 	return sub, nil, nil
 }
 
-// disputableTx is what a dispute of a payment may be of: neither given back or asked for,
+// DisputableTx is what a dispute of a payment may be of: neither given back or asked for,
 // nor taken by another one. 409 while one is open.
-func (s *Disputes) disputableTx(ctx context.Context, tx pgx.Tx, sub, of row, paid payments.LedgerPayment) (money.Cents, error) {
+func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of Row, paid payments.LedgerPayment) (money.Cents, error) {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, of.ID)
 	if err != nil {
 		return 0, err
 	}
-	left := leftOf(paid, given)
-	all, err := s.disputesOf(ctx, tx, sub)
+	left := LeftOf(paid, given)
+	all, err := s.DisputesOf(ctx, tx, sub)
 	if err != nil {
 		return 0, err
 	}
 	for _, d := range all {
 		switch {
-		case !isOne(paid.Payment, []string{d.PaymentID}):
+		case !IsOne(paid.Payment, []string{d.PaymentID}):
 		case d.State == payments.DisputeOpen:
 			return 0, fault.Conflict("The payment has an open chargeback already.")
 		case d.State == payments.DisputeLost:
@@ -99,7 +99,7 @@ func (s *Disputes) disputableTx(ctx context.Context, tx pgx.Tx, sub, of row, pai
 }
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.
-func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub row) (*payments.LedgerPayment, error) {
+func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub Row) (*payments.LedgerPayment, error) {
 	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
@@ -117,14 +117,14 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub row) (*pa
 // never been: what it closed is open again and collected again, unless another dispute
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
 // 409 for the gateway's own.
-func (s *Admin) withdrawChargeback(ctx context.Context, sub row, disputeID, reason string) (row, error) {
+func (s *Admin) withdrawChargeback(ctx context.Context, sub Row, disputeID, reason string) (Row, error) {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		defer func() { sub = locked }()
-		disputed, withdrawn, err := s.disputes.withdrawDisputeTx(ctx, tx, locked, disputeID)
+		disputed, withdrawn, err := s.disputes.WithdrawDisputeTx(ctx, tx, locked, disputeID)
 		switch {
 		case postgres.IsNoRows(err):
 			return fault.NotFound("Chargeback")
@@ -133,8 +133,8 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub row, disputeID, reas
 		case err != nil || !withdrawn:
 			return err
 		}
-		before := shown(locked)
-		err = s.disputes.liftAllTx(ctx, tx, &disputed, func(r *row) error { return s.disputes.forgetChargebackTx(ctx, tx, r, s.clock.Now()) })
+		before := Shown(locked)
+		err = s.disputes.LiftAllTx(ctx, tx, &disputed, func(r *Row) error { return s.disputes.ForgetChargebackTx(ctx, tx, r, s.clock.Now()) })
 		if err != nil {
 			return err
 		}
@@ -146,12 +146,12 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub row, disputeID, reas
 	return sub, err
 }
 
-// withdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
+// WithdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
 // that it followed by renewals, and answers which one's it is.
-func (s *Disputes) withdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub row, disputeID string) (disputed row, withdrawn bool, err error) {
-	chain, err := s.reads.renewalChain(ctx, tx, sub)
+func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub Row, disputeID string) (disputed Row, withdrawn bool, err error) {
+	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
-		return row{}, false, err
+		return Row{}, false, err
 	}
 	for _, disputed = range chain {
 		withdrawn, err = s.payments.WithdrawDisputeTx(ctx, tx, payments.ForSubscription, disputed.ID, disputeID)
@@ -162,19 +162,19 @@ func (s *Disputes) withdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub row, di
 	return disputed, withdrawn, err
 }
 
-// forgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
+// ForgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
 // was won since, it is that one's end which opens the subscription.
-func (s *Disputes) forgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time) error {
+func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *Row, at time.Time) error {
 	all, err := s.holdingDisputesOf(ctx, tx, *sub)
 	if err != nil || hasState(all, payments.DisputeOpen) || hasState(all, payments.DisputeLost) {
 		return err
 	}
-	c := change{action: ChargebackWithdrawn, source: ByAdmin, actor: callerID(ctx)}
+	c := Change{Action: ChargebackWithdrawn, Source: ByAdmin, Actor: CallerID(ctx)}
 	switch {
 	case hasState(all, payments.DisputeWon):
 		return s.winDisputeTx(ctx, tx, sub, at, c)
 	case sub.StartedAt == nil && Status(sub.Status) == Suspended:
-		c.action = UnpaidWithdrawn
+		c.Action = UnpaidWithdrawn
 	}
 	return s.liftDisputeTx(ctx, tx, sub, at, c)
 }

@@ -65,13 +65,13 @@ func (h adminHandlers) update(ctx context.Context, in *collection.BodyInput) (*h
 		ids, err = h.all.UpdateTx(ctx, tx, by, in.Body)
 		return err
 	})
-	if postgres.Constraint(err) == constraintOneLive {
+	if postgres.Constraint(err) == ConstraintOneLive {
 		return nil, errOtherLive()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := s.plans.finishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
+	if err := s.plans.FinishMoves(ctx, objectid.Strings(collection.IDs(in.Body, "plan_id"))); err != nil {
 		return nil, err
 	}
 	docs := []json.RawMessage{}
@@ -99,7 +99,7 @@ func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) e
 		return fmt.Errorf("find customers: %w", err)
 	}
 	for _, id := range customers {
-		if err := s.store.lockCustomerTx(ctx, tx, id); err != nil {
+		if err := s.store.LockCustomerTx(ctx, tx, id); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collect
 	return nil
 }
 
-func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *collection.Record) error {
+func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *Row, rec *collection.Record) error {
 	wanted, given := rec.Value("status")
 	to, _ := wanted.(string)
 	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
@@ -138,21 +138,21 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *coll
 		return err
 	}
 	if plan != nil && !Status(to).Ended() {
-		local, err := checkMovable(*sub)
+		local, err := CheckMovable(*sub)
 		if err == nil {
-			err = s.plans.checkNoCodeTx(ctx, tx, *sub)
+			err = s.plans.CheckNoCodeTx(ctx, tx, *sub)
 		}
 		if err != nil {
 			return err
 		}
 		if !local {
-			if err := s.plans.intendMoveTx(ctx, tx, *sub, *plan); err != nil {
+			if err := s.plans.IntendMoveTx(ctx, tx, *sub, *plan); err != nil {
 				return err
 			}
 			plan = nil // the row takes it on when the gateway has the price
 		}
 	}
-	edit := func(r *row) {
+	edit := func(r *Row) {
 		if plan != nil {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 		}
@@ -160,7 +160,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *coll
 		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
 	if !given || to == sub.Status {
-		return s.store.editTx(ctx, tx, sub, edit)
+		return s.store.EditTx(ctx, tx, sub, edit)
 	}
 	action, ok := editActions[Status(to)]
 	if !ok {
@@ -176,7 +176,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *row, rec *coll
 	return nil
 }
 
-func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
+func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub Row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
 	value, given := rec.Value("plan_id")
 	id, _ := value.(string)
 	if !given || id == sub.PlanID {
@@ -190,7 +190,7 @@ func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub row, rec *collecti
 }
 
 // setDate takes a date that the body gives, and has the periods begin on its day.
-func (s *Admin) setDate(rec *collection.Record, column string, r *row, field **time.Time) {
+func (s *Admin) setDate(rec *collection.Record, column string, r *Row, field **time.Time) {
 	value, given := rec.Value(column)
 	if !given {
 		return
@@ -198,7 +198,7 @@ func (s *Admin) setDate(rec *collection.Record, column string, r *row, field **t
 	*field = nil
 	if at, ok := value.(time.Time); ok {
 		*field = &at
-		s.calendar.anchor(r, at)
+		s.calendar.Anchor(r, at)
 	}
 }
 
@@ -210,11 +210,11 @@ func instantOf(t *time.Time) any {
 }
 
 // auditTx writes an admin's change into the audit trail, with his words for it.
-func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before subscriptionDoc, after row, reason string) error {
+func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before SubscriptionDoc, after Row, reason string) error {
 	now := struct {
-		subscriptionDoc
+		SubscriptionDoc
 		Reason string `json:"reason,omitempty"`
-	}{shown(after), reason}
+	}{Shown(after), reason}
 	return audit.RecordTx(ctx, tx, audit.Change{Resource: "subscriptions", RecordID: after.ID, Before: before, After: now})
 }
 
@@ -222,15 +222,15 @@ func errOtherLive() error {
 	return fault.Conflict("The customer has another subscription that is live.")
 }
 
-// find reads a subscription by its id: 422 for what is no id, 404 for an unknown
+// Find reads a subscription by its id: 422 for what is no id, 404 for an unknown
 // one.
-func (s *Reads) find(ctx context.Context, db postgres.DB, id string) (row, error) {
+func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Row, error) {
 	if !objectid.Valid(id) {
-		return row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
+		return Row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
 	}
 	sub, err := s.db.GetSubscription(ctx, db, objectid.ID(id))
 	if postgres.IsNoRows(err) {
-		return row{}, fault.NotFound("Subscription")
+		return Row{}, fault.NotFound("Subscription")
 	}
 	return sub, err
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	if e.Dispute == nil {
 		return "no dispute in the event", nil
 	}
@@ -26,15 +26,15 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if err != nil {
 		return "", err
 	}
-	return s.disputes.followDisputeTx(ctx, tx, sub, changed, change{source: sourceOf(e), event: eventOf(e)})
+	return s.disputes.FollowDisputeTx(ctx, tx, sub, changed, Change{Source: SourceOf(e), Event: EventOf(e)})
 }
 
-// followDisputeTx does what a dispute means for its subscription. Money that is held
+// FollowDisputeTx does what a dispute means for its subscription. Money that is held
 // closes it and pauses what it collects; money that is lost ends it; a dispute that is
 // won opens it again, when no other one is open and it was the dispute that closed it,
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
-func (s *Disputes) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, changed payments.DisputeChange, c change) (string, error) {
+func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, changed payments.DisputeChange, c Change) (string, error) {
 	won := changed.Closed && changed.State == payments.DisputeWon
 	switch {
 	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
@@ -42,21 +42,21 @@ func (s *Disputes) followDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, cha
 	case changed.State == payments.DisputeLost && (changed.Opened || changed.Closed):
 		return "", s.loseDisputeTx(ctx, tx, sub, c)
 	case changed.Opened:
-		return "", s.openDisputeTx(ctx, tx, sub, c)
+		return "", s.OpenDisputeTx(ctx, tx, sub, c)
 	case won:
 		return "", s.winDisputeTx(ctx, tx, sub, changed.At, c)
 	}
 	return "no consequence", nil
 }
 
-func (s *Disputes) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
+func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
-	c.action, c.edit = DisputeOpens, func(r *row) { r.HasChargeback = true }
+	c.Action, c.Edit = DisputeOpens, func(r *Row) { r.HasChargeback = true }
 	for _, r := range held {
-		if _, err := s.store.moveTx(ctx, tx, r, c); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
 		if err := s.pauseTx(ctx, tx, *r); err != nil {
@@ -72,15 +72,15 @@ func (s *Disputes) openDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c cha
 // loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
 // dispute's opening, which is the exit that is counted. Other money that paid for time
 // which is lost with it goes back.
-func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c change) error {
+func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
-	c.action, c.edit = DisputeLost, func(r *row) { r.HasChargeback = true }
+	c.Action, c.Edit = DisputeLost, func(r *Row) { r.HasChargeback = true }
 	for _, r := range held {
 		was := Status(r.Status)
-		if _, err := s.store.moveTx(ctx, tx, r, c); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
 		if !was.Ended() {
@@ -88,7 +88,7 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c cha
 				return err
 			}
 		}
-		if err := s.store.endAtGatewayTx(ctx, tx, *r); err != nil {
+		if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
 			return err
 		}
 	}
@@ -98,20 +98,20 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, c cha
 // disputedTx are those that a dispute of one's payment concerns: itself and, where renewals
 // have replaced it, the one that its customer has by them now. A renewal that waits for
 // its card is ended: it would open what is held.
-func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row, error) {
+func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *Row) ([]*Row, error) {
 	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("lock renewals: %w", err)
 	}
-	held := []*row{sub}
+	held := []*Row{sub}
 	for i := range renewals {
 		r := &renewals[i]
 		switch {
-		case waits(*r):
-			if _, err := s.store.moveTx(ctx, tx, r, change{action: DisputeLost, source: ByJob}); err != nil {
+		case Waits(*r):
+			if _, err := s.store.MoveTx(ctx, tx, r, Change{Action: DisputeLost, Source: ByJob}); err != nil {
 				return nil, err
 			}
-			if err := s.store.endAtGatewayTx(ctx, tx, *r); err != nil {
+			if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
 				return nil, err
 			}
 		case !Status(r.Status).Ended():
@@ -122,9 +122,9 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *row) ([]*row,
 }
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
-func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
-	c.action = DisputeWon
-	return s.liftAllTx(ctx, tx, sub, func(r *row) error {
+func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, at time.Time, c Change) error {
+	c.Action = DisputeWon
+	return s.LiftAllTx(ctx, tx, sub, func(r *Row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
 		if err != nil || hasState(all, payments.DisputeOpen) || Status(r.Status).Ended() && hasState(all, payments.DisputeLost) {
 			return err // another one was lost, and stays so
@@ -133,9 +133,9 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at tim
 	})
 }
 
-// liftAllTx lifts from a subscription, and from those that followed it by renewals and
+// LiftAllTx lifts from a subscription, and from those that followed it by renewals and
 // were held with it.
-func (s *Disputes) liftAllTx(ctx context.Context, tx pgx.Tx, sub *row, lift func(r *row) error) error {
+func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *Row, lift func(r *Row) error) error {
 	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("lock renewals: %w", err)
@@ -156,25 +156,25 @@ func (s *Disputes) liftAllTx(ctx context.Context, tx pgx.Tx, sub *row, lift func
 
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
 // dispute that closed it.
-func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *row, at time.Time, c change) error {
-	if err := s.store.resumeTx(ctx, tx, sub.ID, at); err != nil {
+func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, at time.Time, c Change) error {
+	if err := s.store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
-	c.edit = func(r *row) { r.HasChargeback = false }
-	closed, err := s.reads.closedByDisputeTx(ctx, tx, *sub)
+	c.Edit = func(r *Row) { r.HasChargeback = false }
+	closed, err := s.reads.ClosedByDisputeTx(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
 	if Status(sub.Status) == Suspended && !closed {
-		return s.store.editTx(ctx, tx, sub, c.edit)
+		return s.store.EditTx(ctx, tx, sub, c.Edit)
 	}
-	_, err = s.store.moveTx(ctx, tx, sub, c)
+	_, err = s.store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
-// disputesOf are the disputes of a subscription and of all that it followed by renewals.
-func (s *Disputes) disputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
-	chain, err := s.reads.renewalChain(ctx, db, sub)
+// DisputesOf are the disputes of a subscription and of all that it followed by renewals.
+func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub Row) ([]payments.Dispute, error) {
+	chain, err := s.reads.RenewalChain(ctx, db, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -189,10 +189,10 @@ func (s *Disputes) disputesOf(ctx context.Context, db postgres.DB, sub row) ([]p
 	return all, nil
 }
 
-// holdingDisputesOf are those of disputesOf that concern the subscription: of money that
+// holdingDisputesOf are those of DisputesOf that concern the subscription: of money that
 // gave it time.
-func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub row) ([]payments.Dispute, error) {
-	all, err := s.disputesOf(ctx, db, sub)
+func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub Row) ([]payments.Dispute, error) {
+	all, err := s.DisputesOf(ctx, db, sub)
 	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
 }
 
@@ -205,9 +205,9 @@ func hasState(all []payments.Dispute, state payments.DisputeState) bool {
 	return false
 }
 
-// closedByDisputeTx reports whether a suspended subscription would be open but
+// ClosedByDisputeTx reports whether a suspended subscription would be open but
 // for its dispute: payments that failed keep it closed, and so does an admin.
-func (s *Reads) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bool, error) {
+func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
 	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
 		return false, nil
 	}
@@ -215,20 +215,20 @@ func (s *Reads) closedByDisputeTx(ctx context.Context, tx pgx.Tx, sub row) (bool
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
 	}
-	return reason != string(ReasonPaymentFailure) && reason != string(reasons[AdminSuspends]), err
+	return reason != string(ReasonPaymentFailure) && reason != string(Reasons[AdminSuspends]), err
 }
 
-// followDisputes does for a suspended subscription with a chargeback what its disputes
+// FollowDisputes does for a suspended subscription with a chargeback what its disputes
 // ask for and was not done: its recurrence was not known yet when the dispute was
 // opened, or the dispute is from before collection was paused. Held for money that is
 // listed by now as having given nobody anything, it is opened again.
-func (s *Disputes) followDisputes(ctx context.Context, sub row) error {
+func (s *Disputes) FollowDisputes(ctx context.Context, sub Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status) != Suspended || !locked.HasChargeback {
 			return err
 		}
-		all, err := s.disputesOf(ctx, tx, sub)
+		all, err := s.DisputesOf(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
@@ -238,20 +238,20 @@ func (s *Disputes) followDisputes(ctx context.Context, sub row) error {
 		}
 		switch {
 		case !hasState(holding, payments.DisputeOpen) && hasState(holding, payments.DisputeLost):
-			return s.loseDisputeTx(ctx, tx, &locked, change{source: ByJob})
+			return s.loseDisputeTx(ctx, tx, &locked, Change{Source: ByJob})
 		case !slices.ContainsFunc(holding, takesMoney) && slices.ContainsFunc(all, takesMoney):
-			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), change{source: ByJob})
+			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), Change{Source: ByJob})
 		}
 		return s.pauseTx(ctx, tx, locked)
 	})
 }
 
-// holdUnheld does for an active subscription what a dispute of a payment of those that it
+// HoldUnheld does for an active subscription what a dispute of a payment of those that it
 // followed by renewals asks for, and the release that took it in did not do: as its event
 // would now. What an admin has activated since stays open.
-func (s *Disputes) holdUnheld(ctx context.Context, sub row) error {
+func (s *Disputes) HoldUnheld(ctx context.Context, sub Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status) != Active || locked.HasChargeback {
 			return err
 		}
@@ -275,9 +275,9 @@ func (s *Disputes) holdUnheld(ctx context.Context, sub row) error {
 				return fmt.Errorf("read disputed subscription: %w", err)
 			}
 			if d.State == payments.DisputeLost {
-				return s.loseDisputeTx(ctx, tx, &disputed, change{source: ByJob})
+				return s.loseDisputeTx(ctx, tx, &disputed, Change{Source: ByJob})
 			}
-			if err := s.openDisputeTx(ctx, tx, &disputed, change{source: ByJob}); err != nil {
+			if err := s.OpenDisputeTx(ctx, tx, &disputed, Change{Source: ByJob}); err != nil {
 				return err
 			}
 		}
@@ -285,20 +285,20 @@ func (s *Disputes) holdUnheld(ctx context.Context, sub row) error {
 	})
 }
 
-// disputedPayment reports whether a payment is one of those that are disputed.
-func disputedPayment(all []payments.Dispute, p payments.Payment) bool {
+// DisputedPayment reports whether a payment is one of those that are disputed.
+func DisputedPayment(all []payments.Dispute, p payments.Payment) bool {
 	for _, d := range all {
-		if d.State != payments.DisputeWithdrawn && isOne(p, []string{d.PaymentID}) {
+		if d.State != payments.DisputeWithdrawn && IsOne(p, []string{d.PaymentID}) {
 			return true
 		}
 	}
 	return false
 }
 
-// lostOf is what disputes that were lost took of a payment.
-func lostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
+// LostOf is what disputes that were lost took of a payment.
+func LostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
 	for _, d := range all {
-		if d.State == payments.DisputeLost && isOne(p, []string{d.PaymentID}) {
+		if d.State == payments.DisputeLost && IsOne(p, []string{d.PaymentID}) {
 			lost += d.Amount
 		}
 	}
@@ -307,23 +307,23 @@ func lostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
 
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
-func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub row, p payment) (bool, error) {
+func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
 	at := s.clock.Now()
 	if p.SettledAt != nil {
 		at = *p.SettledAt
 	}
-	paused, err := s.reads.pausedAtTx(ctx, tx, sub.ID, at)
+	paused, err := s.reads.PausedAtTx(ctx, tx, sub.ID, at)
 	if err != nil || !paused {
 		return false, err
 	}
-	all, err := s.disputes.disputesOf(ctx, tx, sub)
-	if err != nil || disputedPayment(all, p.Payment) {
+	all, err := s.disputes.DisputesOf(ctx, tx, sub)
+	if err != nil || DisputedPayment(all, p.Payment) {
 		return false, err
 	}
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
-		Note: slippedNote,
+		Note: SlippedNote,
 	})
 	return true, err
 }

@@ -14,7 +14,7 @@ import (
 
 // appliers say what each kind of event does to the subscription it is about,
 // which is locked. The text is why it did nothing, "" when it did.
-var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error){
+var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (ignored string, err error){
 	payments.PaymentWasSettled:    (*Applier).applyPaymentTx,
 	payments.PaymentHasFailed:     (*Applier).applyFailureTx,
 	payments.PaymentWasLost:       (*Applier).applyLossTx,
@@ -39,10 +39,10 @@ var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx p
 
 // Words of results that changed nothing.
 const (
-	ignoredEnded = "the subscription has ended"
-	ignoredOlder = "older than what is known"
-	// ignoredOthers: of the payment that the event tells.
-	ignoredOthers = "the payment is booked for something else"
+	IgnoredEnded = "the subscription has ended"
+	IgnoredOlder = "older than what is known"
+	// IgnoredOthers: of the payment that the event tells.
+	IgnoredOthers = "the payment is booked for something else"
 )
 
 // Words of results of events that only have the gateway asked.
@@ -64,7 +64,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	if err != nil {
 		return payments.Result{}, err
 	}
-	sub, err := s.store.lockTx(ctx, tx, found.CustomerID, found.ID)
+	sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 	if err != nil {
 		return payments.Result{}, err
 	}
@@ -79,14 +79,14 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		}
 	}
 	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
-		return payments.Result{Status: payments.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignoredOthers}, err
+		return payments.Result{Status: payments.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: IgnoredOthers}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
 		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
 	if asked, err := s.asksFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
-		return payments.Asked(&sub.ID, askedLive), err
+		return payments.Asked(&sub.ID, AskedLive), err
 	}
 	ignored := stray.reason
 	if ignored != "" {
@@ -101,7 +101,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	r := payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
 	switch ignored {
 	case "":
-	case askedLive, askedRecurrence, askedAuthorization:
+	case AskedLive, askedRecurrence, askedAuthorization:
 		r = payments.Asked(&sub.ID, ignored)
 	default:
 		r.Status = payments.ResultIgnored
@@ -115,7 +115,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // applyToTx applies an event to the subscription that it was found to be of. What was
 // taken back was paid before, which may never be told, or when the gateway shows it no
 // more: a payment that the ledger lacks is booked first.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (ignored string, err error) {
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (ignored string, err error) {
 	if paid, ok := paidBefore(e); ok {
 		if Status(sub.Status).Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, *paid.Payment)
@@ -129,7 +129,7 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *row, e payments
 			return "", err
 		}
 	}
-	ignored, done, err := s.charges.applyChargeTx(ctx, tx, sub, e)
+	ignored, done, err := s.charges.ApplyChargeTx(ctx, tx, sub, e)
 	if err != nil || done {
 		return ignored, err
 	}
@@ -156,36 +156,36 @@ func paidBefore(e payments.Event) (paid payments.Event, ok bool) {
 
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
-func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub row, p payments.Payment) error {
+func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub Row, p payments.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
 	if err != nil || !first {
 		return err
 	}
-	return s.settler.listUnappliedTx(ctx, tx, sub, payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
+	return s.settler.ListUnappliedTx(ctx, tx, sub, Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
 }
 
 // heldByID reports whether a payment is held against an id that the gateway told here: a
 // code's or a debit's (isOrderedTx). The charges of a card's recurrence, a first month and
 // the first code of an automatic PIX have ids of the gateway's own.
-func heldByID(sub row, e payments.Event) bool {
-	return paysOnce(sub) || sub.PixAutomatic && !isFirst(sub, e)
+func heldByID(sub Row, e payments.Event) bool {
+	return PaysOnce(sub) || sub.PixAutomatic && !IsFirst(sub, e)
 }
 
 // lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
 // locks whose it is by now.
-func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub row, e *payments.Event) (row, error) {
+func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub Row, e *payments.Event) (Row, error) {
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
 	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
 		return sub, err
 	}
 	e.Known = known
-	return s.store.lockTx(ctx, tx, known.CustomerID, known.LocalID)
+	return s.store.LockTx(ctx, tx, known.CustomerID, known.LocalID)
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
@@ -205,39 +205,39 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !Status(sub.Status).Ended())
-	beside, err := s.settler.isBesideTx(ctx, tx, *sub, e)
+	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e)
 	if err != nil {
 		return "", err
 	}
 	asked := false
-	err = s.settler.settlePaymentTx(ctx, tx, sub, payment{
-		Payment: *e.Payment, source: sourceOf(e), event: eventOf(e), recurs: recurs,
-		first: isFirst(*sub, e), beside: beside, older: older, asked: &asked,
+	err = s.settler.SettlePaymentTx(ctx, tx, sub, Payment{
+		Payment: *e.Payment, Source: SourceOf(e), Event: EventOf(e), Recurs: recurs,
+		First: IsFirst(*sub, e), Beside: beside, Older: older, Asked: &asked,
 	})
 	switch {
 	case err == nil && asked:
-		return askedLive, nil
+		return AskedLive, nil
 	case err == nil && older:
 		return "older than a failure that counts: booked alone", nil
 	case err == nil && Status(sub.Status).Ended():
-		return ignoredEnded, nil
+		return IgnoredEnded, nil
 	}
 	return "", err
 }
 
-// isFirst reports whether the payment is the one-off that began a subscription
+// IsFirst reports whether the payment is the one-off that began a subscription
 // whose recurrence is charged apart: the first code of an automatic PIX, a first
 // month that a promo code lowered.
-func isFirst(sub row, e payments.Event) bool {
+func IsFirst(sub Row, e payments.Event) bool {
 	if sub.PixAutomatic {
-		return e.ConciliationID != "" && e.ConciliationID == text(sub.PixConciliationID)
+		return e.ConciliationID != "" && e.ConciliationID == Text(sub.PixConciliationID)
 	}
 	return sub.FirstAmountCents != nil && e.Gateway == payments.GWA && e.SubscriptionID == ""
 }
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
 	status := Status(sub.Status)
 	if e.Payment.InvoiceID == "" || e.Payment.Amount == 0 || status != Active && status != Suspended {
 		return false, nil
@@ -249,15 +249,15 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub row, e paym
 	return f.PaymentID != e.Payment.ID && e.CreatedAt.Before(f.FailedAt), nil
 }
 
-// bookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Locator) bookTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
+// BookTx takes a payment into the ledger and changes nothing of the subscription.
+func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
 	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
 	})
 	return err
 }
 
-func sourceOf(e payments.Event) Source {
+func SourceOf(e payments.Event) Source {
 	switch e.Type {
 	case payments.Reconciled:
 		return ByReconcile
@@ -267,14 +267,14 @@ func sourceOf(e payments.Event) Source {
 	return ByWebhook
 }
 
-func eventOf(e payments.Event) *string { return filled(e.ID) }
+func EventOf(e payments.Event) *string { return Filled(e.ID) }
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
 // refused. A PIX code that nobody paid is no attempt, and stands in no ledger
 // (finance-definitions, payment_success_rate). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	if e.Payment == nil || e.Payment.ID == "" {
 		return "no payment in the event", nil
 	}
@@ -294,20 +294,20 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	}
 	switch {
 	case status.Ended():
-		return ignoredEnded, nil
-	case status == Pending && s.calendar.chargesFirstMonth(*sub) && e.SubscriptionID == "":
+		return IgnoredEnded, nil
+	case status == Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
-		_, err := s.store.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
+		_, err := s.store.MoveTx(ctx, tx, sub, Change{Action: PaymentDeclined, Source: ByWebhook, Event: &e.ID})
 		return "", err
-	case stopped(*sub):
+	case Stopped(*sub):
 		return "the recurrence was stopped: nothing is owed", nil
-	case waits(*sub) && e.Gateway == payments.GWA:
-		_, err := s.store.moveTx(ctx, tx, sub, change{action: PaymentDeclined, source: ByWebhook, event: &e.ID})
-		return "", errors.Join(err, s.store.endAtGatewayTx(ctx, tx, *sub))
+	case Waits(*sub) && e.Gateway == payments.GWA:
+		_, err := s.store.MoveTx(ctx, tx, sub, Change{Action: PaymentDeclined, Source: ByWebhook, Event: &e.ID})
+		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
 	case e.FirstInvoice || status == Pending:
 		return "a first payment does not count as a failure in a row", nil
-	case e.Known != nil, e.Payment.InvoiceID != "" && text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
+	case e.Known != nil, e.Payment.InvoiceID != "" && Text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
 		return "it has been paid since", nil
 	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
 		if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
@@ -322,7 +322,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	if e.Gateway == payments.GWA && e.Payment.DueDate != nil {
 		at = *e.Payment.DueDate
 	}
-	if moved, err := s.reads.isMovedTx(ctx, tx, *sub, at); err != nil || moved {
+	if moved, err := s.reads.IsMovedTx(ctx, tx, *sub, at); err != nil || moved {
 		return "an extension gives the time that it would pay: nothing is owed", err
 	}
 	if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
@@ -333,35 +333,35 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
-func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
-	d, found, err := s.reads.debitOfTx(ctx, tx, *sub, e.Payment)
+func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) error {
+	d, found, err := s.reads.DebitOfTx(ctx, tx, *sub, e.Payment)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
 	}
-	begins := s.calendar.dayOf(d.Cycle)
+	begins := s.calendar.DayOf(d.Cycle)
 	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
 	if !early || Status(sub.Status) != Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
 		return nil
 	}
-	_, err = s.store.moveTx(ctx, tx, sub, change{action: PaymentFailsTooOften, source: sourceOf(e), event: eventOf(e)})
+	_, err = s.store.MoveTx(ctx, tx, sub, Change{Action: PaymentFailsTooOften, Source: SourceOf(e), Event: EventOf(e)})
 	return err
 }
 
 // failTx counts a failed payment; the one that reaches the limit suspends.
-func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) error {
+func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) error {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
 	if err != nil {
 		return err
 	}
-	d, debited, err := s.reads.debitOfTx(ctx, tx, *sub, e.Payment)
+	d, debited, err := s.reads.DebitOfTx(ctx, tx, *sub, e.Payment)
 	if err != nil {
 		return err
 	}
-	action, ahead := PaymentFails, debited && s.clock.Now().Before(s.calendar.dayOf(d.Cycle))
+	action, ahead := PaymentFails, debited && s.clock.Now().Before(s.calendar.DayOf(d.Cycle))
 	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
 		action = PaymentFailsTooOften
 	}
-	_, err = s.store.moveTx(ctx, tx, sub, change{action: action, source: sourceOf(e), event: eventOf(e), edit: func(r *row) {
+	_, err = s.store.MoveTx(ctx, tx, sub, Change{Action: action, Source: SourceOf(e), Event: EventOf(e), Edit: func(r *Row) {
 		r.PaymentFailures++
 		if next != nil {
 			r.NextBillingDate = next
@@ -370,7 +370,7 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Ev
 	if err != nil {
 		return err
 	}
-	return s.dunning.dunTx(ctx, tx, *sub, failedPayment(e))
+	return s.dunning.DunTx(ctx, tx, *sub, failedPayment(e))
 }
 
 // failedPayment is the payment that an event says has failed: its own, or the
@@ -384,35 +384,35 @@ func failedPayment(e payments.Event) *payments.Payment {
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	switch {
 	case Status(sub.Status).Ended():
-		return ignoredEnded, nil
+		return IgnoredEnded, nil
 	case Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodPix):
 		return "the subscription does not wait for it", nil
 	case e.Payment == nil || sub.PixPaymentID != nil && *sub.PixPaymentID != e.Payment.ID:
 		return "the subscription waits for another payment", nil
 	}
-	_, err := s.store.moveTx(ctx, tx, sub, change{
-		action: PixRunsOut, source: ByWebhook, event: &e.ID, edit: func(r *row) { learn(&r.PixPaymentID, e.Payment.ID) },
+	_, err := s.store.MoveTx(ctx, tx, sub, Change{
+		Action: PixRunsOut, Source: ByWebhook, Event: &e.ID, Edit: func(r *Row) { Learn(&r.PixPaymentID, e.Payment.ID) },
 	})
 	if err != nil {
 		return "", err
 	}
-	return "", s.store.endAtGatewayTx(ctx, tx, *sub)
+	return "", s.store.EndAtGatewayTx(ctx, tx, *sub)
 }
 
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
-	if Status(sub.Status).Ended() || e.Known != nil || stopped(*sub) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+	if Status(sub.Status).Ended() || e.Known != nil || Stopped(*sub) {
 		return "no consequence", nil
 	}
-	if paused, err := s.reads.isPausedTx(ctx, tx, sub.ID); err != nil || paused {
+	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
 		return "collection is paused", err
 	}
-	if err := s.debits.dropDebitTx(ctx, tx, *sub, e); err != nil {
+	if err := s.debits.DropDebitTx(ctx, tx, *sub, e); err != nil {
 		return "", err
 	}
 	moved, err := s.skipCycleTx(ctx, tx, sub, e)
@@ -424,10 +424,10 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	switch {
 	case Status(sub.Status).Ended():
-		return ignoredEnded, nil
+		return IgnoredEnded, nil
 	case e.Subscription == nil || e.Subscription.NextBilling == nil:
 		return "no date in the event", nil
 	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*e.Subscription.NextBilling):
@@ -435,22 +435,22 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *row, e pay
 	case !e.IsProof():
 		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
-		return ignoredOlder, nil
+		return IgnoredOlder, nil
 	}
-	return "", s.store.editTx(ctx, tx, sub, func(r *row) {
+	return "", s.store.EditTx(ctx, tx, sub, func(r *Row) {
 		noteEvent(r, e)
-		s.calendar.learnRemote(r, e.Subscription)
+		s.calendar.LearnRemote(r, e.Subscription)
 	})
 }
 
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	if Status(sub.Status).Ended() {
-		return ignoredEnded, nil
+		return IgnoredEnded, nil
 	}
-	if echo, err := s.reads.isEchoTx(ctx, tx, *sub, e); err != nil || echo {
+	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, e); err != nil || echo {
 		return "collection is paused", err
 	}
 	switch {
@@ -459,16 +459,16 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *row, e payment
 	case !e.IsProof():
 		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
-	c := change{action: GatewaySaysCancelled, source: ByWebhook, event: &e.ID, edit: func(r *row) { noteEvent(r, e) }}
+	c := Change{Action: GatewaySaysCancelled, Source: ByWebhook, Event: &e.ID, Edit: func(r *Row) { noteEvent(r, e) }}
 	var remote payments.RemoteSubscription
 	if e.Subscription != nil {
 		remote = *e.Subscription
 	}
-	return "", s.endWithGatewayTx(ctx, tx, sub, c, remote)
+	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
 }
 
 // noteEvent keeps the newest status event, against which older ones are told.
-func noteEvent(r *row, e payments.Event) {
+func noteEvent(r *Row, e payments.Event) {
 	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
 		at := e.CreatedAt
 		r.LastEventAt, r.LastEventID = &at, &e.ID

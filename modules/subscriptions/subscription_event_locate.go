@@ -17,27 +17,27 @@ import (
 // last also finds events that overtook our own commit, and those of a call whose
 // answer was none: whether the event fits the row is strayTx's to say. A payment that
 // the ledger has needs no looking: its row says what it was for.
-func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
 	if e.Known != nil {
 		if e.Known.Purpose != payments.ForSubscription {
-			return row{}, pgx.ErrNoRows
+			return Row{}, pgx.ErrNoRows
 		}
 		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
-	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (row, error){
-		s.locateRemote, s.locateAuthorization, s.locateReference, s.charges.locateCharge, s.locateOwnPix,
+	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (Row, error){
+		s.LocateRemote, s.locateAuthorization, s.locateReference, s.charges.LocateCharge, s.locateOwnPix,
 	} {
 		sub, err := find(ctx, tx, e)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return sub, err
 		}
 	}
-	return row{}, pgx.ErrNoRows
+	return Row{}, pgx.ErrNoRows
 }
 
-func (s *Locator) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
 	if e.SubscriptionID == "" {
-		return row{}, pgx.ErrNoRows
+		return Row{}, pgx.ErrNoRows
 	}
 	if e.Gateway == payments.GWA {
 		return s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
@@ -45,7 +45,7 @@ func (s *Locator) locateRemote(ctx context.Context, tx pgx.Tx, e payments.Event)
 	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
 }
 
-func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
 	if e.AuthorizationID != "" {
 		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -53,24 +53,24 @@ func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments
 		}
 	}
 	if e.ConciliationID == "" {
-		return row{}, pgx.ErrNoRows
+		return Row{}, pgx.ErrNoRows
 	}
 	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
 }
 
-func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
 	if !objectid.Valid(e.Reference.String()) {
-		return row{}, pgx.ErrNoRows
+		return Row{}, pgx.ErrNoRows
 	}
 	return s.db.GetSubscription(ctx, tx, e.Reference)
 }
 
 // locateOwnPix finds the subscription whose code a refund or a dispute of gateway B is
 // of, which names nothing but the payment.
-func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (row, error) {
+func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
 	id := ofPayment(e)
 	if id == "" {
-		return row{}, pgx.ErrNoRows
+		return Row{}, pgx.ErrNoRows
 	}
 	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: string(e.Gateway), PixPaymentID: &id})
 	if !errors.Is(err, pgx.ErrNoRows) {
@@ -78,7 +78,7 @@ func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event)
 	}
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &id})
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
 }
@@ -100,21 +100,21 @@ func ofPayment(e payments.Event) string {
 // repeatOthersTx reports whether an event names the subscription with a payment that the
 // ledger has for something else: it pays that alone, whoever tells it. One that was made
 // another row's of the customer (/extend) learns what the gateway says of it since.
-func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
 		return false, nil
 	}
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
-	if err != nil || !isOthers(sub, known) {
+	if err != nil || !IsOthers(sub, known) {
 		return false, err
 	}
 	if known.CustomerID == sub.CustomerID {
-		err = s.bookTx(ctx, tx, sub, e)
+		err = s.BookTx(ctx, tx, sub, e)
 	}
 	return true, err
 }
 
-func isOthers(sub row, known *payments.LedgerPayment) bool {
+func IsOthers(sub Row, known *payments.LedgerPayment) bool {
 	return known != nil && (known.Purpose != payments.ForSubscription || known.LocalID != sub.ID)
 }
 
@@ -128,11 +128,11 @@ type stray struct {
 
 // strayTx holds the event's ids against the row's. An id that contradicts is not
 // believed, and never written over the row's own.
-func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (stray, error) {
+func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (stray, error) {
 	if e.Known != nil {
 		return stray{}, nil
 	}
-	known := remoteID(sub)
+	known := RemoteID(sub)
 	otherRecurrence := e.SubscriptionID != "" && e.Authorization == nil && e.SubscriptionID != known
 	switch {
 	case sub.Gateway != string(e.Gateway):
@@ -149,7 +149,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Ev
 		return stray{reason: "another recurrence than the subscription's", ours: true}, nil
 	case otherRecurrence && e.Gateway == payments.GWA && e.Kind != payments.PaymentWasSettled:
 		return stray{reason: "the recurrence is not known here yet", waits: true}, nil
-	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != text(sub.PixConciliationID):
+	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != Text(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
 			return stray{reason: "an identifier of another authorization"}, nil
 		}
@@ -163,7 +163,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Ev
 }
 
 // takenTx: the row lacks an id that the event tells. Another row has it already.
-func (*Locator) takenTx(_ row, err error) (stray, error) {
+func (*Locator) takenTx(_ Row, err error) (stray, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return stray{}, nil
 	}
@@ -171,7 +171,7 @@ func (*Locator) takenTx(_ row, err error) (stray, error) {
 }
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
-func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray, e payments.Event) error {
+func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub Row, why stray, e payments.Event) error {
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.Payment.Amount == 0 {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 	if why.ours {
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
 	}
-	if err := s.bookTx(ctx, tx, sub, e); err != nil {
+	if err := s.BookTx(ctx, tx, sub, e); err != nil {
 		return err
 	}
 	if _, err := s.payments.RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
@@ -194,15 +194,15 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub row, why stray
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
-func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (adopted bool, err error) {
-	if e.SubscriptionID == "" || remoteID(*sub) != "" {
+func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (adopted bool, err error) {
+	if e.SubscriptionID == "" || RemoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.store.editTx(ctx, tx, sub, func(r *row) {
+	err = s.store.EditTx(ctx, tx, sub, func(r *Row) {
 		if e.Gateway == payments.GWA {
-			learn(&r.GwaSubscriptionID, e.SubscriptionID)
+			Learn(&r.GwaSubscriptionID, e.SubscriptionID)
 		} else {
-			learn(&r.GwbSubscriptionID, e.SubscriptionID)
+			Learn(&r.GwbSubscriptionID, e.SubscriptionID)
 		}
 	})
 	if err != nil {

@@ -11,28 +11,28 @@ import (
 	"marquee/platform/postgres"
 )
 
-// errMissingOnce says that the gateway did not find a subscription that it had once.
+// ErrMissingOnce says that the gateway did not find a subscription that it had once.
 // That ends nothing: it is looked at again in an hour.
-var errMissingOnce = errors.New("subscriptions: the gateway does not find it; looked at again in an hour")
+var ErrMissingOnce = errors.New("subscriptions: the gateway does not find it; looked at again in an hour")
 
 // goneRef names the intent of a subscription that its gateway did not find.
-func goneRef(sub row) intent.Ref { return intent.Ref{Kind: intent.SubscriptionGone, Subject: sub.ID} }
+func goneRef(sub Row) intent.Ref { return intent.Ref{Kind: intent.SubscriptionGone, Subject: sub.ID} }
 
-// readRunning reads the recurrence of a live subscription that was there once.
-func (s *Calls) readRunning(ctx context.Context, gateway payments.Gateway, sub row) (payments.RemoteSubscription, error) {
-	remote, err := gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
-	return remote, s.foundOnce(ctx, sub, err)
+// ReadRunning reads the recurrence of a live subscription that was there once.
+func (s *Calls) ReadRunning(ctx context.Context, gateway payments.Gateway, sub Row) (payments.RemoteSubscription, error) {
+	remote, err := gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
+	return remote, s.FoundOnce(ctx, sub, err)
 }
 
-// readAuthorization reads the automatic PIX of a live subscription.
-func (s *Calls) readAuthorization(ctx context.Context, gateway payments.Gateway, sub row) (payments.PixAuthorization, error) {
-	auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
-	return auth, s.foundOnce(ctx, sub, err)
+// ReadAuthorization reads the automatic PIX of a live subscription.
+func (s *Calls) ReadAuthorization(ctx context.Context, gateway payments.Gateway, sub Row) (payments.PixAuthorization, error) {
+	auth, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
+	return auth, s.FoundOnce(ctx, sub, err)
 }
 
-// foundOnce judges the error of a read of something that was there once, and counts
-// it: what is missing is errMissingOnce, and an intent has it looked at again.
-func (s *Calls) foundOnce(ctx context.Context, sub row, read error) error {
+// FoundOnce judges the error of a read of something that was there once, and counts
+// it: what is missing is ErrMissingOnce, and an intent has it looked at again.
+func (s *Calls) FoundOnce(ctx context.Context, sub Row, read error) error {
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	missing := errors.Is(read, payments.ErrGatewayMissing)
 	if read != nil && !missing {
@@ -41,26 +41,26 @@ func (s *Calls) foundOnce(ctx context.Context, sub row, read error) error {
 	if missing {
 		first, err := s.missedOnce(ctx, sub)
 		if err != nil {
-			return errors.Join(errMissingOnce, err)
+			return errors.Join(ErrMissingOnce, err)
 		}
 		if !first {
-			return errMissingOnce
+			return ErrMissingOnce
 		}
 	}
 	if err := s.intents.Saw(ctx, sub.Gateway, missing); err != nil {
 		return err
 	}
 	if missing {
-		return errMissingOnce
+		return ErrMissingOnce
 	}
 	return nil
 }
 
 // missedOnce opens the intent of a live subscription that is missing; first is false
 // when it is open already.
-func (s *Calls) missedOnce(ctx context.Context, sub row) (first bool, err error) {
+func (s *Calls) missedOnce(ctx context.Context, sub Row) (first bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || Status(locked.Status).Ended() {
 			return err
 		}
@@ -76,25 +76,25 @@ func (s *Calls) missedOnce(ctx context.Context, sub row) (first bool, err error)
 	return first, err
 }
 
-// lookForGone looks again for what its gateway did not find. Missing a second time, an
+// LookForGone looks again for what its gateway did not find. Missing a second time, an
 // hour later and while the gateway is not suspect, it has ended.
-func (s *Calls) lookForGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Calls) LookForGone(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil {
 		return 0, err
 	}
-	if Status(sub.Status).Ended() || remoteID(sub) == "" && sub.GwaPixAuthID == nil {
+	if Status(sub.Status).Ended() || RemoteID(sub) == "" && sub.GwaPixAuthID == nil {
 		return intent.Settled, nil // nothing is left to be asked
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return 0, err
 	}
-	if remoteID(sub) != "" {
-		_, err = gateway.ReadSubscription(ctx, remoteID(sub), sub.ID)
+	if RemoteID(sub) != "" {
+		_, err = gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
 	} else {
-		_, err = gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
+		_, err = gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
 	}
 	switch {
 	case err == nil:
@@ -109,9 +109,9 @@ func (s *Calls) lookForGone(ctx context.Context, l *intent.Look) (intent.Answer,
 
 // endGone ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
-func (s *Calls) endGone(ctx context.Context, sub row) error {
+func (s *Calls) endGone(ctx context.Context, sub Row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -120,11 +120,11 @@ func (s *Calls) endGone(ctx context.Context, sub row) error {
 		}
 		now := s.clock.Now()
 		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
-			return s.store.editTx(ctx, tx, &locked, s.calendar.endedThere)
+			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
-		if _, err := s.store.moveTx(ctx, tx, &locked, change{action: GoneAtGateway, source: ByRecovery}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, Change{Action: GoneAtGateway, Source: ByRecovery}); err != nil {
 			return err
 		}
-		return s.store.endAtGatewayTx(ctx, tx, locked)
+		return s.store.EndAtGatewayTx(ctx, tx, locked)
 	})
 }

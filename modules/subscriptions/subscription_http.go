@@ -10,10 +10,10 @@ import (
 	"marquee/platform/objectid"
 )
 
-// subscriptionDoc is a subscription as the API shows it (query-contract, section
+// SubscriptionDoc is a subscription as the API shows it (query-contract, section
 // 3): the gateways' ids and gateway_deleted_at only when set, dates otherwise
 // null.
-type subscriptionDoc struct {
+type SubscriptionDoc struct {
 	ID                objectid.ID   `json:"_id"`
 	CustomerID        objectid.ID   `json:"customer_id"`
 	PlanID            string        `json:"plan_id"`
@@ -41,8 +41,8 @@ type subscriptionDoc struct {
 	UpdateDate        httpapi.Time  `json:"register_update_date"`
 }
 
-func shown(r row) subscriptionDoc {
-	return subscriptionDoc{
+func Shown(r Row) SubscriptionDoc {
+	return SubscriptionDoc{
 		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status, PaymentMethod: r.PaymentMethod,
 		GWASubscriptionID: r.GwaSubscriptionID, GWACustomerID: r.GwaCustomerID, GWAPixAuthID: r.GwaPixAuthID,
 		GWBSubscriptionID: r.GwbSubscriptionID, GWBPriceID: r.GwbPriceID,
@@ -55,14 +55,14 @@ func shown(r row) subscriptionDoc {
 	}
 }
 
-type envelope = httpapi.EnvelopeOutput[subscriptionDoc]
+type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
 
 type checkoutHandlers struct{ service *Checkout }
 
-func (s *Checkout) handlers() checkoutHandlers { return checkoutHandlers{service: s} }
+func (s *Checkout) Handlers() checkoutHandlers { return checkoutHandlers{service: s} }
 
-func (h ownHandlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
-	sub, err := h.service.reads.current(ctx, httpapi.CallerOf(ctx).ID)
+func (h ownHandlers) Mine(ctx context.Context, _ *struct{}) (*Envelope, error) {
+	sub, err := h.service.reads.Current(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +73,14 @@ func (h ownHandlers) mine(ctx context.Context, _ *struct{}) (*envelope, error) {
 	return httpapi.One(ctx, doc, nil), nil
 }
 
-type gwbInfo struct {
+type GwbInfo struct {
 	Message       string  `json:"message"`
 	ClientSecret  *string `json:"client_secret" nullable:"true" doc:"Only while the card's owner has to authenticate"`
 	PaymentStatus string  `json:"payment_status,omitempty" enum:"succeeded,requires_action,requires_payment_method,unknown"`
 	PaymentFailed bool    `json:"payment_failed,omitempty"`
 }
 
-func (h ownHandlers) readGWB(ctx context.Context, _ *struct{}) (*envelope, error) {
+func (h ownHandlers) ReadGWB(ctx context.Context, _ *struct{}) (*Envelope, error) {
 	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -89,10 +89,10 @@ func (h ownHandlers) readGWB(ctx context.Context, _ *struct{}) (*envelope, error
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, gwbInfo{Message: statusMessages[Status(sub.Status)], ClientSecret: filled(clientSecret)}), nil
+	return httpapi.One(ctx, doc, GwbInfo{Message: StatusMessages[Status(sub.Status)], ClientSecret: Filled(clientSecret)}), nil
 }
 
-var statusMessages = map[Status]string{
+var StatusMessages = map[Status]string{
 	Active:    "The subscription is active.",
 	Pending:   "The payment is being confirmed.",
 	Suspended: "The subscription is suspended.",
@@ -107,14 +107,14 @@ type subscribeGWBInput struct {
 	}
 }
 
-func (h checkoutHandlers) subscribeGWB(ctx context.Context, in *subscribeGWBInput) (*envelope, error) {
+func (h checkoutHandlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*Envelope, error) {
 	token, err := in.Body.PaymentMethodID.Read()
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.service.subscribeGWB(ctx, cardOrder{
-		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID,
-		instrument: payments.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
+	out, err := h.service.SubscribeGWB(ctx, CardOrder{
+		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID,
+		Instrument: payments.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
 	})
 	if err != nil {
 		return nil, err
@@ -122,14 +122,14 @@ func (h checkoutHandlers) subscribeGWB(ctx context.Context, in *subscribeGWBInpu
 	return cardGWBEnvelope(ctx, out), nil
 }
 
-func cardGWBEnvelope(ctx context.Context, out cardOutcome) *envelope {
-	message := out.message
+func cardGWBEnvelope(ctx context.Context, out CardOutcome) *Envelope {
+	message := out.Message
 	if message == "" {
-		message = outcomeMessages[out.paymentStatus]
+		message = outcomeMessages[out.PaymentStatus]
 	}
-	return httpapi.One(ctx, shown(out.sub), gwbInfo{
-		Message: message, ClientSecret: filled(out.clientSecret),
-		PaymentStatus: out.paymentStatus, PaymentFailed: out.declined,
+	return httpapi.One(ctx, Shown(out.Sub), GwbInfo{
+		Message: message, ClientSecret: Filled(out.clientSecret),
+		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
 	})
 }
 
@@ -155,7 +155,7 @@ type gwaInfo struct {
 	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
 }
 
-func (h checkoutHandlers) subscribeGWA(ctx context.Context, in *subscribeGWAInput) (*envelope, error) {
+func (h checkoutHandlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*Envelope, error) {
 	card, err := in.Body.CreditCard.Read()
 	if err != nil {
 		return nil, err
@@ -164,9 +164,9 @@ func (h checkoutHandlers) subscribeGWA(ctx context.Context, in *subscribeGWAInpu
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.service.subscribeGWA(ctx, cardOrder{
-		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
-		instrument: payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
+	out, err := h.service.SubscribeGWA(ctx, CardOrder{
+		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
+		Instrument: payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
 	})
 	if err != nil {
 		return nil, err
@@ -174,14 +174,14 @@ func (h checkoutHandlers) subscribeGWA(ctx context.Context, in *subscribeGWAInpu
 	return cardGWAEnvelope(ctx, out), nil
 }
 
-func cardGWAEnvelope(ctx context.Context, out cardOutcome) *envelope {
-	return httpapi.One(ctx, shown(out.sub), gwaInfo{
-		Message: statusMessages[Status(out.sub.Status)], SubscriptionID: out.sub.GwaSubscriptionID, PaymentStatus: out.paymentStatus,
+func cardGWAEnvelope(ctx context.Context, out CardOutcome) *Envelope {
+	return httpapi.One(ctx, Shown(out.Sub), gwaInfo{
+		Message: StatusMessages[Status(out.Sub.Status)], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
 	})
 }
 
-// subscribe always refuses: the gateways have routes of their own
+// Subscribe always refuses: the gateways have routes of their own
 // (specification, Versioning 4).
-func (checkoutHandlers) subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
+func (checkoutHandlers) Subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
 	return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
 }

@@ -22,8 +22,8 @@ import (
 	"marquee/platform/taxid"
 )
 
-// constraintOneLive keeps a customer from having two live subscriptions.
-const constraintOneLive = "subscriptions_one_live_per_customer"
+// ConstraintOneLive keeps a customer from having two live subscriptions.
+const ConstraintOneLive = "subscriptions_one_live_per_customer"
 
 // constraintOneRenewal keeps a customer from having two renewals that wait.
 const constraintOneRenewal = "subscriptions_one_renewal_per_customer"
@@ -40,7 +40,7 @@ type wish struct {
 	automatic bool // PIX by authorized debits
 	promoCode string
 	first     *money.Cents // what the first payment costs with the promo code
-	renews    *row         // the subscription that this one replaces
+	renews    *Row         // the subscription that this one replaces
 	startsAt  *time.Time   // end of its paid time, at which the first charge falls due; set with the row
 }
 
@@ -56,7 +56,7 @@ func (s *Checkout) callTimeOf(w wish) time.Duration {
 // prepare checks everything that can be checked without the gateway.
 func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name payments.GatewayName, planID string) (wish, error) {
 	var w wish
-	plan, err := s.plans.sellablePlan(ctx, planID)
+	plan, err := s.plans.SellablePlan(ctx, planID)
 	if err != nil {
 		return w, err
 	}
@@ -89,7 +89,7 @@ func (s *Checkout) admit(ctx context.Context, w *wish) (err error) {
 // payerAt makes the customer known to the gateway and keeps his id there. Making
 // him twice moves no money.
 func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer) (payments.Payer, error) {
-	p := payerOf(c, gateway.Name())
+	p := PayerOf(c, gateway.Name())
 	if p.GatewayID != "" {
 		return p, nil
 	}
@@ -104,9 +104,9 @@ func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c acco
 // intend commits the row that stands for the wish, before the gateway is asked
 // (open-shapes, Card money moves once). A client who goes away meanwhile does not
 // stop it half-way: the call follows what is committed.
-func (s *Checkout) intend(ctx context.Context, w wish) (row, error) {
+func (s *Checkout) intend(ctx context.Context, w wish) (Row, error) {
 	ctx = context.WithoutCancel(ctx)
-	var sub row
+	var sub Row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
@@ -118,19 +118,19 @@ func (s *Checkout) intend(ctx context.Context, w wish) (row, error) {
 		if sub, err = s.insertTx(ctx, tx, w); err != nil {
 			return err
 		}
-		if err := s.recovery.openIntentTx(ctx, tx, sub, s.callTimeOf(w)); err != nil {
+		if err := s.recovery.OpenIntentTx(ctx, tx, sub, s.callTimeOf(w)); err != nil {
 			return err
 		}
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, sub.ID)
 	})
 	switch postgres.Constraint(err) {
-	case constraintOneLive:
-		return row{}, fault.Conflict("You already have a subscription.")
+	case ConstraintOneLive:
+		return Row{}, fault.Conflict("You already have a subscription.")
 	case constraintOneRenewal:
-		return row{}, errRenewalWaits()
+		return Row{}, errRenewalWaits()
 	}
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	faultpoint.Hit("subscribe.after_intent")
 	return sub, nil
@@ -149,29 +149,29 @@ func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 		return err
 	}
 	if w.renews == nil || live.ID != w.renews.ID || live.Status != w.renews.Status || live.IntentOpen {
-		return s.conflictWith(ctx, tx, live)
+		return s.ConflictWith(ctx, tx, live)
 	}
 	if Status(live.Status) != Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
-	moved, err := s.store.moveTx(ctx, tx, &live, change{action: Replaced, source: ByCustomer, actor: &w.customer.ID})
+	moved, err := s.store.MoveTx(ctx, tx, &live, Change{Action: Replaced, Source: ByCustomer, Actor: &w.customer.ID})
 	if err != nil {
 		return err
 	}
 	if !moved {
-		return s.conflictWith(ctx, tx, live)
+		return s.ConflictWith(ctx, tx, live)
 	}
-	return s.store.endAtGatewayTx(ctx, tx, live)
+	return s.store.EndAtGatewayTx(ctx, tx, live)
 }
 
-func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error) {
+func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (Row, error) {
 	now := s.clock.Now()
-	recoverAt := now.Add(adoptAfter)
+	recoverAt := now.Add(AdoptAfter)
 	id := objectid.At(now)
 	if w.trial > 0 && w.renews == nil {
 		free, err := s.claimTrialTx(ctx, tx, w, id)
 		if err != nil {
-			return row{}, err
+			return Row{}, err
 		}
 		if !free {
 			w.trial = 0
@@ -180,7 +180,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error)
 	params := subscriptionsdb.InsertSubscriptionParams{
 		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
 		PaymentMethod: string(w.method), PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
-		PixAutomatic: w.automatic, PromoCode: filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
+		PixAutomatic: w.automatic, PromoCode: Filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
 	}
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)
@@ -189,7 +189,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error)
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == payments.MethodCard {
-		first := s.calendar.firstDue(row{
+		first := s.calendar.FirstDue(Row{
 			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
 			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
 		})
@@ -197,30 +197,30 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (row, error)
 	}
 	switch w.gateway.Name() {
 	case payments.GWA:
-		params.GwaCustomerID = filled(w.payer.GatewayID)
+		params.GwaCustomerID = Filled(w.payer.GatewayID)
 	case payments.GWB:
-		params.GwbCustomerID = filled(w.payer.GatewayID)
+		params.GwbCustomerID = Filled(w.payer.GatewayID)
 		if w.method == payments.MethodCard {
 			params.GwbPriceID = w.plan.GwbPriceID
 		}
 	}
 	sub, err := s.db.InsertSubscription(ctx, tx, params)
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
-	if err := s.store.scheduleTx(ctx, tx, sub); err != nil {
-		return row{}, err
+	if err := s.store.ScheduleTx(ctx, tx, sub); err != nil {
+		return Row{}, err
 	}
 	if w.promoCode != "" {
 		if err := s.promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
-			return row{}, err
+			return Row{}, err
 		}
 	}
-	reason := reasons[Subscribe]
+	reason := Reasons[Subscribe]
 	if w.renews != nil {
-		reason = reasons[Renew]
+		reason = Reasons[Renew]
 	}
-	return sub, s.store.recordMoveTx(ctx, tx, sub, None, reason, change{source: BySubscribe, actor: &sub.CustomerID})
+	return sub, s.store.RecordMoveTx(ctx, tx, sub, None, reason, Change{Source: BySubscribe, Actor: &sub.CustomerID})
 }
 
 // makeRoom ends a pending subscription that a new one may replace: at the
@@ -235,10 +235,10 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 		return err
 	}
 	if !s.replaceable(live) {
-		return s.conflictWith(ctx, s.pool, live)
+		return s.ConflictWith(ctx, s.pool, live)
 	}
 	if live.PaymentMethod == string(payments.MethodPix) {
-		err = s.recovery.dropPix(ctx, live, Replaced, BySubscribe)
+		err = s.recovery.DropPixAs(ctx, live, Replaced, BySubscribe)
 	} else {
 		err = s.dropPendingCard(ctx, live)
 	}
@@ -251,7 +251,7 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 // replaceable: a PIX that waits too long, or a card of gateway B whose payment
 // was begun and not finished. While the gateway is being asked, nobody knows
 // what there is to replace.
-func (s *Checkout) replaceable(sub row) bool {
+func (s *Checkout) replaceable(sub Row) bool {
 	if Status(sub.Status) != Pending || sub.IntentOpen {
 		return false
 	}
@@ -263,7 +263,7 @@ func (s *Checkout) replaceable(sub row) bool {
 
 // dropPendingCard ends a pending card subscription of gateway B. One that turns
 // out to be paid is settled instead; the caller finds it live.
-func (s *Checkout) dropPendingCard(ctx context.Context, sub row) error {
+func (s *Checkout) dropPendingCard(ctx context.Context, sub Row) error {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return err
@@ -272,60 +272,60 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub row) error {
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 		return err
 	}
-	if err == nil && running(remote.Status) {
-		_, err = s.settler.settle(ctx, sub, answer{source: ByLiveRead, remote: &remote})
+	if err == nil && Running(remote.Status) {
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Remote: &remote})
 		return err
 	}
 	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
-		return s.recovery.endLater(ctx, sub, BySubscribe, err)
+		return s.recovery.EndLater(ctx, sub, BySubscribe, err)
 	}
-	return s.recovery.end(ctx, sub, Replaced, BySubscribe)
+	return s.recovery.End(ctx, sub, Replaced, BySubscribe)
 }
 
-// endLater ends here what is replaced while its gateway does not confirm that it has ended
+// EndLater ends here what is replaced while its gateway does not confirm that it has ended
 // there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
 // it all the same is given back, as late money.
-func (s *Recovery) endLater(ctx context.Context, sub row, source Source, cause error) error {
+func (s *Recovery) EndLater(ctx context.Context, sub Row, source Source, cause error) error {
 	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || locked.Status != sub.Status {
 			return err
 		}
-		if _, err := s.store.moveTx(ctx, tx, &locked, change{action: Replaced, source: source}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, Change{Action: Replaced, Source: source}); err != nil {
 			return err
 		}
-		return s.store.endAtGatewayTx(ctx, tx, locked)
+		return s.store.EndAtGatewayTx(ctx, tx, locked)
 	})
 }
 
-// end moves a subscription in its own transaction; one that has moved meanwhile
+// End moves a subscription in its own transaction; one that has moved meanwhile
 // is left alone.
-func (s *Recovery) end(ctx context.Context, sub row, by Action, source Source) error {
+func (s *Recovery) End(ctx context.Context, sub Row, by Action, source Source) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if locked.Status != sub.Status {
 			return nil
 		}
-		_, err = s.store.moveTx(ctx, tx, &locked, change{action: by, source: source})
+		_, err = s.store.MoveTx(ctx, tx, &locked, Change{Action: by, Source: source})
 		return err
 	})
 }
 
-// conflictWith words why the live subscription is in the way; while its gateway is
+// ConflictWith words why the live subscription is in the way; while its gateway is
 // being asked, since when, and when it is asked next.
-func (s *Checkout) conflictWith(ctx context.Context, db postgres.DB, live row) error {
+func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live Row) error {
 	if live.IntentOpen && Status(live.Status) == Pending {
 		i, open, err := s.intents.OpenOf(ctx, db, live.ID)
 		if err != nil {
 			return err
 		}
 		if open {
-			return fault.Conflict("%s", clarified(live, i))
+			return fault.Conflict("%s", Clarified(live, i))
 		}
 	}
 	switch Status(live.Status) {
@@ -344,23 +344,23 @@ func (s *Checkout) conflictWith(ctx context.Context, db postgres.DB, live row) e
 	}
 }
 
-// clarified tells a customer what is being found out, and when it may be known.
-func clarified(sub row, i intent.Intent) string {
+// Clarified tells a customer what is being found out, and when it may be known.
+func Clarified(sub Row, i intent.Intent) string {
 	if sub.PaymentMethod == string(payments.MethodPix) {
-		return "Your PIX is being clarified. " + askedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
+		return "Your PIX is being clarified. " + AskedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
 	}
-	return "A payment of yours is still being confirmed. " + askedAgain(i)
+	return "A payment of yours is still being confirmed. " + AskedAgain(i)
 }
 
-func askedAgain(i intent.Intent) string {
+func AskedAgain(i intent.Intent) string {
 	return fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// running reports whether a subscription at its gateway gives access.
-func running(status payments.RemoteStatus) bool {
+// Running reports whether a subscription at its gateway gives access.
+func Running(status payments.RemoteStatus) bool {
 	return status == payments.RemoteActive || status == payments.RemoteTrialing
 }
 
-func isMissing(err error) bool { return fault.Is(err, fault.Missing) }
+func IsMissing(err error) bool { return fault.Is(err, fault.Missing) }

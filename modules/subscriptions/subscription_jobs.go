@@ -15,41 +15,41 @@ import (
 	"marquee/platform/postgres"
 )
 
-// expireArgs ends access when expires_at is reached.
-type expireArgs struct {
+// ExpireArgs ends access when expires_at is reached.
+type ExpireArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	At             time.Time   `json:"at"`
 }
 
 // Kind names the job.
-func (expireArgs) Kind() string { return "subscriptions_expire" }
+func (ExpireArgs) Kind() string { return "subscriptions_expire" }
 
-// dropPixArgs gives up a PIX that nobody paid in time.
-type dropPixArgs struct {
+// DropPixArgs gives up a PIX that nobody paid in time.
+type DropPixArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	At             time.Time   `json:"at"`
 }
 
 // Kind names the job.
-func (dropPixArgs) Kind() string { return "subscriptions_drop_pix" }
+func (DropPixArgs) Kind() string { return "subscriptions_drop_pix" }
 
-// debitArgs orders the next debit of an automatic PIX.
-type debitArgs struct {
+// DebitArgs orders the next debit of an automatic PIX.
+type DebitArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	At             time.Time   `json:"at"`
 }
 
 // Kind names the job.
-func (debitArgs) Kind() string { return "subscriptions_debit" }
+func (DebitArgs) Kind() string { return "subscriptions_debit" }
 
-// endArgs ends at the gateway what has ended here.
-type endArgs struct {
+// EndArgs ends at the gateway what has ended here.
+type EndArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	Told           bool        `json:"told,omitempty"` // the gateway said by an event that it has ended there: a look may be enough
 }
 
 // Kind names the job.
-func (endArgs) Kind() string { return "subscriptions_end_at_gateway" }
+func (EndArgs) Kind() string { return "subscriptions_end_at_gateway" }
 
 // sweepArgs looks for rows whose jobs were lost.
 type sweepArgs struct{}
@@ -69,63 +69,63 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, id)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, id)
 		now := s.clock.Now()
-		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(handOver)) {
+		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(HandOver)) {
 			return err
 		}
-		if goesOn, err := s.reads.goesOnTx(ctx, tx, locked); err != nil || goesOn {
-			return errors.Join(err, s.store.editTx(ctx, tx, &locked, func(r *row) { r.ExpiresAt = nil }))
+		if goesOn, err := s.reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
+			return errors.Join(err, s.store.EditTx(ctx, tx, &locked, func(r *Row) { r.ExpiresAt = nil }))
 		}
 		if locked.ExpiresAt.After(now) {
 			return nil
 		}
 		action := PeriodEnds
-		if locked.CancelAtPeriodEnd && remoteID(locked) != "" {
+		if locked.CancelAtPeriodEnd && RemoteID(locked) != "" {
 			action = CustomerCancels // as the gateway's own event says, whichever comes first
 		}
-		if _, err := s.store.moveTx(ctx, tx, &locked, change{action: action, source: ByJob}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, Change{Action: action, Source: ByJob}); err != nil {
 			return err
 		}
-		return s.store.endAtGatewayTx(ctx, tx, locked)
+		return s.store.EndAtGatewayTx(ctx, tx, locked)
 	})
 }
 
 // DropPix gives up a PIX that nobody paid before its code ran out or the wait was
 // over; it cancels the payment at the gateway first. When that fails the looks repeat it.
 func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
-	return s.calls.ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
+	return s.calls.Ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
 }
 
-func (s *Recovery) pixRunsOut(sub row) bool {
+func (s *Recovery) pixRunsOut(sub Row) bool {
 	waits := Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix) && !sub.IntentOpen
-	return waits && !s.calendar.pixDue(sub).After(s.clock.Now())
+	return waits && !s.calendar.PixDue(sub).After(s.clock.Now())
 }
 
-func (s *Recovery) dropUnpaid(ctx context.Context, sub row) error {
-	return s.dropPix(ctx, sub, PixRunsOut, ByJob)
+func (s *Recovery) dropUnpaid(ctx context.Context, sub Row) error {
+	return s.DropPixAs(ctx, sub, PixRunsOut, ByJob)
 }
 
 // EndAtGateway cancels at the gateway a subscription that has ended here, so that
 // it charges nobody. When that fails the looks repeat it.
 func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
-	return s.ends(ctx, id, runsThere, s.endThere)
+	return s.Ends(ctx, id, RunsThere, s.EndThere)
 }
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
 func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || !runsThere(sub) {
+	if err != nil || !RunsThere(sub) {
 		return err
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
 	}
-	if remoteID(sub) == "" {
+	if RemoteID(sub) == "" {
 		return s.EndAtGateway(ctx, id)
 	}
-	remote, err := gateway.ReadSubscription(payments.Background(ctx), remoteID(sub), sub.ID)
+	remote, err := gateway.ReadSubscription(payments.Background(ctx), RemoteID(sub), sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status.Ended() {
 		return s.noteEnded(ctx, sub)
 	}
@@ -135,13 +135,13 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	return s.EndAtGateway(ctx, id) // what is not known, too
 }
 
-// runsThere reports whether a subscription that has ended here is not known to have ended
+// RunsThere reports whether a subscription that has ended here is not known to have ended
 // at its gateway.
-func runsThere(sub row) bool {
-	return Status(sub.Status).Ended() && knownAtGateway(sub) && sub.GatewayEndedAt == nil
+func RunsThere(sub Row) bool {
+	return Status(sub.Status).Ended() && KnownAtGateway(sub) && sub.GatewayEndedAt == nil
 }
 
-func (s *Calls) endThere(ctx context.Context, sub row) error {
+func (s *Calls) EndThere(ctx context.Context, sub Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
@@ -149,38 +149,38 @@ func (s *Calls) endThere(ctx context.Context, sub row) error {
 }
 
 // noteEnded notes that the gateway has confirmed the end of what has ended here.
-func (s *Calls) noteEnded(ctx context.Context, sub row) error {
+func (s *Calls) noteEnded(ctx context.Context, sub Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !Status(locked.Status).Ended() {
 			return err
 		}
 		now := s.clock.Now()
-		return s.store.editTx(ctx, tx, &locked, func(r *row) { r.GatewayEndedAt = &now })
+		return s.store.EditTx(ctx, tx, &locked, func(r *Row) { r.GatewayEndedAt = &now })
 	})
 }
 
-// ends has something of a subscription end at its gateway, where it is to. Repeating it
+// Ends has something of a subscription end at its gateway, where it is to. Repeating it
 // is harmless, and the looks do so when it fails.
-func (s *Calls) ends(ctx context.Context, id objectid.ID, due func(row) bool, end func(context.Context, row) error) error {
+func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(Row) bool, end func(context.Context, Row) error) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil || !due(sub) {
 		return err
 	}
 	o := intent.Opening{Ref: intent.Ref{Kind: intent.End, Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway}
-	return s.repeatedly(ctx, o, func(ctx context.Context) error { return end(ctx, sub) })
+	return s.Repeatedly(ctx, o, func(ctx context.Context) error { return end(ctx, sub) })
 }
 
-// lookAtEnd ends at the gateway whatever of a subscription is to end there.
-func (s *Recovery) lookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+// LookAtEnd ends at the gateway whatever of a subscription is to end there.
+func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	switch {
 	case err != nil:
-	case runsThere(sub):
-		err = s.calls.endThere(ctx, sub)
-	case stops(sub):
-		err = s.calls.stopThere(ctx, sub)
+	case RunsThere(sub):
+		err = s.calls.EndThere(ctx, sub)
+	case Stops(sub):
+		err = s.calls.StopThere(ctx, sub)
 	case s.pixRunsOut(sub):
 		err = s.dropUnpaid(ctx, sub)
 	}
@@ -189,19 +189,19 @@ func (s *Recovery) lookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,
 // authorization, a code that could be paid. What is gone is no error.
-func (s *Calls) stopRemote(ctx context.Context, sub row) error {
+func (s *Calls) stopRemote(ctx context.Context, sub Row) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
 	}
 	var failed error
-	if id := remoteID(sub); id != "" {
+	if id := RemoteID(sub); id != "" {
 		failed = gateway.CancelSubscription(ctx, id, sub.ID)
 	}
 	if sub.GwaPixAuthID != nil {
-		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, authorizationRef(sub)))
+		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, AuthorizationRef(sub)))
 	}
-	if id := text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
+	if id := Text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
 		err := gateway.CancelPix(ctx, id, sub.ID)
 		if !errors.Is(err, payments.ErrGatewayMissing) && !errors.Is(err, payments.ErrAlreadyPaid) {
 			failed = errors.Join(failed, err)
@@ -221,34 +221,34 @@ func (s *Service) Sweep(ctx context.Context) error {
 			failed = errors.Join(failed, step(ctx, id))
 		}
 	}
-	expirations, err := s.db.ListDueExpirations(ctx, s.pool, subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(handOver))})
+	expirations, err := s.db.ListDueExpirations(ctx, s.pool, subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(HandOver))})
 	each(expirations, err, s.recovery.Expire)
 	open, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
-	each(open, err, s.recovery.adopt)
-	debits, err := s.db.ListDueDebits(ctx, s.pool, s.calendar.dueDebitParams(now))
+	each(open, err, s.recovery.Adopt)
+	debits, err := s.db.ListDueDebits(ctx, s.pool, s.calendar.DueDebitParams(now))
 	each(debits, err, s.debits.Debit)
-	pix, err := s.db.ListDuePix(ctx, s.pool, s.calendar.duePixParams(now))
+	pix, err := s.db.ListDuePix(ctx, s.pool, s.calendar.DuePixParams(now))
 	each(pix, err, s.recovery.DropPix)
 	stops, err := s.db.ListDueStops(ctx, s.pool, now.Add(-stopSilence))
 	each(stops, err, s.calls.StopRecurrence)
-	failed = errors.Join(failed, s.reconciler.lookAtPeriodEnds(ctx, now))
+	failed = errors.Join(failed, s.reconciler.LookAtPeriodEnds(ctx, now))
 	disputed, err := s.db.ListDisputedSuspended(ctx, s.pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range disputed {
-		failed = errors.Join(failed, s.disputes.followDisputes(ctx, sub))
+		failed = errors.Join(failed, s.disputes.FollowDisputes(ctx, sub))
 	}
 	unheld, err := s.db.ListUnheld(ctx, s.pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range unheld {
-		failed = errors.Join(failed, s.disputes.holdUnheld(ctx, sub))
+		failed = errors.Join(failed, s.disputes.HoldUnheld(ctx, sub))
 	}
 	pauses, err := s.db.ListDuePauses(ctx, s.pool, now)
-	each(pauses, err, s.pauses.sweepPause)
+	each(pauses, err, s.pauses.SweepPause)
 	extended, err := s.db.ListDueChargeMoves(ctx, s.pool, now)
-	each(extended, err, s.extensions.sweepChargeMove)
+	each(extended, err, s.extensions.SweepChargeMove)
 	charges, err := s.db.ListDueRenewalCharges(ctx, s.pool, &now)
 	each(charges, err, s.charges.TendRenewalCharge)
 	moves, err := s.db.ListDuePlanMoves(ctx, s.pool, &now)
-	each(moves, err, s.plans.sweepPlanMove)
-	return errors.Join(failed, s.retries.retryDue(ctx, now), s.dunning.mailDueDunning(ctx, now), s.strays.EndStrays(ctx))
+	each(moves, err, s.plans.SweepPlanMove)
+	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now), s.strays.EndStrays(ctx))
 }

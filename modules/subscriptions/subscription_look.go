@@ -16,39 +16,39 @@ import (
 	"marquee/platform/postgres"
 )
 
-// recoverArgs asks the gateway what became of an intent whose answer was lost. Only
+// RecoverArgs asks the gateway what became of an intent whose answer was lost. Only
 // the release before the schedule of looks inserts it.
-type recoverArgs struct {
+type RecoverArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	At             time.Time   `json:"at"` // tells the tries of one intent apart
 }
 
 // Kind names the job.
-func (recoverArgs) Kind() string { return "subscriptions_recover" }
+func (RecoverArgs) Kind() string { return "subscriptions_recover" }
 
-// adoptAfter is when a row whose outcome is open has to have an intent of its own: the
+// AdoptAfter is when a row whose outcome is open has to have an intent of its own: the
 // release before the schedule of looks makes rows without, and recovers by recovery_at,
 // which lies so far ahead that it leaves the rows of this one alone.
-const adoptAfter = 10 * time.Minute
+const AdoptAfter = 10 * time.Minute
 
-// openIntentTx opens the intent of a row whose call follows the commit.
-func (s *Recovery) openIntentTx(ctx context.Context, tx pgx.Tx, sub row, callTime time.Duration) error {
-	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime})
+// OpenIntentTx opens the intent of a row whose call follows the commit.
+func (s *Recovery) OpenIntentTx(ctx context.Context, tx pgx.Tx, sub Row, callTime time.Duration) error {
+	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime})
 }
 
-// notKnown notes that a call ended without an answer that says what it did. The row
+// NotKnown notes that a call ended without an answer that says what it did. The row
 // stays as it is; the looks find out.
-func (s *Recovery) notKnown(ctx context.Context, sub row, cause error) {
+func (s *Recovery) NotKnown(ctx context.Context, sub Row, cause error) {
 	s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if err := s.intents.NotKnown(ctx, intentOf(sub.ID), cause); err != nil {
+	if err := s.intents.NotKnown(ctx, IntentOf(sub.ID), cause); err != nil {
 		s.log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
 }
 
-// waitsForGateway notes that the gateway took the call on and decides later.
-func (s *Recovery) waitsForGateway(ctx context.Context, sub row) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.WaitTx(ctx, tx, intentOf(sub.ID)) })
+// WaitsForGateway notes that the gateway took the call on and decides later.
+func (s *Recovery) WaitsForGateway(ctx context.Context, sub Row) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.WaitTx(ctx, tx, IntentOf(sub.ID)) })
 }
 
 // Recover looks at an open intent at once. One that is not open is left alone, and so
@@ -58,15 +58,15 @@ func (s *Recovery) Recover(ctx context.Context, id objectid.ID) error {
 	if err != nil || !sub.IntentOpen {
 		return err
 	}
-	if err := s.adopt(ctx, id); err != nil {
+	if err := s.Adopt(ctx, id); err != nil {
 		return err
 	}
 	return s.intents.LookAt(ctx, intent.Subscription, id)
 }
 
-// adopt opens the intent that a row of the release before lacks.
-func (s *Recovery) adopt(ctx context.Context, id objectid.ID) error {
-	if open, err := s.intents.IsOpen(ctx, s.pool, intentOf(id)); err != nil || open {
+// Adopt opens the intent that a row of the release before lacks.
+func (s *Recovery) Adopt(ctx context.Context, id objectid.ID) error {
+	if open, err := s.intents.IsOpen(ctx, s.pool, IntentOf(id)); err != nil || open {
 		return err
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
@@ -74,12 +74,12 @@ func (s *Recovery) adopt(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, id)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, id)
 		if err != nil || !locked.IntentOpen {
 			return err
 		}
 		var open *intent.ErrOpen
-		err = s.openIntentTx(ctx, tx, locked, 0)
+		err = s.OpenIntentTx(ctx, tx, locked, 0)
 		if errors.As(err, &open) {
 			return nil
 		}
@@ -87,9 +87,9 @@ func (s *Recovery) adopt(ctx context.Context, id objectid.ID) error {
 	})
 }
 
-// look asks the gateway about an open intent and finishes or cancels it (open-shapes,
+// Look asks the gateway about an open intent and finishes or cancels it (open-shapes,
 // Card money moves once). Card data are gone by then, so nothing is charged anew.
-func (s *Recovery) look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Recovery) Look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	if err != nil {
 		return 0, err
@@ -101,71 +101,71 @@ func (s *Recovery) look(ctx context.Context, l *intent.Look) (intent.Answer, err
 	if err != nil {
 		return 0, err
 	}
-	if a.nothing && !l.Proved {
+	if a.Nothing && !l.Proved {
 		return intent.NotThere, nil
 	}
-	if sub, err = s.settler.settle(ctx, sub, a); err != nil {
+	if sub, err = s.settler.Settle(ctx, sub, a); err != nil {
 		return 0, err
 	}
 	switch {
-	case a.seeks:
+	case a.Seeks:
 		return intent.NotThere, nil
-	case a.open && sub.IntentOpen:
+	case a.Open && sub.IntentOpen:
 		return intent.Waiting, nil
 	}
 	return intent.Settled, nil
 }
 
 // ask looks at the gateway for what the intent's call may have made.
-func (s *Recovery) ask(ctx context.Context, sub row, l *intent.Look) (answer, error) {
+func (s *Recovery) ask(ctx context.Context, sub Row, l *intent.Look) (Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
-		return answer{}, fmt.Errorf("read plan: %w", err)
+		return Answer{}, fmt.Errorf("read plan: %w", err)
 	}
-	payer := s.reads.payerOfRow(ctx, sub)
+	payer := s.reads.PayerOfRow(ctx, sub)
 	if sub.PixAutomatic {
-		auth, ok, err := gateway.FindPixAuthorization(ctx, s.calendar.authorizationOf(sub, plan, payer))
-		return answer{source: ByRecovery, auth: &auth, nothing: !ok}, err
+		auth, ok, err := gateway.FindPixAuthorization(ctx, s.calendar.AuthorizationOf(sub, plan, payer))
+		return Answer{Source: ByRecovery, Auth: &auth, Nothing: !ok}, err
 	}
-	if s.calendar.chargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
+	if s.calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
 		return s.askFirstMonth(ctx, gateway, sub, plan, payer, l)
 	}
 	if sub.PaymentMethod == string(payments.MethodPix) {
-		charge, ok, err := gateway.FindPix(ctx, s.calendar.pixTermsOf(sub, plan, payer))
-		return answer{source: ByRecovery, pix: &charge, nothing: !ok}, err
+		charge, ok, err := gateway.FindPix(ctx, s.calendar.PixTermsOf(sub, plan, payer))
+		return Answer{Source: ByRecovery, Pix: &charge, Nothing: !ok}, err
 	}
-	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.termsOf(sub, plan, payer))
+	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
 	if err != nil || !ok {
-		return answer{source: ByRecovery, nothing: true}, err
+		return Answer{Source: ByRecovery, Nothing: true}, err
 	}
-	return readRemote(ByRecovery, &remote), nil
+	return ReadRemote(ByRecovery, &remote), nil
 }
 
-// readRemote judges a card subscription that was read live.
-func readRemote(source Source, remote *payments.RemoteSubscription) answer {
-	a := answer{source: source, remote: remote}
+// ReadRemote judges a card subscription that was read live.
+func ReadRemote(source Source, remote *payments.RemoteSubscription) Answer {
+	a := Answer{Source: source, Remote: remote}
 	switch remote.Status {
 	case payments.RemoteCanceled, payments.RemoteIncompleteExpired:
-		a.declined = true
+		a.Declined = true
 	case payments.RemoteIncomplete:
-		a.declined = remote.Outcome == payments.RequiresPaymentMethod
-		a.open = remote.Outcome == payments.OutcomeUnknown
+		a.Declined = remote.Outcome == payments.RequiresPaymentMethod
+		a.Open = remote.Outcome == payments.OutcomeUnknown
 	}
 	return a
 }
 
-// payerOfRow is the payer as the row knows him; his data are only asked for
+// PayerOfRow is the payer as the row knows him; his data are only asked for
 // where they still are.
-func (s *Reads) payerOfRow(ctx context.Context, sub row) payments.Payer {
+func (s *Reads) PayerOfRow(ctx context.Context, sub Row) payments.Payer {
 	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
 	if err != nil {
 		customer = accounts.Customer{ID: sub.CustomerID}
 	}
-	payer := payerOf(customer, payments.GatewayName(sub.Gateway))
+	payer := PayerOf(customer, payments.GatewayName(sub.Gateway))
 	if sub.Gateway == string(payments.GWA) && sub.GwaCustomerID != nil {
 		payer.GatewayID = *sub.GwaCustomerID
 	}

@@ -12,9 +12,9 @@ import (
 
 type ownHandlers struct{ service *Own }
 
-func (s *Own) handlers() ownHandlers { return ownHandlers{service: s} }
+func (s *Own) Handlers() ownHandlers { return ownHandlers{service: s} }
 
-type messageInfo struct {
+type MessageInfo struct {
 	Message string `json:"message"`
 }
 
@@ -38,7 +38,7 @@ func (*cancelInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (h ownHandlers) cancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
+func (h ownHandlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
 	sub, message, err := h.cancelOwn(ctx, in, "")
 	if err != nil {
 		return nil, err
@@ -48,22 +48,22 @@ func (h ownHandlers) cancelMine(ctx context.Context, in *cancelInput) (*httpapi.
 
 // cancelOwn ends the caller's subscription now, or with its paid time; the text tells
 // which, and what paid time was thrown away.
-func (h ownHandlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (row, string, error) {
+func (h ownHandlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (Row, string, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	if in.At != "" {
 		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
 		return sub, h.service.endMessage(sub), err
 	}
 	sub, givenUp, err := h.service.cancelOwn(ctx, customer, only)
-	return sub, statusMessages[Status(sub.Status)] + givenUp, err
+	return sub, StatusMessages[Status(sub.Status)] + givenUp, err
 }
 
 // endMessage says how a subscription that was cancelled ends.
-func (s *Own) endMessage(sub row) string {
+func (s *Own) endMessage(sub Row) string {
 	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && Status(sub.Status) == Active {
-		return "The subscription ends with the paid period, on " + s.calendar.day(*sub.ExpiresAt) + "."
+		return "The subscription ends with the paid period, on " + s.calendar.Day(*sub.ExpiresAt) + "."
 	}
-	return statusMessages[Status(sub.Status)]
+	return StatusMessages[Status(sub.Status)]
 }
 
 type renewInput struct {
@@ -94,7 +94,7 @@ type renewedDoc struct {
 	StartedAt     *httpapi.Time `json:"started_at" nullable:"true"`
 }
 
-func (h ownHandlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
+func (h ownHandlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
 	out, err := h.service.renew(ctx, httpapi.CallerOf(ctx).ID, renewal{
 		card: in.Body.CreditCard, holder: in.Body.Holder, token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx),
 	})
@@ -104,22 +104,22 @@ func (h ownHandlers) renew(ctx context.Context, in *renewInput) (*httpapi.Output
 	return renewedOutput(out)
 }
 
-func renewedOutput(out cardOutcome) (*httpapi.Output[renewedBody], error) {
-	sub, message := out.sub, out.message
+func renewedOutput(out CardOutcome) (*httpapi.Output[renewedBody], error) {
+	sub, message := out.Sub, out.Message
 	if message == "" {
-		message = statusMessages[Status(sub.Status)]
+		message = StatusMessages[Status(sub.Status)]
 	}
 	body := renewedBody{Message: message, Subscription: renewedDoc{
 		ID: sub.ID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status, PaymentMethod: sub.PaymentMethod,
 		StartedAt: httpapi.TimePtr(sub.StartedAt),
 	}}
-	if unknown := string(payments.OutcomeUnknown); out.paymentStatus == unknown {
+	if unknown := string(payments.OutcomeUnknown); out.PaymentStatus == unknown {
 		body.Info = &renewedInfo{PaymentStatus: unknown}
 	}
 	return httpapi.OK(body)
 }
 
-func (h ownHandlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error) {
+func (h ownHandlers) ReadGWA(ctx context.Context, _ *struct{}) (*Envelope, error) {
 	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
 	if err != nil {
 		return nil, err
@@ -128,20 +128,20 @@ func (h ownHandlers) readGWA(ctx context.Context, _ *struct{}) (*envelope, error
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, messageInfo{statusMessages[Status(sub.Status)]}), nil
+	return httpapi.One(ctx, doc, MessageInfo{StatusMessages[Status(sub.Status)]}), nil
 }
 
-func (h ownHandlers) cancelGWA(ctx context.Context, in *cancelInput) (*envelope, error) {
+func (h ownHandlers) CancelGWA(ctx context.Context, in *cancelInput) (*Envelope, error) {
 	sub, message, err := h.cancelOwn(ctx, in, payments.GWA)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), messageInfo{message}), nil
+	return httpapi.One(ctx, Shown(sub), MessageInfo{message}), nil
 }
 
-// cancelGWB ends the subscription with its paid time, as the specification says of
+// CancelGWB ends the subscription with its paid time, as the specification says of
 // this route, and at once what gives no access.
-func (h ownHandlers) cancelGWB(ctx context.Context, in *cancelInput) (*envelope, error) {
+func (h ownHandlers) CancelGWB(ctx context.Context, in *cancelInput) (*Envelope, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	sub, err := h.service.currentAt(ctx, customer, payments.GWB)
 	if err != nil {
@@ -157,7 +157,7 @@ func (h ownHandlers) cancelGWB(ctx context.Context, in *cancelInput) (*envelope,
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), messageInfo{message}), nil
+	return httpapi.One(ctx, Shown(sub), MessageInfo{message}), nil
 }
 
 type cardGWAInput struct {
@@ -167,7 +167,7 @@ type cardGWAInput struct {
 	}
 }
 
-func (h ownHandlers) changeCardGWA(ctx context.Context, in *cardGWAInput) (*envelope, error) {
+func (h ownHandlers) ChangeCardGWA(ctx context.Context, in *cardGWAInput) (*Envelope, error) {
 	r := renewal{card: in.Body.CreditCard, holder: in.Body.Holder, remoteIP: httpapi.ClientIP(ctx)}
 	return h.changeCard(ctx, payments.GWA, r)
 }
@@ -178,11 +178,11 @@ type cardGWBInput struct {
 	}
 }
 
-func (h ownHandlers) changeCardGWB(ctx context.Context, in *cardGWBInput) (*envelope, error) {
+func (h ownHandlers) ChangeCardGWB(ctx context.Context, in *cardGWBInput) (*Envelope, error) {
 	return h.changeCard(ctx, payments.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
 }
 
-func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*envelope, error) {
+func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*Envelope, error) {
 	card, err := r.instrument(name)
 	if err != nil {
 		return nil, err
@@ -191,5 +191,5 @@ func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, 
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, shown(sub), messageInfo{message}), nil
+	return httpapi.One(ctx, Shown(sub), MessageInfo{message}), nil
 }

@@ -20,39 +20,39 @@ import (
 // section 6.3).
 const incompleteLife = 23 * time.Hour
 
-// current returns the customer's live subscription; 404 when there is none.
-func (s *Reads) current(ctx context.Context, customerID objectid.ID) (row, error) {
+// Current returns the customer's live subscription; 404 when there is none.
+func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error) {
 	sub, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return row{}, fault.NotFound("Subscription")
+		return Row{}, fault.NotFound("Subscription")
 	}
 	if err != nil {
-		return row{}, fmt.Errorf("read subscription: %w", err)
+		return Row{}, fmt.Errorf("read subscription: %w", err)
 	}
 	return sub, nil
 }
 
-// readGWB returns the customer's gateway B subscription; a pending one is read
+// ReadGWB returns the customer's gateway B subscription; a pending one is read
 // live and resolved (open-shapes, Live read of a pending gateway B
 // subscription). The client secret is there while the payer has to authenticate.
-func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub row, clientSecret string, err error) {
-	sub, err = s.reads.current(ctx, customerID)
+func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub Row, clientSecret string, err error) {
+	sub, err = s.reads.Current(ctx, customerID)
 	if err != nil {
-		return row{}, "", err
+		return Row{}, "", err
 	}
 	if sub.Gateway != string(payments.GWB) {
-		return row{}, "", fault.Bad("Your subscription is not with this gateway.")
+		return Row{}, "", fault.Bad("Your subscription is not with this gateway.")
 	}
 	if httpapi.HeadOnly(ctx) {
 		return sub, "", nil // the gateway is not asked
 	}
-	if waiting, ok, err := s.reads.waitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
-		return s.checkout.readRenewal(ctx, sub, waiting, err)
+	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
+		return s.checkout.ReadRenewal(ctx, sub, waiting, err)
 	}
 	if Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
 		return sub, "", nil
 	}
-	resolved, clientSecret, err := s.recovery.resolve(ctx, sub)
+	resolved, clientSecret, err := s.recovery.Resolve(ctx, sub)
 	if err != nil {
 		// The gateway's silence is no reason to hide what is known here.
 		s.log.WarnContext(ctx, "live read failed", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
@@ -61,38 +61,38 @@ func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub row, cli
 	return resolved, clientSecret, nil
 }
 
-// resolve reads a pending card subscription of gateway B and settles what it
+// Resolve reads a pending card subscription of gateway B and settles what it
 // finds. What is dead is ended at the gateway first, so that no money can move
 // for it afterwards.
-func (s *Recovery) resolve(ctx context.Context, sub row) (row, string, error) {
+func (s *Recovery) Resolve(ctx context.Context, sub Row) (Row, string, error) {
 	if sub.GwbSubscriptionID == nil {
 		var err error
-		if sub, err = s.lookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || Status(sub.Status) != Pending {
+		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || Status(sub.Status) != Pending {
 			return sub, "", err // what the gateway doesn't show yet, the looks judge
 		}
 	}
 	a, err := s.readLive(ctx, sub)
-	if errors.Is(err, errMissingOnce) {
+	if errors.Is(err, ErrMissingOnce) {
 		return sub, "", nil
 	}
 	if err != nil {
 		return sub, "", err
 	}
-	open := a.open || a.remote.Outcome == payments.RequiresAction
-	if !running(a.remote.Status) && (!open || s.calendar.age(sub) >= incompleteLife) {
-		if err := s.endDead(ctx, sub, *a.remote); err != nil {
+	open := a.Open || a.Remote.Outcome == payments.RequiresAction
+	if !Running(a.Remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
+		if err := s.endDead(ctx, sub, *a.Remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.settler.settle(ctx, sub, answer{source: ByLiveRead, remote: a.remote, dead: true})
+		resolved, err := s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Remote: a.Remote, Dead: true})
 		return resolved, "", err
 	}
-	resolved, err := s.settler.settle(ctx, sub, a)
-	return resolved, a.remote.ClientSecret.Reveal(), err
+	resolved, err := s.settler.Settle(ctx, sub, a)
+	return resolved, a.Remote.ClientSecret.Reveal(), err
 }
 
-// lookNow looks at the open intent without waiting for its time, and answers the row
+// LookNow looks at the open intent without waiting for its time, and answers the row
 // as it is after.
-func (s *Recovery) lookNow(ctx context.Context, sub row) (row, error) {
+func (s *Recovery) LookNow(ctx context.Context, sub Row) (Row, error) {
 	if sub.IntentOpen {
 		if err := s.intents.LookNow(ctx, sub.ID); err != nil {
 			return sub, err
@@ -101,16 +101,16 @@ func (s *Recovery) lookNow(ctx context.Context, sub row) (row, error) {
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
 
-func (s *Recovery) readLive(ctx context.Context, sub row) (answer, error) {
+func (s *Recovery) readLive(ctx context.Context, sub Row) (Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
-	remote, err := s.calls.readRunning(ctx, gateway, sub)
-	return readRemote(ByLiveRead, &remote), err
+	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
+	return ReadRemote(ByLiveRead, &remote), err
 }
 
-func (s *Recovery) endDead(ctx context.Context, sub row, remote payments.RemoteSubscription) error {
+func (s *Recovery) endDead(ctx context.Context, sub Row, remote payments.RemoteSubscription) error {
 	if remote.Status == payments.RemoteCanceled || remote.Status == payments.RemoteIncompleteExpired {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (s *Recovery) endDead(ctx context.Context, sub row, remote payments.RemoteS
 
 // pixShown is what the route of the code answers.
 type pixShown struct {
-	sub        row // with the code, also of a renewal
+	sub        Row // with the code, also of a renewal
 	message    string
 	clarifying *intent.Intent // while it is not known whether there is a code
 }
@@ -134,7 +134,7 @@ type pixShown struct {
 // (specification, PIX QR recovery errors). While it is being clarified whether there
 // is a code, it comes without.
 func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
-	sub, err := s.reads.current(ctx, customerID)
+	sub, err := s.reads.Current(ctx, customerID)
 	if err == nil && Status(sub.Status) != Pending {
 		return s.chargeShown(ctx, sub)
 	}
@@ -158,22 +158,22 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.clock.Now()) {
 		return pixShown{}, errCodeGone()
 	}
-	shown := pixShown{sub: sub, message: payPix}
+	shown := pixShown{sub: sub, message: PayPix}
 	if sub.PixPayload == nil {
 		i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 		if err != nil {
 			return pixShown{}, err
 		}
 		if open {
-			shown.message, shown.clarifying = clarified(sub, i), &i
+			shown.message, shown.clarifying = Clarified(sub, i), &i
 		}
 	}
 	return shown, nil
 }
 
 // chargeShown shows the code of a further period of a subscription that is paid.
-func (s *Own) chargeShown(ctx context.Context, sub row) (pixShown, error) {
-	c, ok, err := s.charges.shownCharge(ctx, sub)
+func (s *Own) chargeShown(ctx context.Context, sub Row) (pixShown, error) {
+	c, ok, err := s.charges.ShownCharge(ctx, sub)
 	if err != nil {
 		return pixShown{}, err
 	}
@@ -181,23 +181,23 @@ func (s *Own) chargeShown(ctx context.Context, sub row) (pixShown, error) {
 		return s.debitShown(ctx, sub)
 	}
 	sub.PixPaymentID, sub.PixPayload, sub.PixImage, sub.PixExpiresAt = c.GatewayPaymentID, c.PixPayload, c.PixImage, c.PixExpiresAt
-	i, open, err := s.charges.openIntentOf(ctx, c)
+	i, open, err := s.charges.OpenIntentOf(ctx, c)
 	if err != nil {
 		return pixShown{}, err
 	}
 	if open {
-		return pixShown{sub: sub, message: chargeClarified(i), clarifying: &i}, nil
+		return pixShown{sub: sub, message: ChargeClarified(i), clarifying: &i}, nil
 	}
 	return pixShown{sub: sub, message: s.payRenewal(sub, c)}, nil
 }
 
 // payRenewal says what the code of a further period is for.
-func (s *Own) payRenewal(sub row, c renewalCharge) string {
+func (s *Own) payRenewal(sub Row, c RenewalCharge) string {
 	switch {
 	case c.Cycle.Valid:
-		return "Pay the PIX for the period of your subscription that begins on " + s.calendar.day(s.calendar.dayOf(c.Cycle)) + "."
+		return "Pay the PIX for the period of your subscription that begins on " + s.calendar.Day(s.calendar.DayOf(c.Cycle)) + "."
 	case sub.ExpiresAt != nil:
-		return "Pay the PIX to renew your subscription, which is paid until " + s.calendar.day(*sub.ExpiresAt) + "."
+		return "Pay the PIX to renew your subscription, which is paid until " + s.calendar.Day(*sub.ExpiresAt) + "."
 	}
 	return "Pay the PIX to renew your subscription."
 }
@@ -207,15 +207,15 @@ func errCodeGone() error {
 }
 
 // fetchPix asks the gateway for a code that its first answer did not bring.
-func (s *Own) fetchPix(ctx context.Context, sub row) (row, error) {
+func (s *Own) fetchPix(ctx context.Context, sub Row) (Row, error) {
 	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
-		after, err := s.recovery.lookNow(ctx, sub)
+		after, err := s.recovery.LookNow(ctx, sub)
 		switch {
 		case err != nil:
 			s.log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 			return sub, nil
 		case Status(after.Status) != Pending:
-			return row{}, fault.NotFound("Pending subscription")
+			return Row{}, fault.NotFound("Pending subscription")
 		case after.PixPayload != nil || after.IntentOpen:
 			return after, nil
 		}
@@ -223,29 +223,29 @@ func (s *Own) fetchPix(ctx context.Context, sub row) (row, error) {
 	}
 	a, err := s.askPix(ctx, sub)
 	if err == nil {
-		sub, err = s.settler.settle(ctx, sub, a)
+		sub, err = s.settler.Settle(ctx, sub, a)
 	}
 	if err != nil {
-		return row{}, s.payments.Refused(ctx, "read PIX code", err)
+		return Row{}, s.payments.Refused(ctx, "read PIX code", err)
 	}
-	if sub.PixPayload == nil && (a.pix != nil && a.pix.Expired || a.auth != nil && a.auth.Expired) {
-		return row{}, errCodeGone()
+	if sub.PixPayload == nil && (a.Pix != nil && a.Pix.Expired || a.Auth != nil && a.Auth.Expired) {
+		return Row{}, errCodeGone()
 	}
 	if sub.PixPayload == nil {
-		return row{}, &fault.Error{Kind: fault.Unavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
+		return Row{}, &fault.Error{Kind: fault.Unavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
 	}
 	return sub, nil
 }
 
-func (s *Own) askPix(ctx context.Context, sub row) (answer, error) {
+func (s *Own) askPix(ctx context.Context, sub Row) (Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
-		return answer{}, err
+		return Answer{}, err
 	}
 	if sub.GwaPixAuthID != nil {
-		auth, err := gateway.ReadPixAuthorization(ctx, authorizationRef(sub))
-		return answer{source: ByLiveRead, auth: &auth}, err
+		auth, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
+		return Answer{Source: ByLiveRead, Auth: &auth}, err
 	}
-	charge, err := gateway.ReadPix(ctx, text(sub.PixPaymentID), sub.ID)
-	return answer{source: ByLiveRead, pix: &charge}, err
+	charge, err := gateway.ReadPix(ctx, Text(sub.PixPaymentID), sub.ID)
+	return Answer{Source: ByLiveRead, Pix: &charge}, err
 }

@@ -35,7 +35,7 @@ const (
 	ReasonGoneAtGateway  Reason = "gone_at_gateway" // counts as admin_cancelled: somebody did it at the gateway's own console
 )
 
-var reasons = map[Action]Reason{
+var Reasons = map[Action]Reason{
 	Subscribe: ReasonSubscribed, Renew: ReasonRenewed, PaymentSettles: ReasonPaymentSettled, TrialStarts: ReasonTrialStarted,
 	RenewalTaken:    ReasonRenewalTaken,
 	PaymentDeclined: ReasonPaymentDeclined, NothingAtGateway: ReasonNothingMade, LiveReadDead: ReasonAbandoned,
@@ -52,7 +52,7 @@ var reasons = map[Action]Reason{
 
 // reasonFor names the reason of a move. A gateway's cancelling has that of what
 // led to it; without a trace here, somebody did it at the gateway's own console.
-func reasonFor(by Action, sub row) Reason {
+func reasonFor(by Action, sub Row) Reason {
 	switch by {
 	case PeriodEnds:
 		if sub.CancelAtPeriodEnd {
@@ -78,6 +78,6 @@ func reasonFor(by Action, sub row) Reason {
 			return ReasonAdminCancelled
 		}
 	default:
-		return reasons[by]
+		return Reasons[by]
 	}
 }

@@ -17,7 +17,7 @@ import (
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
@@ -30,7 +30,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 	}
 	reason := ""
 	if changed.Dispute != nil {
-		reason, err = s.disputes.followDisputeTx(ctx, tx, sub, *changed.Dispute, change{source: sourceOf(e), event: eventOf(e)})
+		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, Change{Source: SourceOf(e), Event: EventOf(e)})
 		if err != nil || changed.Dispute.State != payments.DisputeWon {
 			return reason, err
 		}
@@ -50,17 +50,17 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 
 // listReturnedTx has people decide about what is left of a PIX of which the payer's bank
 // did not take all in the end: its time was lost with the subscription.
-func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
+func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub Row, r payments.RefundRecord) error {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
 	paid := payments.LedgerPayment{Gateway: r.Gateway, Payment: *r.Payment}
-	left := leftOf(paid, given)
+	left := LeftOf(paid, given)
 	if left <= 0 {
 		return nil
 	}
-	_, _, reference, err := s.disputes.periodOfTx(ctx, tx, sub, paid)
+	_, _, reference, err := s.disputes.PeriodOfTx(ctx, tx, sub, paid)
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,14 @@ func paymentOf(e payments.Event) *payments.Payment {
 }
 
 // listTakenBackTx has people look at what a bank took back of a payment, once or more often.
-func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r payments.RefundRecord) error {
+func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub Row, r payments.RefundRecord) error {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
 	}
 	part := money.Cents(0)
 	for _, g := range given {
-		if g.Kind == payments.RefundTakenBack && g.Status != payments.RefundFailed && isOne(*r.Payment, []string{g.PaymentID}) {
+		if g.Kind == payments.RefundTakenBack && g.Status != payments.RefundFailed && IsOne(*r.Payment, []string{g.PaymentID}) {
 			part += g.Amount
 		}
 	}
@@ -100,7 +100,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub row, r pay
 }
 
 // totalRefundsTx writes what the ledger adds up to.
-func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *Row) error {
 	total, err := s.payments.RefundedTotal(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil || int64(total) == sub.TotalRefundedCents {
 		return err
@@ -111,19 +111,19 @@ func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *row) error
 			return fmt.Errorf("read withdrawals: %w", err)
 		}
 		for _, id := range withdrawn {
-			if err := s.store.giveBackLaterTx(ctx, tx, id); err != nil {
+			if err := s.store.GiveBackLaterTx(ctx, tx, id); err != nil {
 				return err
 			}
 		}
 	}
-	return s.store.editTx(ctx, tx, sub, func(r *row) { r.TotalRefundedCents = int64(total) })
+	return s.store.EditTx(ctx, tx, sub, func(r *Row) { r.TotalRefundedCents = int64(total) })
 }
 
-// totalRefunds rewrites the total after a refund that was settled elsewhere, in a
+// TotalRefunds rewrites the total after a refund that was settled elsewhere, in a
 // transaction of its own: the ledger locks its rows after the subscription's.
-func (s *Applier) totalRefunds(ctx context.Context, customerID, id objectid.ID) (sub row, err error) {
+func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) (sub Row, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if sub, err = s.store.lockTx(ctx, tx, customerID, id); err != nil {
+		if sub, err = s.store.LockTx(ctx, tx, customerID, id); err != nil {
 			return err
 		}
 		return s.totalRefundsTx(ctx, tx, &sub)
@@ -137,6 +137,6 @@ func (s *Applier) FollowRefund(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != payments.ForSubscription {
 		return nil
 	}
-	_, err := s.totalRefunds(ctx, r.CustomerID, r.LocalID)
+	_, err := s.TotalRefunds(ctx, r.CustomerID, r.LocalID)
 	return err
 }

@@ -27,7 +27,7 @@ type refundOrder struct {
 
 // refunded is what the refund routes answer.
 type refunded struct {
-	sub      row
+	sub      Row
 	refund   payments.Refund
 	response json.RawMessage
 	admin    string
@@ -41,7 +41,7 @@ type refunded struct {
 // 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
 // the gateway refuses; 503 while it does not answer: then the refund is either not
 // made or finished by a job.
-func (s *Admin) refund(ctx context.Context, found row, o refundOrder) (refunded, error) {
+func (s *Admin) refund(ctx context.Context, found Row, o refundOrder) (refunded, error) {
 	payment, left, err := s.refundable(ctx, found, o)
 	if err != nil {
 		return refunded{}, err
@@ -53,19 +53,19 @@ func (s *Admin) refund(ctx context.Context, found row, o refundOrder) (refunded,
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	out, err := s.payments.RefundPayment(call, payments.RefundRequest{
-		Payment: payment, Amount: o.amount, Reason: o.reason, Admin: caller.Username, AdminID: callerID(ctx),
+		Payment: payment, Amount: o.amount, Reason: o.reason, Admin: caller.Username, AdminID: CallerID(ctx),
 	}, nil)
 	if err != nil {
 		return refunded{}, s.refundFault(ctx, err, o)
 	}
-	sub, err := s.applier.totalRefunds(context.WithoutCancel(ctx), found.CustomerID, found.ID)
+	sub, err := s.applier.TotalRefunds(context.WithoutCancel(ctx), found.CustomerID, found.ID)
 	if err != nil {
 		return refunded{}, err
 	}
 	return refundedBy(sub, payment, out), nil
 }
 
-func refundedBy(sub row, payment payments.LedgerPayment, out payments.RefundOutcome) refunded {
+func refundedBy(sub Row, payment payments.LedgerPayment, out payments.RefundOutcome) refunded {
 	r := refunded{
 		sub: sub, refund: out.Refund, response: out.Response, admin: out.Refund.Admin, at: out.Refund.RequestedAt,
 		full: out.Refund.Amount >= payment.Payment.Amount,
@@ -97,7 +97,7 @@ func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, err
 	if payment == nil {
 		return refunded{}, fmt.Errorf("the ledger lost payment %s of refund %s", out.Refund.PaymentID, id)
 	}
-	sub, err := s.applier.totalRefunds(ctx, out.Refund.CustomerID, out.Refund.LocalID)
+	sub, err := s.applier.TotalRefunds(ctx, out.Refund.CustomerID, out.Refund.LocalID)
 	if err != nil {
 		return refunded{}, err
 	}
@@ -106,7 +106,7 @@ func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, err
 
 // refundable finds the payment that is meant and what is left of it. The latest of
 // which a refund is not answered is not passed over for an older one.
-func (s *Admin) refundable(ctx context.Context, sub row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
+func (s *Admin) refundable(ctx context.Context, sub Row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
 	none := payments.LedgerPayment{}
 	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
 	if err != nil {
@@ -124,14 +124,14 @@ func (s *Admin) refundable(ctx context.Context, sub row, o refundOrder) (payment
 	}
 	named := false
 	for _, p := range paid { // newest first
-		if o.paymentID != "" && !isOne(p.Payment, wanted) {
+		if o.paymentID != "" && !IsOne(p.Payment, wanted) {
 			continue
 		}
 		named = true
 		if open := unanswered(p, given); open != nil {
 			return none, 0, s.refundFault(ctx, s.payments.RefundOpen(ctx, s.pool, *open), o)
 		}
-		if left := leftOf(p, given); left > 0 {
+		if left := LeftOf(p, given); left > 0 {
 			return p, left, nil
 		}
 	}
@@ -145,7 +145,7 @@ func (s *Admin) refundable(ctx context.Context, sub row, o refundOrder) (payment
 
 // namesOf are all names of a payment. Gateway B gives one three: the ledger may
 // know its invoice, while people see the payment intent or the charge.
-func (s *Admin) namesOf(ctx context.Context, sub row, id string) ([]string, error) {
+func (s *Admin) namesOf(ctx context.Context, sub Row, id string) ([]string, error) {
 	names := []string{id}
 	if sub.Gateway != string(payments.GWB) {
 		return names, nil
@@ -162,7 +162,7 @@ func (s *Admin) namesOf(ctx context.Context, sub row, id string) ([]string, erro
 	return names, nil
 }
 
-func isOne(p payments.Payment, names []string) bool {
+func IsOne(p payments.Payment, names []string) bool {
 	for _, name := range names {
 		if name != "" && (name == p.ID || name == p.InvoiceID || name == p.PaymentIntentID) {
 			return true
@@ -171,11 +171,11 @@ func isOne(p payments.Payment, names []string) bool {
 	return false
 }
 
-// leftOf is what has not been given back or asked for yet.
-func leftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
+// LeftOf is what has not been given back or asked for yet.
+func LeftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
 	left := p.Payment.Amount
 	for _, r := range refunds {
-		if r.Status != payments.RefundFailed && isOne(p.Payment, []string{r.PaymentID}) {
+		if r.Status != payments.RefundFailed && IsOne(p.Payment, []string{r.PaymentID}) {
 			left -= r.Amount
 		}
 	}
@@ -185,7 +185,7 @@ func leftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
 // unanswered is the open request for a refund of the payment, nil without one.
 func unanswered(p payments.LedgerPayment, refunds []payments.Refund) *payments.Refund {
 	for _, r := range refunds {
-		if r.ByAdmin && r.Status == payments.RefundRequested && isOne(p.Payment, []string{r.PaymentID}) {
+		if r.ByAdmin && r.Status == payments.RefundRequested && IsOne(p.Payment, []string{r.PaymentID}) {
 			return &r
 		}
 	}
@@ -204,16 +204,16 @@ func (s *Admin) refundFault(ctx context.Context, err error, o refundOrder) error
 }
 
 // listRemote is the payments as the gateway has them.
-func (s *Admin) listRemote(ctx context.Context, sub row) ([]payments.RemotePayment, error) {
+func (s *Admin) listRemote(ctx context.Context, sub Row) ([]payments.RemotePayment, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return nil, payments.FaultOf(err)
 	}
-	customer := text(sub.GwaCustomerID)
+	customer := Text(sub.GwaCustomerID)
 	if sub.Gateway == string(payments.GWB) {
-		customer = text(sub.GwbCustomerID)
+		customer = Text(sub.GwbCustomerID)
 	}
-	q := payments.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: remoteID(sub), CustomerGatewayID: customer}
+	q := payments.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub), CustomerGatewayID: customer}
 	if sub.PixAutomatic {
 		paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
 		if err != nil {

@@ -55,7 +55,7 @@ type refundInput struct {
 	}
 }
 
-func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*envelope, error) {
+func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*Envelope, error) {
 	o := refundOrder{reason: in.Body.Reason}
 	for field, id := range map[string]string{"payment_intent_id": in.Body.PaymentIntentID, "payment_id": in.Body.PaymentID, "charge_id": in.Body.ChargeID} {
 		if id == "" {
@@ -73,16 +73,16 @@ func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*envelope, 
 	return refundedEnvelope(ctx, r), nil
 }
 
-func refundedEnvelope(ctx context.Context, r refunded) *envelope {
+func refundedEnvelope(ctx context.Context, r refunded) *Envelope {
 	info := refundedOf(r)
 	info.RefundType, info.PaymentID, info.PaymentIntentID = "partial", nil, nil
 	if r.full {
 		info.RefundType = "full"
 	}
-	return httpapi.One(ctx, shown(r.sub), info)
+	return httpapi.One(ctx, Shown(r.sub), info)
 }
 
-func (h adminHandlers) recallRefund(ctx context.Context, id objectid.ID) (*envelope, error) {
+func (h adminHandlers) recallRefund(ctx context.Context, id objectid.ID) (*Envelope, error) {
 	r, err := h.service.recallRefund(ctx, id)
 	if err != nil {
 		return nil, err

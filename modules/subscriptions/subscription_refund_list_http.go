@@ -55,7 +55,7 @@ func (h adminHandlers) refunds(ctx context.Context, in *idInput) (*httpapi.Outpu
 	if err != nil {
 		return nil, err
 	}
-	disputes, err := h.service.disputes.disputesOf(ctx, h.service.pool, sub)
+	disputes, err := h.service.disputes.DisputesOf(ctx, h.service.pool, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -65,15 +65,15 @@ func (h adminHandlers) refunds(ctx context.Context, in *idInput) (*httpapi.Outpu
 	}
 	for _, r := range given {
 		doc := subscriptionRefundDoc{
-			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: filled(r.Reason),
-			Admin: filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
+			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: Filled(r.Reason),
+			Admin: Filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)
 		body.Refunds = append(body.Refunds, doc)
 	}
 	for _, d := range disputes {
 		doc := subscriptionChargebackDoc{
-			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: filled(d.Reason), Status: string(d.State),
+			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: Filled(d.Reason), Status: string(d.State),
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)
@@ -88,9 +88,9 @@ func (h adminHandlers) refunds(ctx context.Context, in *idInput) (*httpapi.Outpu
 }
 
 // idsAt puts a payment's id under the name that its gateway gives it.
-func idsAt(sub row, id string) (payment, intent *string) {
+func idsAt(sub Row, id string) (payment, intent *string) {
 	if sub.Gateway == string(payments.GWA) {
-		return filled(id), nil
+		return Filled(id), nil
 	}
-	return nil, filled(id)
+	return nil, Filled(id)
 }

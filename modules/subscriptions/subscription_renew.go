@@ -23,43 +23,43 @@ type renewal struct {
 // on until the gateway took the card, and the new one charges first when its paid time
 // ends; a refused card changes nothing (open-shapes, section 5). A pending one gives no
 // access, and ends in the commit that begins the new one.
-func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (cardOutcome, error) {
-	old, err := s.reads.current(ctx, customerID)
+func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (CardOutcome, error) {
+	old, err := s.reads.Current(ctx, customerID)
 	if err != nil {
-		return cardOutcome{}, err
+		return CardOutcome{}, err
 	}
 	if Status(old.Status) == Suspended && old.HasChargeback {
-		return cardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
+		return CardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
 	}
 	if status := Status(old.Status); status != Active && status != Pending {
-		return cardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
+		return CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
-	if r.empty() && resumable(old) && old.Gateway == string(payments.GWB) {
+	if r.empty() && Resumable(old) && old.Gateway == string(payments.GWB) {
 		return s.resumeOwn(ctx, old)
 	}
-	o := cardOrder{customerID: customerID, planID: old.PlanID, renews: &old}
-	if o.instrument, err = r.instrument(payments.GatewayName(old.Gateway)); err != nil {
-		return cardOutcome{}, err
+	o := CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
+	if o.Instrument, err = r.instrument(payments.GatewayName(old.Gateway)); err != nil {
+		return CardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return cardOutcome{}, s.checkout.conflictWith(ctx, s.pool, Pending.standIn(old))
+		return CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, Pending.StandIn(old))
 	}
-	if _, err := s.plans.sellablePlan(ctx, old.PlanID); err != nil {
-		return cardOutcome{}, err
+	if _, err := s.plans.SellablePlan(ctx, old.PlanID); err != nil {
+		return CardOutcome{}, err
 	}
 	if Status(old.Status) == Active {
-		if err := s.checkout.dropWaiting(ctx, customerID); err != nil {
-			return cardOutcome{}, err
+		if err := s.checkout.DropWaiting(ctx, customerID); err != nil {
+			return CardOutcome{}, err
 		}
 	}
 	if Status(old.Status) == Pending && old.PaymentMethod == string(payments.MethodPix) {
 		if old, err = s.dropForRenewal(ctx, old); err != nil {
-			return cardOutcome{}, err
+			return CardOutcome{}, err
 		}
 	}
-	subscribe := s.checkout.subscribeGWB
+	subscribe := s.checkout.SubscribeGWB
 	if old.Gateway == string(payments.GWA) {
-		subscribe = s.checkout.subscribeGWA
+		subscribe = s.checkout.SubscribeGWA
 	}
 	out, err := subscribe(ctx, o)
 	if err != nil {
@@ -71,43 +71,43 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (car
 // tellRenewal ends the replaced subscription at its gateway at once, which a job would
 // do, and words the answer, which is that of a new subscription (specification,
 // Billing, gateway B, Renew): pending, also once the gateway took the card.
-func (s *Own) tellRenewal(ctx context.Context, out cardOutcome) (cardOutcome, error) {
-	switch waited := out.sub.RenewsID != nil; {
-	case waited && Status(out.sub.Status) == Active:
-		old, err := s.db.GetSubscription(ctx, s.pool, *out.sub.RenewsID)
+func (s *Own) tellRenewal(ctx context.Context, out CardOutcome) (CardOutcome, error) {
+	switch waited := out.Sub.RenewsID != nil; {
+	case waited && Status(out.Sub.Status) == Active:
+		old, err := s.db.GetSubscription(ctx, s.pool, *out.Sub.RenewsID)
 		if err == nil && Status(old.Status).Ended() {
-			_, err = s.calls.endNow(ctx, old)
+			_, err = s.calls.EndNow(ctx, old)
 		}
 		if err != nil {
 			return out, err
 		}
-	case waited && Status(out.sub.Status).Ended():
-		out.message = strings.TrimSpace(out.message + " Your present subscription goes on.")
+	case waited && Status(out.Sub.Status).Ended():
+		out.Message = strings.TrimSpace(out.Message + " Your present subscription goes on.")
 	}
 	return s.asBegun(out), nil
 }
 
 // asBegun shows a renewal as it began.
-func (s *Own) asBegun(out cardOutcome) cardOutcome {
-	if Status(out.sub.Status) != Active {
+func (s *Own) asBegun(out CardOutcome) CardOutcome {
+	if Status(out.Sub.Status) != Active {
 		return out
 	}
-	out.sub.Status, out.sub.StartedAt = string(Pending), nil
-	if out.sub.StartsAt != nil {
-		out.message = "The card was accepted: it is charged first on " + s.calendar.day(s.calendar.firstDue(out.sub)) + "."
+	out.Sub.Status, out.Sub.StartedAt = string(Pending), nil
+	if out.Sub.StartsAt != nil {
+		out.Message = "The card was accepted: it is charged first on " + s.calendar.Day(s.calendar.FirstDue(out.Sub)) + "."
 	}
 	return out
 }
 
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
-func (s *Own) dropForRenewal(ctx context.Context, old row) (row, error) {
-	if err := s.recovery.dropPix(ctx, old, Replaced, ByCustomer); err != nil {
-		return row{}, s.payments.Refused(ctx, "cancel PIX", err)
+func (s *Own) dropForRenewal(ctx context.Context, old Row) (Row, error) {
+	if err := s.recovery.DropPixAs(ctx, old, Replaced, ByCustomer); err != nil {
+		return Row{}, s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
 	if err == nil && Status(after.Status) == Active {
-		return row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+		return Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	return after, err
 }

@@ -13,47 +13,47 @@ import (
 	"marquee/platform/postgres"
 )
 
-// resumable reports whether a subscription that was to end with its paid time can
+// Resumable reports whether a subscription that was to end with its paid time can
 // simply go on: gateway B takes the end back, and a period that was paid once has
 // nothing that would have to be taken back. Gateway A cannot undo a deletion.
-func resumable(sub row) bool {
+func Resumable(sub Row) bool {
 	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !endsThere(sub))
+	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !EndsThere(sub))
 }
 
-// resume takes back that the subscription ends with its paid time; nothing is charged.
+// Resume takes back that the subscription ends with its paid time; nothing is charged.
 // It is a no-op at the gateway when repeated. Write gets the locked row in the
 // transaction that follows the gateway's word. 409 when the gateway refuses; other
 // errors of the gateway are as it gave them.
-func (s *Own) resume(ctx context.Context, sub row, write func(tx pgx.Tx, locked *row) error) error {
+func (s *Own) Resume(ctx context.Context, sub Row, write func(tx pgx.Tx, locked *Row) error) error {
 	if sub.GwbSubscriptionID != nil {
-		_, err := s.calls.setPeriodEnd(ctx, sub, false)
+		_, err := s.calls.SetPeriodEnd(ctx, sub, false)
 		var rejected *payments.Rejected
 		if errors.Is(err, payments.ErrGatewayMissing) || errors.As(err, &rejected) {
-			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.calendar.day(*sub.ExpiresAt)).WithCause(err)
+			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.", s.calendar.Day(*sub.ExpiresAt)).WithCause(err)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
 		if Status(locked.Status).Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
-		if err := s.reconciler.noteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
+		if err := s.reconciler.NoteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
 			return err
 		}
 		return write(tx, &locked)
 	})
 }
 
-// goOn clears the end that a resumed subscription had. A period that was paid once
+// GoOn clears the end that a resumed subscription had. A period that was paid once
 // keeps its own.
-func goOn(r *row) {
+func GoOn(r *Row) {
 	r.CancelAtPeriodEnd = false
 	if r.GwbSubscriptionID != nil {
 		r.ExpiresAt = nil
@@ -63,63 +63,63 @@ func goOn(r *row) {
 // resumeOwn has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the looks ask for it again; 409 to another try meanwhile.
-func (s *Own) resumeOwn(ctx context.Context, sub row) (cardOutcome, error) {
+func (s *Own) resumeOwn(ctx context.Context, sub Row) (CardOutcome, error) {
 	ref := resumeIntent(sub.ID)
 	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
-		return cardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
+		return CardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
 	}
-	err := s.resume(ctx, sub, func(tx pgx.Tx, locked *row) error {
+	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *Row) error {
 		defer func() { sub = *locked }()
-		return s.store.editTx(ctx, tx, locked, goOn)
+		return s.store.EditTx(ctx, tx, locked, GoOn)
 	})
 	if err == nil {
-		if sub, err = s.reconciler.agreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
+		if sub, err = s.reconciler.AgreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
 			err = fault.Conflict("Your subscription was cancelled at the same time, and ends with its period.")
 		}
 	}
 	switch {
 	case err == nil:
-		return cardOutcome{sub: sub, message: "The subscription goes on: nothing was charged."}, nil
-	case !isGatewaysFault(err) || fault.Is(err, fault.Conflicting):
-		return cardOutcome{}, err
+		return CardOutcome{Sub: sub, Message: "The subscription goes on: nothing was charged."}, nil
+	case !IsGatewaysFault(err) || fault.Is(err, fault.Conflicting):
+		return CardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	if err := s.calls.handOver(context.WithoutCancel(ctx), o, err); err != nil {
-		return cardOutcome{}, err
+	if err := s.calls.HandOver(context.WithoutCancel(ctx), o, err); err != nil {
+		return CardOutcome{}, err
 	}
 	sub.Status = string(Pending)
-	return cardOutcome{
-		sub: sub, paymentStatus: string(payments.OutcomeUnknown),
-		message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",
+	return CardOutcome{
+		Sub: sub, PaymentStatus: string(payments.OutcomeUnknown),
+		Message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",
 	}, nil
 }
 
 func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
 // resumeWaits is the 409 of who resumes, while that is being found out.
-func (s *Own) resumeWaits(ctx context.Context, sub row) error {
+func (s *Own) resumeWaits(ctx context.Context, sub Row) error {
 	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 	if err != nil || !open {
 		return err
 	}
-	return fault.Conflict("That your subscription goes on is being confirmed. %s", askedAgain(i))
+	return fault.Conflict("That your subscription goes on is being confirmed. %s", AskedAgain(i))
 }
 
-// lookAtResume takes the end back once more, unless the subscription has ended, goes on
+// LookAtResume takes the end back once more, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
-func (s *Own) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Own) LookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
-	if err != nil || !resumable(sub) {
+	if err != nil || !Resumable(sub) {
 		return intent.Settled, err
 	}
 	wanted := true
-	err = s.resume(ctx, sub, func(tx pgx.Tx, locked *row) (err error) {
+	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *Row) (err error) {
 		wanted, err = s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
 		if err != nil || !wanted {
 			return err
 		}
-		if err := s.store.editTx(ctx, tx, locked, goOn); err != nil {
+		if err := s.store.EditTx(ctx, tx, locked, GoOn); err != nil {
 			return err
 		}
 		return s.intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Done, "look")
@@ -128,8 +128,8 @@ func (s *Own) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, 
 	case fault.Is(err, fault.Conflicting): // refused, or ended meanwhile: it ends as it was to
 		return intent.Settled, nil
 	case err == nil && !wanted:
-		if _, err = s.calls.setPeriodEnd(ctx, sub, true); err == nil {
-			err = s.reconciler.noteTold(ctx, sub)
+		if _, err = s.calls.SetPeriodEnd(ctx, sub, true); err == nil {
+			err = s.reconciler.NoteTold(ctx, sub)
 		}
 	}
 	return intent.Settled, err
@@ -137,12 +137,12 @@ func (s *Own) lookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, 
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
 // it to end after all.
-func (s *Own) giveUpResume(ctx context.Context, sub row) error {
+func (s *Own) giveUpResume(ctx context.Context, sub Row) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := s.store.lockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
+		if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
 		}
 		if open, err := s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {

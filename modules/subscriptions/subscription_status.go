@@ -10,8 +10,8 @@ import (
 	"marquee/modules/payments"
 )
 
-// statusActions is the specification's mapping of gateway B's statuses.
-var statusActions = map[payments.RemoteStatus]Action{
+// StatusActions is the specification's mapping of gateway B's statuses.
+var StatusActions = map[payments.RemoteStatus]Action{
 	payments.RemoteActive:            GatewaySaysActive,
 	payments.RemoteTrialing:          GatewaySaysActive,
 	payments.RemotePastDue:           GatewaySaysSuspended,
@@ -23,24 +23,24 @@ var statusActions = map[payments.RemoteStatus]Action{
 }
 
 // applyStatusTx: customer.subscription.created and .updated.
-func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e payments.Event) (string, error) {
+func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
 	if e.Subscription == nil {
 		return "no subscription in the event", nil
 	}
 	if Status(sub.Status).Ended() {
-		return ignoredEnded, nil
+		return IgnoredEnded, nil
 	}
-	action, known := statusActions[e.Subscription.Status]
+	action, known := StatusActions[e.Subscription.Status]
 	if !known {
 		return "a status without meaning here", nil
 	}
 	if older(*sub, action, e) {
-		return ignoredOlder, nil
+		return IgnoredOlder, nil
 	}
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
-	if endsThere(*sub) {
+	if EndsThere(*sub) {
 		if action == GatewaySaysCancelled {
 			return s.applyEndTx(ctx, tx, sub, e)
 		}
@@ -58,34 +58,34 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *row, e paym
 }
 
 // followTx does what the gateway's newest word asks for.
-func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Action, e payments.Event) (string, error) {
+func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *Row, action Action, e payments.Event) (string, error) {
 	if action == GatewaySaysExpired && sub.IntentOpen {
 		action = PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
-	by, err := s.reads.heldTx(ctx, tx, *sub)
+	by, err := s.reads.HeldTx(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
 	if by != "" && (action == GatewaySaysActive || action == GatewaySaysIncomplete) {
 		action = GatewaySaysOpenHeld
 	}
-	extended, err := s.reads.extendedTo(ctx, tx, *sub)
+	extended, err := s.reads.ExtendedTo(ctx, tx, *sub)
 	if err != nil {
 		return "", err
 	}
-	c := change{action: action, source: ByWebhook, event: &e.ID}
+	c := Change{Action: action, Source: ByWebhook, Event: &e.ID}
 	switch action {
 	case GatewaySaysOpenHeld:
-		c.edit = func(r *row) {
+		c.Edit = func(r *Row) {
 			noteEvent(r, e)
-			if running(e.Subscription.Status) {
+			if Running(e.Subscription.Status) {
 				s.follow(r, e, extended)
 			}
 		}
-		_, err := s.store.moveTx(ctx, tx, sub, c)
+		_, err := s.store.MoveTx(ctx, tx, sub, c)
 		return by, err
 	case GatewaySaysActive:
-		c.edit = func(r *row) { s.follow(r, e, extended); closeIntent(r); r.PaymentFailures = 0 }
+		c.Edit = func(r *Row) { s.follow(r, e, extended); CloseIntent(r); r.PaymentFailures = 0 }
 	case GatewaySaysSuspended:
 		counts, err := s.countsTx(ctx, tx, *sub, e)
 		if err != nil {
@@ -94,31 +94,31 @@ func (s *Applier) followTx(ctx context.Context, tx pgx.Tx, sub *row, action Acti
 		if s.cfg.PastDueOnlyCounts && e.Subscription.Status == payments.RemotePastDue {
 			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e)
 		}
-		c.edit = func(r *row) {
+		c.Edit = func(r *Row) {
 			s.follow(r, e, extended)
-			closeIntent(r)
+			CloseIntent(r)
 			if counts {
 				r.PaymentFailures++
 			}
 		}
 		if counts && Status(sub.Status) != Pending && !paidAlready(*sub, e.Subscription.LatestPayment) {
-			if err := s.dunning.dunTx(ctx, tx, *sub, e.Subscription.LatestPayment); err != nil {
+			if err := s.dunning.DunTx(ctx, tx, *sub, e.Subscription.LatestPayment); err != nil {
 				return "", err
 			}
 		}
 	default:
-		c.edit = func(r *row) { s.follow(r, e, extended) }
+		c.Edit = func(r *Row) { s.follow(r, e, extended) }
 	}
-	if _, err := s.store.moveTx(ctx, tx, sub, c); err != nil || !Status(sub.Status).Ended() {
+	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !Status(sub.Status).Ended() {
 		return "", err
 	}
-	return "", s.store.endTx(ctx, tx, endArgs{SubscriptionID: sub.ID, Told: true})
+	return "", s.store.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID, Told: true})
 }
 
-// heldTx says what keeps a subscription suspended against gateway B's routine word
+// HeldTx says what keeps a subscription suspended against gateway B's routine word
 // that its recurrence runs: money that is disputed, or an admin. "" when that word
 // opens it.
-func (s *Reads) heldTx(ctx context.Context, tx pgx.Tx, sub row) (string, error) {
+func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (string, error) {
 	switch {
 	case Status(sub.Status) != Suspended:
 		return "", nil
@@ -126,7 +126,7 @@ func (s *Reads) heldTx(ctx context.Context, tx pgx.Tx, sub row) (string, error) 
 		return "suspended by a dispute", nil
 	}
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
-	if err == nil && Reason(reason) == reasons[AdminSuspends] {
+	if err == nil && Reason(reason) == Reasons[AdminSuspends] {
 		return "suspended by an admin", nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -137,25 +137,25 @@ func (s *Reads) heldTx(ctx context.Context, tx pgx.Tx, sub row) (string, error) 
 
 // paidAlready reports whether the newest payment that a status event names is
 // known to be made.
-func paidAlready(sub row, latest *payments.Payment) bool {
-	return latest != nil && latest.ID == text(sub.LastPaidInvoiceID)
+func paidAlready(sub Row, latest *payments.Payment) bool {
+	return latest != nil && latest.ID == Text(sub.LastPaidInvoiceID)
 }
 
-func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *row, counts bool, extended *time.Time, e payments.Event) error {
+func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *Row, counts bool, extended *time.Time, e payments.Event) error {
 	if counts && Status(sub.Status) != Pending {
 		if err := s.failTx(ctx, tx, sub, e); err != nil {
 			return err
 		}
 	}
-	return s.store.editTx(ctx, tx, sub, func(r *row) { s.follow(r, e, extended) })
+	return s.store.EditTx(ctx, tx, sub, func(r *Row) { s.follow(r, e, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
-func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) (bool, error) {
+func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
 	latest := e.Subscription.LatestPayment
-	if latest == nil || latest.ID == "" || latest.ID == text(sub.LastPaidInvoiceID) {
+	if latest == nil || latest.ID == "" || latest.ID == Text(sub.LastPaidInvoiceID) {
 		return Status(sub.Status) != Suspended, nil
 	}
 	return s.payments.RecordFailureTx(ctx, tx, payments.Failure{
@@ -167,22 +167,22 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub row, e payments.E
 // follow writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Applier) follow(r *row, e payments.Event, extended *time.Time) {
+func (s *Applier) follow(r *Row, e payments.Event, extended *time.Time) {
 	noteEvent(r, e)
-	s.calendar.learnRemote(r, e.Subscription)
-	s.followPeriodEnd(r, e.Subscription, extended)
+	s.calendar.LearnRemote(r, e.Subscription)
+	s.FollowPeriodEnd(r, e.Subscription, extended)
 }
 
-func (s *Applier) followPeriodEnd(r *row, remote *payments.RemoteSubscription, extended *time.Time) {
+func (s *Applier) FollowPeriodEnd(r *Row, remote *payments.RemoteSubscription, extended *time.Time) {
 	before := r.CancelAtPeriodEnd
 	switch {
 	case remote.CancelAtPeriodEnd && remote.NextBilling != nil:
-		r.CancelAtPeriodEnd, r.ExpiresAt = true, new(latestOf(*remote.NextBilling, extended))
+		r.CancelAtPeriodEnd, r.ExpiresAt = true, new(LatestOf(*remote.NextBilling, extended))
 	case !remote.CancelAtPeriodEnd && r.CancelAtPeriodEnd:
 		r.CancelAtPeriodEnd, r.ExpiresAt = false, extended
 	}
 	if r.CancelAtPeriodEnd != before {
-		s.planPeriodEndLook(r)
+		s.PlanPeriodEndLook(r)
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *Applier) followPeriodEnd(r *row, remote *payments.RemoteSubscription, e
 // gateway's clock has whole seconds: on a tie nothing worse than the present
 // state is believed, except an end, from which there is no way back, and a change
 // that says of itself that it left the present state.
-func older(sub row, action Action, e payments.Event) bool {
+func older(sub Row, action Action, e payments.Event) bool {
 	if action == GatewaySaysIncomplete && isCreation(e) && Status(sub.Status) != Pending {
 		return true // it was paid since it was created
 	}
@@ -209,8 +209,8 @@ func older(sub row, action Action, e payments.Event) bool {
 
 // follows reports whether the event's change began at the present state. One about
 // an invoice that is paid by now lies before that payment.
-func follows(sub row, e payments.Event) bool {
-	left, told := statusActions[e.LeftStatus]
+func follows(sub Row, e payments.Event) bool {
+	left, told := StatusActions[e.LeftStatus]
 	if !told || paidAlready(sub, e.Subscription.LatestPayment) {
 		return false
 	}

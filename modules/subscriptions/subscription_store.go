@@ -15,8 +15,8 @@ import (
 	"marquee/platform/objectid"
 )
 
-// row is a subscription as the database holds it.
-type row = subscriptionsdb.Subscription
+// Row is a subscription as the database holds it.
+type Row = subscriptionsdb.Subscription
 
 // Source says what brought a move about, in the history.
 type Source string
@@ -40,53 +40,53 @@ func (s Source) tellsOutcome() bool {
 	return s != ByAdmin && s != ByCustomer && s != ByJob
 }
 
-// change is one action on a subscription: the move that the table gives it, and
+// Change is one action on a subscription: the move that the table gives it, and
 // further fields.
-type change struct {
-	action Action
-	source Source
-	actor  *objectid.ID
-	event  *string        // the gateway's event, when one is behind it
-	edit   func(sub *row) // sets what changes besides the state
+type Change struct {
+	Action Action
+	Source Source
+	Actor  *objectid.ID
+	Event  *string        // the gateway's event, when one is behind it
+	Edit   func(sub *Row) // sets what changes besides the state
 }
 
 // errMoved says that somebody else moved the subscription since it was read.
 var errMoved = errors.New("subscription was moved by somebody else")
 
-// lockTx reads a subscription for a change. It locks the customer first and the
+// LockTx reads a subscription for a change. It locks the customer first and the
 // row after: subscribing does so too, and two orders would end in deadlocks.
-func (s *Store) lockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (row, error) {
-	if err := s.lockCustomerTx(ctx, tx, customerID); err != nil {
-		return row{}, err
+func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (Row, error) {
+	if err := s.LockCustomerTx(ctx, tx, customerID); err != nil {
+		return Row{}, err
 	}
 	return s.db.GetSubscriptionForUpdate(ctx, tx, id)
 }
 
-// lockCustomerTx lets a deleted customer pass: what he owes and is owed goes on.
-func (s *Store) lockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+// LockCustomerTx lets a deleted customer pass: what he owes and is owed goes on.
+func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
-	if isMissing(err) {
+	if IsMissing(err) {
 		return nil
 	}
 	return err
 }
 
-// isGoneTx reports whether the customer has deleted his account.
-func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
+// IsGoneTx reports whether the customer has deleted his account.
+func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
 	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
-	if isMissing(err) {
+	if IsMissing(err) {
 		return true, nil
 	}
 	return false, err
 }
 
-// moveTx applies a change to a locked subscription and is the only way in which
+// MoveTx applies a change to a locked subscription and is the only way in which
 // a state changes: compare-and-set, history, the customer's pointer and the job
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action.
-func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (moved bool, err error) {
+func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (moved bool, err error) {
 	from := Status(sub.Status)
-	to, ok := Next(from, c.action)
+	to, ok := Next(from, c.Action)
 	if !ok {
 		return false, nil
 	}
@@ -101,19 +101,19 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (move
 		}
 	case to.Ended() && !from.Ended():
 		after.EndedAt = &now
-		if c.source.tellsOutcome() {
-			closeIntent(&after)
+		if c.Source.tellsOutcome() {
+			CloseIntent(&after)
 		}
 		after.GatewayEndOpenSince = nil // its end is gateway_ended_at from here on
 	}
 	if !to.Ended() {
 		after.EndedAt, after.GatewayEndedAt = nil, nil
 	}
-	if c.edit != nil {
-		c.edit(&after)
+	if c.Edit != nil {
+		c.Edit(&after)
 	}
-	reason, before := reasonFor(c.action, *sub), *sub
-	if waits(*sub) && !to.Ended() && to != Pending {
+	reason, before := reasonFor(c.Action, *sub), *sub
+	if Waits(*sub) && !to.Ended() && to != Pending {
 		if err := s.replaceTx(ctx, tx, *sub); err != nil {
 			return false, err
 		}
@@ -126,28 +126,28 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, sub *row, c change) (move
 	if err := s.movePromoTx(ctx, tx, before, saved); err != nil {
 		return false, err
 	}
-	if to == from && c.action != CustomerWithdraws {
+	if to == from && c.Action != CustomerWithdraws {
 		return true, nil
 	}
-	if err := s.recordMoveTx(ctx, tx, saved, from, reason, c); err != nil {
+	if err := s.RecordMoveTx(ctx, tx, saved, from, reason, c); err != nil {
 		return false, err
 	}
-	byPerson := c.source == ByCustomer || c.source == ByAdmin
-	if to.Ended() && byPerson && c.action != Replaced {
-		return true, s.endWaitingTx(ctx, tx, saved, c)
+	byPerson := c.Source == ByCustomer || c.Source == ByAdmin
+	if to.Ended() && byPerson && c.Action != Replaced {
+		return true, s.EndWaitingTx(ctx, tx, saved, c)
 	}
 	return true, nil
 }
 
-// recordMoveTx writes the history. A move by an event that an admin had applied
+// RecordMoveTx writes the history. A move by an event that an admin had applied
 // again names him.
-func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Status, reason Reason, c change) error {
-	if c.event != nil {
-		c.actor = callerID(ctx)
+func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from Status, reason Reason, c Change) error {
+	if c.Event != nil {
+		c.Actor = CallerID(ctx)
 	}
 	err := s.db.InsertTransition(ctx, tx, subscriptionsdb.InsertTransitionParams{
-		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: filled(string(from)),
-		ToStatus: sub.Status, Reason: string(reason), Source: string(c.source), ActorID: c.actor, EventID: c.event,
+		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: Filled(string(from)),
+		ToStatus: sub.Status, Reason: string(reason), Source: string(c.Source), ActorID: c.Actor, EventID: c.Event,
 	})
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
@@ -164,9 +164,9 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Statu
 		}
 		return s.followedByTx(ctx, tx, sub)
 	}
-	if from.Ended() || from == None && !waits(sub) || from == Pending && sub.RenewsID != nil {
+	if from.Ended() || from == None && !Waits(sub) || from == Pending && sub.RenewsID != nil {
 		err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
-		if isMissing(err) {
+		if IsMissing(err) {
 			return nil // the customer has deleted his account meanwhile
 		}
 		return err
@@ -174,13 +174,13 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub row, from Statu
 	return nil
 }
 
-// editTx changes fields of a locked subscription and leaves its state alone.
-func (s *Store) editTx(ctx context.Context, tx pgx.Tx, sub *row, edit func(sub *row)) error {
-	return s.editAsTx(ctx, tx, sub, intentEnd{how: intent.Done, by: "answer"}, edit)
+// EditTx changes fields of a locked subscription and leaves its state alone.
+func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, edit func(sub *Row)) error {
+	return s.EditAsTx(ctx, tx, sub, IntentEnd{How: intent.Done, By: "answer"}, edit)
 }
 
-// editAsTx is editTx, for an edit that may close the intent in another way.
-func (s *Store) editAsTx(ctx context.Context, tx pgx.Tx, sub *row, end intentEnd, edit func(sub *row)) error {
+// EditAsTx is EditTx, for an edit that may close the intent in another way.
+func (s *Store) EditAsTx(ctx context.Context, tx pgx.Tx, sub *Row, end IntentEnd, edit func(sub *Row)) error {
 	after := *sub
 	edit(&after)
 	saved, err := s.saveTx(ctx, tx, *sub, after, end)
@@ -191,28 +191,28 @@ func (s *Store) editAsTx(ctx context.Context, tx pgx.Tx, sub *row, end intentEnd
 	return nil
 }
 
-// intentEnd is how an intent ends that a change closes, and who brought it.
-type intentEnd struct {
-	how intent.State
-	by  string
+// IntentEnd is how an intent ends that a change closes, and who brought it.
+type IntentEnd struct {
+	How intent.State
+	By  string
 }
 
-func endOf(c change) intentEnd {
-	e := intentEnd{how: intent.Done, by: string(c.source)}
+func endOf(c Change) IntentEnd {
+	e := IntentEnd{How: intent.Done, By: string(c.Source)}
 	switch {
-	case c.action == PaymentDeclined:
-		e.how = intent.Declined
-	case c.action == NothingAtGateway && c.source == BySubscribe:
-		e.how = intent.Refused
-	case c.action == NothingAtGateway:
-		e.how = intent.Missing
+	case c.Action == PaymentDeclined:
+		e.How = intent.Declined
+	case c.Action == NothingAtGateway && c.Source == BySubscribe:
+		e.How = intent.Refused
+	case c.Action == NothingAtGateway:
+		e.How = intent.Missing
 	}
 	return e
 }
 
 // saveTx writes the row if its state is still that of before, ends its intent when
 // its outcome stands in it, and schedules what its dates ask for.
-func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r row, end intentEnd) (row, error) {
+func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, end IntentEnd) (Row, error) {
 	from := before.Status
 	r.RegisterUpdateDate = s.clock.Now()
 	n, err := s.db.UpdateSubscription(ctx, tx, subscriptionsdb.UpdateSubscriptionParams{
@@ -228,25 +228,25 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r row, end intent
 		LastEventAt: r.LastEventAt, LastEventID: r.LastEventID, LastPaidInvoiceID: r.LastPaidInvoiceID,
 	})
 	if err != nil {
-		return row{}, fmt.Errorf("write subscription: %w", err)
+		return Row{}, fmt.Errorf("write subscription: %w", err)
 	}
 	if n == 0 {
-		return row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, from, errMoved)
+		return Row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, from, errMoved)
 	}
 	if before.IntentOpen && !r.IntentOpen {
-		if err := s.intents.EndTx(ctx, tx, intentOf(r.ID), end.how, end.by); err != nil {
-			return row{}, err
+		if err := s.intents.EndTx(ctx, tx, IntentOf(r.ID), end.How, end.By); err != nil {
+			return Row{}, err
 		}
 	}
-	return r, s.scheduleTx(ctx, tx, r)
+	return r, s.ScheduleTx(ctx, tx, r)
 }
 
-// intentOf names the intent of a subscription's first call.
-func intentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscription, Subject: id} }
+// IntentOf names the intent of a subscription's first call.
+func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscription, Subject: id} }
 
-// scheduleTx inserts the jobs for the instants that the row waits for. A job
+// ScheduleTx inserts the jobs for the instants that the row waits for. A job
 // looks at the row again when its time comes, so one too many does no harm.
-func (s *Store) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	at := func(when time.Time, args river.JobArgs, queue string) error {
 		_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
 			ScheduledAt: when, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
@@ -258,41 +258,41 @@ func (s *Store) scheduleTx(ctx context.Context, tx pgx.Tx, sub row) error {
 	}
 	status := Status(sub.Status)
 	if sub.ExpiresAt != nil && (status == Active || status == Suspended) {
-		if err := at(*sub.ExpiresAt, expireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault); err != nil {
+		if err := at(*sub.ExpiresAt, ExpireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt}, jobs.QueueDefault); err != nil {
 			return err
 		}
 	}
 	switch {
 	case sub.IntentOpen: // its looks come by themselves
 	case status == Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
-		due := s.calendar.pixDue(sub)
-		return at(due, dropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
+		due := s.calendar.PixDue(sub)
+		return at(due, DropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
 	case status == Active && sub.PixAutomatic && sub.NextBillingDate != nil:
-		due := s.calendar.debitAt(*sub.NextBillingDate)
-		return at(due, debitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
+		due := s.calendar.DebitAt(*sub.NextBillingDate)
+		return at(due, DebitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
 	}
 	return nil
 }
 
-// closeIntent notes that the gateway's answer stands in the row.
-func closeIntent(sub *row) { sub.IntentOpen, sub.RecoveryAt = false, nil }
+// CloseIntent notes that the gateway's answer stands in the row.
+func CloseIntent(sub *Row) { sub.IntentOpen, sub.RecoveryAt = false, nil }
 
-// filled is nil for "".
-func filled(s string) *string {
+// Filled is nil for "".
+func Filled(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// learn keeps an id that became known; an empty one changes nothing.
-func learn(field **string, id string) {
+// Learn keeps an id that became known; an empty one changes nothing.
+func Learn(field **string, id string) {
 	if id != "" {
 		*field = &id
 	}
 }
 
-func text(s *string) string {
+func Text(s *string) string {
 	if s == nil {
 		return ""
 	}

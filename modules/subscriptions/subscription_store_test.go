@@ -21,7 +21,7 @@ import (
 func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
-	s := &Service{db: subscriptionsdb.New(), clock: clock.NewFake(time.Now())}
+	s := &Store{db: subscriptionsdb.New(), clock: clock.NewFake(time.Now())}
 	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(Cancelled))
 	found, err := s.db.GetSubscription(t.Context(), db, id)
 	require.NoError(t, err)
@@ -36,9 +36,9 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	// What the constraints ask of these.
 	changed.ID, changed.Status, changed.PlanID, changed.IntentOpen, changed.RecoveryAt = id, found.Status, found.PlanID, false, nil
 
-	var saved row
+	var saved Row
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
-		saved, err = s.saveTx(t.Context(), tx, found, changed, intentEnd{})
+		saved, err = s.saveTx(t.Context(), tx, found, changed, IntentEnd{})
 		return err
 	}))
 	read, err := s.db.GetSubscription(t.Context(), db, id)

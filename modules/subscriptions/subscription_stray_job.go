@@ -17,13 +17,13 @@ import (
 	"marquee/platform/objectid"
 )
 
-// strayWait is how soon it is looked at again whether the money of a recurrence that
+// StrayWait is how soon it is looked at again whether the money of a recurrence that
 // no row owns goes back: soon, as it goes on charging until then.
-const strayWait = 10 * time.Second
+const StrayWait = 10 * time.Second
 
-// endStrayArgs ends at the gateway a recurrence that names a subscription of ours, or is
+// EndStrayArgs ends at the gateway a recurrence that names a subscription of ours, or is
 // a customer's of ours, and that no row owns.
-type endStrayArgs struct {
+type EndStrayArgs struct {
 	Gateway        payments.GatewayName `json:"gateway"`
 	RecurrenceID   string               `json:"recurrence_id"`
 	SubscriptionID objectid.ID          `json:"subscription_id"`
@@ -34,18 +34,18 @@ type endStrayArgs struct {
 }
 
 // Kind names the job.
-func (endStrayArgs) Kind() string { return "subscriptions_end_stray" }
+func (EndStrayArgs) Kind() string { return "subscriptions_end_stray" }
 
 // endStrayTx has the recurrence behind a charge ended that is booked beside the
 // subscription's own.
-func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub row, e payments.Event) error {
-	if e.SubscriptionID == "" || e.SubscriptionID == remoteID(sub) {
+func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
+	if e.SubscriptionID == "" || e.SubscriptionID == RemoteID(sub) {
 		return nil
 	}
-	return s.insertEndStrayTx(ctx, tx, endStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID})
+	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID})
 }
 
-func (s *Locator) insertEndStrayTx(ctx context.Context, tx pgx.Tx, args endStrayArgs) error {
+func (s *Locator) InsertEndStrayTx(ctx context.Context, tx pgx.Tx, args EndStrayArgs) error {
 	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return fmt.Errorf("queue the end of a recurrence: %w", err)
@@ -57,7 +57,7 @@ func (s *Locator) insertEndStrayTx(ctx context.Context, tx pgx.Tx, args endStray
 // back: by a person, or by itself within the limits of automatic refunds. It is read
 // live before; what is not known ends nothing. Neither does anything while too much is
 // missing at the gateway, or after a restore.
-func (s *Strays) EndStray(ctx context.Context, a endStrayArgs) error {
+func (s *Strays) EndStray(ctx context.Context, a EndStrayArgs) error {
 	state, err := s.payments.UnappliedStateOf(ctx, s.pool, a.Gateway, a.PaymentID)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *Strays) EndStray(ctx context.Context, a endStrayArgs) error {
 	switch state {
 	case payments.UnappliedRefunding, payments.UnappliedRefunded:
 	case payments.UnappliedOpen:
-		return river.JobSnooze(strayWait)
+		return river.JobSnooze(StrayWait)
 	default:
 		return nil // a person has decided otherwise
 	}
@@ -81,7 +81,7 @@ func (s *Strays) EndStray(ctx context.Context, a endStrayArgs) error {
 		return err
 	}
 	if held || slices.Contains(suspect, string(a.Gateway)) {
-		return river.JobSnooze(strayWait)
+		return river.JobSnooze(StrayWait)
 	}
 	gateway, err := s.payments.Gateway(a.Gateway)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Strays) EndStray(ctx context.Context, a endStrayArgs) error {
 	return nil
 }
 
-func (s *Strays) rowOfRecurrence(ctx context.Context, a endStrayArgs) (row, error) {
+func (s *Strays) rowOfRecurrence(ctx context.Context, a EndStrayArgs) (Row, error) {
 	if a.Gateway == payments.GWA {
 		return s.db.GetSubscriptionByGWAID(ctx, s.pool, &a.RecurrenceID)
 	}

@@ -14,25 +14,25 @@ import (
 	"marquee/platform/postgres"
 )
 
-// repeatedly carries out an order whose repetition is harmless. When it fails an intent
+// Repeatedly carries out an order whose repetition is harmless. When it fails an intent
 // stands for it from then on: the looks repeat it, within their share of the quota, and
 // tell people of it after a day. While that is open nobody else does.
-func (s *Calls) repeatedly(ctx context.Context, o intent.Opening, do func(context.Context) error) error {
+func (s *Calls) Repeatedly(ctx context.Context, o intent.Opening, do func(context.Context) error) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
 		return err
 	}
 	cause := do(ctx)
-	if cause == nil || !isGatewaysFault(cause) && !isUnderWay(cause) {
+	if cause == nil || !IsGatewaysFault(cause) && !isUnderWay(cause) {
 		return cause
 	}
-	if err := s.handOver(context.WithoutCancel(ctx), o, cause); err != nil {
+	if err := s.HandOver(context.WithoutCancel(ctx), o, cause); err != nil {
 		return errors.Join(cause, err)
 	}
 	return nil
 }
 
-// handOver leaves an order that was not carried out to the looks.
-func (s *Calls) handOver(ctx context.Context, o intent.Opening, cause error) error {
+// HandOver leaves an order that was not carried out to the looks.
+func (s *Calls) HandOver(ctx context.Context, o intent.Opening, cause error) error {
 	s.log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
 		slog.String("gateway", o.Gateway), slog.Any("error", cause))
 	o.CallTime = s.intents.CallTime()
@@ -52,49 +52,49 @@ func (s *Calls) handOver(ctx context.Context, o intent.Opening, cause error) err
 	return s.intents.NotKnown(ctx, o.Ref, cause)
 }
 
-// isGatewaysFault leaves the errors of our own, such as the database's, to the job.
-func isGatewaysFault(err error) bool {
+// IsGatewaysFault leaves the errors of our own, such as the database's, to the job.
+func IsGatewaysFault(err error) bool {
 	var rejected *payments.Rejected
 	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrOutcomeUnknown) ||
-		errors.Is(err, payments.ErrGatewayMissing) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, errRetryNotShown)
+		errors.Is(err, payments.ErrGatewayMissing) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, ErrRetryNotShown)
 }
 
 // isUnderWay reports whether another worker has the order, or a call of it may not show
 // at the gateway yet: no fault of the gateway's.
 func isUnderWay(err error) bool {
-	return errors.Is(err, errPauseUnderWay) || errors.Is(err, errDebitUnderWay)
+	return errors.Is(err, ErrPauseUnderWay) || errors.Is(err, ErrDebitUnderWay)
 }
 
-// underWay is what a look answers while the order is under way.
-func underWay(err error) (intent.Answer, error) {
+// UnderWay is what a look answers while the order is under way.
+func UnderWay(err error) (intent.Answer, error) {
 	if isUnderWay(err) {
 		return intent.Waiting, nil
 	}
 	return intent.Settled, err
 }
 
-// sweepPause takes up a pause that nobody asks about.
-func (s *Pauses) sweepPause(ctx context.Context, id objectid.ID) error {
-	return s.calls.sweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
-		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(adoptAfter)})
+// SweepPause takes up a pause that nobody asks about.
+func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
+	return s.calls.SweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
+		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(AdoptAfter)})
 	})
 }
 
-// sweepChargeMove takes up an extension's next charge that nobody asks about.
-func (s *Extensions) sweepChargeMove(ctx context.Context, id objectid.ID) error {
-	return s.calls.sweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
-		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(adoptAfter)})
+// SweepChargeMove takes up an extension's next charge that nobody asks about.
+func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
+	return s.calls.SweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
+		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(AdoptAfter)})
 	})
 }
 
-// sweepPlanMove takes up a plan's move that nobody asks about.
-func (s *Plans) sweepPlanMove(ctx context.Context, id objectid.ID) error {
-	return s.calls.sweepOrder(ctx, planMoveIntent(id), s.recoverMove, func() error {
-		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(adoptAfter))})
+// SweepPlanMove takes up a plan's move that nobody asks about.
+func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
+	return s.calls.SweepOrder(ctx, planMoveIntent(id), s.RecoverMove, func() error {
+		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(AdoptAfter))})
 	})
 }
 
-func (s *Calls) sweepOrder(ctx context.Context, r intent.Ref, do func(context.Context, objectid.ID) error, later func() error) error {
+func (s *Calls) SweepOrder(ctx context.Context, r intent.Ref, do func(context.Context, objectid.ID) error, later func() error) error {
 	open, err := s.intents.IsOpen(ctx, s.pool, r)
 	switch {
 	case err != nil:

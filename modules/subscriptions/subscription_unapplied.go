@@ -12,10 +12,10 @@ import (
 	"marquee/platform/objectid"
 )
 
-// listUnappliedTx puts money that an ended subscription cannot take on the list of
+// ListUnappliedTx puts money that an ended subscription cannot take on the list of
 // unapplied payments, from which it is refunded by itself, and ends at the gateway
 // what went on charging.
-func (s *Settler) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p payment, note string, automatic bool) error {
+func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment, note string, automatic bool) error {
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
@@ -24,45 +24,45 @@ func (s *Settler) listUnappliedTx(ctx context.Context, tx pgx.Tx, sub row, p pay
 	if err != nil {
 		return err
 	}
-	return s.store.endAtGatewayTx(ctx, tx, sub)
+	return s.store.EndAtGatewayTx(ctx, tx, sub)
 }
 
 // referenceOf is our id that the gateway was told with a payment, where it is not the
 // subscription's: without it nobody would find the payment there.
-func referenceOf(p payment) objectid.ID {
-	if p.charge == nil {
+func referenceOf(p Payment) objectid.ID {
+	if p.Charge == nil {
 		return ""
 	}
-	return p.charge.ID
+	return p.Charge.ID
 }
 
 // refundDeletedTx lists money for a customer who had been deleted when it was charged:
 // the deletion has not reached the subscription yet, or ended it after the charge. What
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by
 // the deletion.
-func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *row, p payment) (refunded bool, err error) {
+func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *Row, p Payment) (refunded bool, err error) {
 	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
 		return false, err
 	}
 	if Status(sub.Status) == Pending {
-		if _, err := s.store.moveTx(ctx, tx, sub, change{action: CustomerCancels, source: p.source, event: p.event}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, sub, Change{Action: CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
 			return false, err
 		}
 	}
-	return true, s.listUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had deleted the account.", true)
+	return true, s.ListUnappliedTx(ctx, tx, *sub, p, "Paid after the customer had deleted the account.", true)
 }
 
 // paidBeforeDeletion reports whether a payment that is told after the deletion had its
 // access before it. A code that was paid before it and is told after it had none. Where
 // gateway A tells the day of the deletion alone, the customer is given the benefit.
-func (s *Settler) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool {
+func (s *Settler) paidBeforeDeletion(sub Row, p Payment, deleted time.Time) bool {
 	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}
-	if sub.Gateway == string(payments.GWA) && p.SettledAt.Equal(startOfDay(*p.SettledAt, s.cfg.Zone)) {
-		return p.SettledAt.Before(startOfDay(deleted, s.cfg.Zone))
+	if sub.Gateway == string(payments.GWA) && p.SettledAt.Equal(StartOfDay(*p.SettledAt, s.cfg.Zone)) {
+		return p.SettledAt.Before(StartOfDay(deleted, s.cfg.Zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
 }
@@ -71,7 +71,7 @@ func (s *Settler) paidBeforeDeletion(sub row, p payment, deleted time.Time) bool
 // for (payments.Extender). It changes what an admin's extension does. The audit trail has
 // it with the decision about the payment.
 func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
-	if err := s.store.lockCustomerTx(ctx, tx, e.CustomerID); err != nil {
+	if err := s.store.LockCustomerTx(ctx, tx, e.CustomerID); err != nil {
 		return "", err
 	}
 	sub, err := s.livingTx(ctx, tx, e)
@@ -92,30 +92,30 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	case months == 0:
 		return "", fault.Conflict("The payment of R$ %s pays for no period of the subscription.", e.Amount)
 	}
-	err = s.extendTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
+	err = s.ExtendRowTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
 		of := sub
-		s.calendar.anchor(&of, end)
-		return s.calendar.monthsOn(end, months, of), nil
+		s.calendar.Anchor(&of, end)
+		return s.calendar.MonthsOn(end, months, of), nil
 	})
 	return sub.ID, err
 }
 
 // livingTx finds and locks the subscription that a payment is to lengthen.
-func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (row, error) {
+func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (Row, error) {
 	id := e.SubscriptionID
 	if id == "" {
 		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return row{}, fault.Conflict("The customer has no subscription that lives.")
+			return Row{}, fault.Conflict("The customer has no subscription that lives.")
 		}
 		if err != nil {
-			return row{}, err
+			return Row{}, err
 		}
 		id = living.ID
 	}
 	sub, err := s.db.GetSubscriptionForUpdate(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return row{}, fault.NotFound("Subscription").WithField("subscription_id")
+		return Row{}, fault.NotFound("Subscription").WithField("subscription_id")
 	}
 	return sub, err
 }

@@ -17,12 +17,12 @@ import (
 // listUnusedTx lists what was paid for periods that a lost dispute of another payment took
 // away. A period of which no day was used is given back by itself, and so is what slipped
 // through after the dispute had been opened; of one that had begun people decide.
-func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub row, was Status) error {
-	chain, err := s.reads.renewalChain(ctx, tx, sub)
+func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub Row, was Status) error {
+	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
-	disputes, err := s.disputesOf(ctx, tx, sub)
+	disputes, err := s.DisputesOf(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (s *Disputes) shutAt(was Status, disputes []payments.Dispute) time.Time {
 	shut, now := time.Time{}, s.clock.Now()
 	for _, d := range disputes {
 		if !d.OfNothing && takesMoney(d) {
-			shut, now = latestOf(d.OpenedAt, &shut), latestOf(latestOf(now, d.ClosedAt), &d.OpenedAt)
+			shut, now = LatestOf(d.OpenedAt, &shut), LatestOf(LatestOf(now, d.ClosedAt), &d.OpenedAt)
 		}
 	}
 	if was != Suspended || shut.IsZero() {
@@ -50,7 +50,7 @@ func (s *Disputes) shutAt(was Status, disputes []payments.Dispute) time.Time {
 	return shut
 }
 
-func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, disputes []payments.Dispute, shut time.Time) error {
+func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub Row, disputes []payments.Dispute, shut time.Time) error {
 	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, dispu
 		return err
 	}
 	for _, p := range paid {
-		left := leftOf(p, given)
+		left := LeftOf(p, given)
 		if left <= 0 || takenBack(disputes, p.Payment) {
 			continue
 		}
@@ -68,7 +68,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, dispu
 		if err != nil {
 			return err
 		}
-		begins, ends, reference, err := s.periodOfTx(ctx, tx, sub, p)
+		begins, ends, reference, err := s.PeriodOfTx(ctx, tx, sub, p)
 		if err != nil {
 			return err
 		}
@@ -94,16 +94,16 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub row, dispu
 // slippedThrough reports whether a payment was charged by itself after a dispute that holds
 // the subscription, or ended it, had been opened. Gateways tell seconds: what came in that of
 // the opening came before it.
-func slippedThrough(sub row, disputes []payments.Dispute, p payments.LedgerPayment) bool {
-	return !paysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+func slippedThrough(sub Row, disputes []payments.Dispute, p payments.LedgerPayment) bool {
+	return !PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 		return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
 	})
 }
 
 // slippedAsOpened reports whether a payment was charged by itself in the second in which
 // such a dispute was opened, for a period that had not begun then.
-func slippedAsOpened(sub row, disputes []payments.Dispute, p payments.LedgerPayment, begins time.Time) bool {
-	return !paysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+func slippedAsOpened(sub Row, disputes []payments.Dispute, p payments.LedgerPayment, begins time.Time) bool {
+	return !PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 		return !d.OfNothing && takesMoney(d) && begins.After(d.OpenedAt) &&
 			p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
 	})
@@ -112,11 +112,11 @@ func slippedAsOpened(sub row, disputes []payments.Dispute, p payments.LedgerPaym
 // listSlippedTx lists what was charged after the dispute had been opened and was booked
 // before that was told, as keepPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
-func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub row) error {
-	if Status(sub.Status).Ended() || !collects(sub) {
+func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+	if Status(sub.Status).Ended() || !Collects(sub) {
 		return nil
 	}
-	disputes, err := s.disputesOf(ctx, tx, sub)
+	disputes, err := s.DisputesOf(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
@@ -127,18 +127,18 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub row) error 
 	for _, p := range paid {
 		slipped := slippedThrough(sub, disputes, p)
 		if !slipped {
-			begins, _, _, err := s.periodOfTx(ctx, tx, sub, p)
+			begins, _, _, err := s.PeriodOfTx(ctx, tx, sub, p)
 			if err != nil {
 				return err
 			}
 			slipped = slippedAsOpened(sub, disputes, p, begins)
 		}
-		if !slipped || disputedPayment(disputes, p.Payment) {
+		if !slipped || DisputedPayment(disputes, p.Payment) {
 			continue
 		}
 		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount, CustomerID: sub.CustomerID,
-			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: slippedNote,
+			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: SlippedNote,
 		})
 		if err != nil {
 			return err
@@ -147,11 +147,11 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub row) error 
 	return nil
 }
 
-const slippedNote = "Charged while another payment of the subscription was disputed and collection was paused."
+const SlippedNote = "Charged while another payment of the subscription was disputed and collection was paused."
 
-// periodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
+// PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
-func (s *Disputes) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
+func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub Row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
 		Gateway: string(p.Gateway), GatewayPaymentID: &p.Payment.ID,
 	})
@@ -163,18 +163,18 @@ func (s *Disputes) periodOfTx(ctx context.Context, tx pgx.Tx, sub row, p payment
 	case !errors.Is(err, pgx.ErrNoRows):
 		return begins, ends, "", fmt.Errorf("read renewal charge: %w", err)
 	}
-	d, debited, err := s.reads.debitOfTx(ctx, tx, sub, &p.Payment)
+	d, debited, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
 	if err != nil {
 		return begins, ends, "", err
 	}
 	begins = *p.Payment.SettledAt
 	switch {
 	case debited:
-		begins = s.calendar.dayOf(d.Cycle)
-	case p.Payment.MadeFor != nil && !paysOnce(sub) && !sub.PixAutomatic:
+		begins = s.calendar.DayOf(d.Cycle)
+	case p.Payment.MadeFor != nil && !PaysOnce(sub) && !sub.PixAutomatic:
 		begins = *p.Payment.MadeFor
 	}
-	return begins, s.calendar.monthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
+	return begins, s.calendar.MonthsOn(begins, int(sub.PeriodMonths), sub), reference, nil
 }
 
 func takesMoney(d payments.Dispute) bool {
@@ -184,7 +184,7 @@ func takesMoney(d payments.Dispute) bool {
 // takenBack reports whether a dispute holds, or took, a payment.
 func takenBack(disputes []payments.Dispute, p payments.Payment) bool {
 	for _, d := range disputes {
-		if takesMoney(d) && isOne(p, []string{d.PaymentID}) {
+		if takesMoney(d) && IsOne(p, []string{d.PaymentID}) {
 			return true
 		}
 	}

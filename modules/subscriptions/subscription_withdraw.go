@@ -23,7 +23,7 @@ import (
 
 // withdrawal is what became of a withdrawal.
 type withdrawal struct {
-	sub        row
+	sub        Row
 	amount     money.Cents // given back by it and by refunds beside it, or on its way: without what had been given back before, unless that was all
 	refundedAt *time.Time  // nil until all of it is given back
 	underWay   bool        // a refund is not answered, or not done
@@ -39,8 +39,8 @@ const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 // without a subscription; 422 WITHDRAWAL_NOT_ALLOWED without a payment, after the
 // right has ended or under dispute, with the date of its end where there is one.
 func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
-	sub, err := s.reads.current(ctx, customerID)
-	if isMissing(err) {
+	sub, err := s.reads.Current(ctx, customerID)
+	if IsMissing(err) {
 		sub, err = s.endedLast(ctx, customerID, err)
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 		return withdrawal{}, err
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.lockTx(ctx, tx, customerID, sub.ID)
+		locked, err := s.store.LockTx(ctx, tx, customerID, sub.ID)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 	}
 	// The request's key has the subscription; its refunds are but the consequence.
 	ctx = idempotency.WithAttempt(audit.With(ctx, nil), nil)
-	if sub, err = s.calls.endNow(ctx, sub); err != nil {
+	if sub, err = s.calls.EndNow(ctx, sub); err != nil {
 		return withdrawal{}, err
 	}
 	if err := s.giveBack(context.WithoutCancel(ctx), sub.ID); err != nil {
@@ -82,8 +82,8 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 }
 
 // mayWithdraw answers why not.
-func (s *Withdrawals) mayWithdraw(ctx context.Context, sub row) error {
-	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
+func (s *Withdrawals) mayWithdraw(ctx context.Context, sub Row) error {
+	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return err
 	}
@@ -101,18 +101,18 @@ func (s *Withdrawals) mayWithdraw(ctx context.Context, sub row) error {
 		return refuse("Nothing has been paid for the subscription. Cancel it instead.")
 	case !s.clock.Now().Before(*until):
 		return refuse("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
-	case slices.ContainsFunc(chain, func(r row) bool { return r.HasChargeback }):
+	case slices.ContainsFunc(chain, func(r Row) bool { return r.HasChargeback }):
 		return refuse("A payment of the subscription is disputed: the bank decides about the money. The right of withdrawal ends at " +
 			until.UTC().Format(time.RFC3339) + ".")
 	}
 	return nil
 }
 
-// renewalChain is the subscription and all that it followed by renewals, newest first:
+// RenewalChain is the subscription and all that it followed by renewals, newest first:
 // to their customer they are one.
-func (s *Reads) renewalChain(ctx context.Context, db postgres.DB, sub row) ([]row, error) {
+func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Row) ([]Row, error) {
 	if sub.RenewsID == nil {
-		return []row{sub}, nil
+		return []Row{sub}, nil
 	}
 	chain, err := s.db.ListRenewalChain(ctx, db, sub.ID)
 	if err != nil {
@@ -121,10 +121,10 @@ func (s *Reads) renewalChain(ctx context.Context, db postgres.DB, sub row) ([]ro
 	return chain, nil
 }
 
-// withdrawalUntil is the end of the right to withdraw; nil where there is none:
+// WithdrawalUntil is the end of the right to withdraw; nil where there is none:
 // nothing paid, the setting off.
-func (s *Withdrawals) withdrawalUntil(ctx context.Context, sub row) (*time.Time, error) {
-	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
+func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub Row) (*time.Time, error) {
+	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Withdrawals) withdrawalUntil(ctx context.Context, sub row) (*time.Time,
 // withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
 // WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. A payment
 // of before that lengthened the subscription neither begins the right nor ends it.
-func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []row) (*time.Time, error) {
+func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []Row) (*time.Time, error) {
 	if s.cfg.WithdrawalDays == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -146,52 +146,52 @@ func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []row) (*time.Tim
 		if first == nil { // a trial that was renewed
 			continue
 		}
-		return new(startOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
+		return new(StartOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
 	}
 	return nil, nil //nolint:nilnil // as above
 }
 
 // withdrawTx ends the row, and has the rest done by job. One that has ended stays as it
 // is: its history tells of the withdrawal.
-func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *row) error {
+func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *Row) error {
 	if withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID); err != nil || withdrawn {
 		return err // asked for twice at once
 	}
 	if sub.HasChargeback {
 		return fault.Conflict("A payment of the subscription has just been disputed.")
 	}
-	moved, err := s.store.moveTx(ctx, tx, sub, change{action: CustomerWithdraws, source: ByCustomer, actor: &sub.CustomerID})
+	moved, err := s.store.MoveTx(ctx, tx, sub, Change{Action: CustomerWithdraws, Source: ByCustomer, Actor: &sub.CustomerID})
 	if err != nil {
 		return err
 	}
 	if !moved {
 		return fault.Conflict("The subscription is %s.", sub.Status)
 	}
-	if knownAtGateway(*sub) {
-		_, err := s.jobs.InsertTx(ctx, tx, endArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
+	if KnownAtGateway(*sub) {
+		_, err := s.jobs.InsertTx(ctx, tx, EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return s.store.giveBackLaterTx(ctx, tx, sub.ID)
+	return s.store.GiveBackLaterTx(ctx, tx, sub.ID)
 }
 
 // endedLast is the customer's last subscription that has begun, for who has none now;
 // none when nothing was paid for it, so that there is nothing to withdraw from.
-func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (row, error) {
+func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (Row, error) {
 	last, err := s.db.GetLatestBegun(ctx, s.pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return row{}, none
+		return Row{}, none
 	}
 	if err != nil {
-		return row{}, fmt.Errorf("read subscription: %w", err)
+		return Row{}, fmt.Errorf("read subscription: %w", err)
 	}
 	if withdrawn, err := s.isWithdrawn(ctx, s.pool, last.ID); err != nil || withdrawn {
 		return last, err
 	}
-	until, err := s.withdrawalUntil(ctx, last)
+	until, err := s.WithdrawalUntil(ctx, last)
 	if err == nil && until == nil {
 		err = none
 	}
@@ -212,7 +212,7 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
+	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return withdrawal{}, err
 	}
@@ -235,7 +235,7 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 			return withdrawal{}, err
 		}
 		for _, p := range paid {
-			w.amount += p.Payment.Amount - min(lostOf(disputes, p.Payment), p.Payment.Amount) // the bank gave that back
+			w.amount += p.Payment.Amount - min(LostOf(disputes, p.Payment), p.Payment.Amount) // the bank gave that back
 		}
 		for _, r := range given {
 			before := givenBefore(r, at)
@@ -283,20 +283,20 @@ func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]payme
 	return paid, given, err
 }
 
-// giveBackArgs gives the money of a withdrawn subscription back.
-type giveBackArgs struct {
+// GiveBackArgs gives the money of a withdrawn subscription back.
+type GiveBackArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 }
 
 // Kind names the job.
-func (giveBackArgs) Kind() string { return "subscriptions_give_back" }
+func (GiveBackArgs) Kind() string { return "subscriptions_give_back" }
 
-// givenBackSoon is when a refund that is not answered, or under way, is looked at again.
-const givenBackSoon = 10 * time.Minute
+// GivenBackSoon is when a refund that is not answered, or under way, is looked at again.
+const GivenBackSoon = 10 * time.Minute
 
-func (s *Store) giveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.jobs.InsertTx(ctx, tx, giveBackArgs{SubscriptionID: id}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(endRetry),
+func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
 	})
 	if err != nil {
 		return fmt.Errorf("queue refund: %w", err)
@@ -312,7 +312,7 @@ func (s *Withdrawals) GiveBack(ctx context.Context, id objectid.ID) error {
 	}
 	w, err := s.withdrawalOf(ctx, id)
 	if err == nil && w.refundedAt == nil && w.underWay {
-		return river.JobSnooze(givenBackSoon)
+		return river.JobSnooze(GivenBackSoon)
 	}
 	return err
 }
@@ -325,7 +325,7 @@ func (s *Withdrawals) giveBack(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read subscription: %w", err)
 	}
-	chain, err := s.reads.renewalChain(ctx, s.pool, sub)
+	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return err
 	}
@@ -337,26 +337,26 @@ func (s *Withdrawals) giveBack(ctx context.Context, id objectid.ID) error {
 }
 
 // giveBackAll refunds what is left of the payments of one subscription.
-func (s *Withdrawals) giveBackAll(ctx context.Context, sub row) error {
+func (s *Withdrawals) giveBackAll(ctx context.Context, sub Row) error {
 	paid, given, err := s.paidAndGiven(ctx, sub.ID)
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, p := range paid {
-		if left := leftOf(p, given); left > 0 && !sub.HasChargeback {
+		if left := LeftOf(p, given); left > 0 && !sub.HasChargeback {
 			failed = errors.Join(failed, s.giveBackPayment(ctx, sub, p, given, left))
 		}
 	}
-	_, err = s.applier.totalRefunds(ctx, sub.CustomerID, sub.ID)
+	_, err = s.applier.TotalRefunds(ctx, sub.CustomerID, sub.ID)
 	return errors.Join(failed, err)
 }
 
 // giveBackPayment refunds one payment. What its gateway refuses, now or after it had
 // taken the refund on, is left to people.
-func (s *Withdrawals) giveBackPayment(ctx context.Context, sub row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
+func (s *Withdrawals) giveBackPayment(ctx context.Context, sub Row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
 	for _, r := range given {
-		if r.FailedAtGateway() && isOne(p.Payment, []string{r.PaymentID}) {
+		if r.FailedAtGateway() && IsOne(p.Payment, []string{r.PaymentID}) {
 			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
 		}
 	}
@@ -377,7 +377,7 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub row, p payments.L
 	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
 }
 
-func (s *Withdrawals) listUnrefunded(ctx context.Context, sub row, p payments.LedgerPayment, left money.Cents, note string) error {
+func (s *Withdrawals) listUnrefunded(ctx context.Context, sub Row, p payments.LedgerPayment, left money.Cents, note string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,

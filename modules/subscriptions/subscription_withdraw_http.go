@@ -11,7 +11,7 @@ import (
 
 type withdrawalHandlers struct{ service *Withdrawals }
 
-func (s *Withdrawals) handlers() withdrawalHandlers { return withdrawalHandlers{service: s} }
+func (s *Withdrawals) Handlers() withdrawalHandlers { return withdrawalHandlers{service: s} }
 
 type withdrawnBody struct {
 	RefundAmount amountAt      `json:"refund_amount"`
@@ -33,18 +33,18 @@ func withdrawnOutput(w withdrawal, err error) (*httpapi.Output[withdrawnBody], e
 	})
 }
 
-func (h withdrawalHandlers) withdraw(ctx context.Context, _ *struct{}) (*httpapi.Output[withdrawnBody], error) {
+func (h withdrawalHandlers) Withdraw(ctx context.Context, _ *struct{}) (*httpapi.Output[withdrawnBody], error) {
 	return withdrawnOutput(h.service.withdraw(ctx, httpapi.CallerOf(ctx).ID))
 }
 
-func (h withdrawalHandlers) recallWithdrawal(ctx context.Context, id objectid.ID) (*httpapi.Output[withdrawnBody], error) {
+func (h withdrawalHandlers) RecallWithdrawal(ctx context.Context, id objectid.ID) (*httpapi.Output[withdrawnBody], error) {
 	return withdrawnOutput(h.service.withdrawalOf(ctx, id))
 }
 
 // own is a subscription as its customer sees it: with the end of the right to withdraw.
-func (h ownHandlers) own(ctx context.Context, sub row) (subscriptionDoc, error) {
-	doc := shown(sub)
-	until, err := h.service.withdrawals.withdrawalUntil(ctx, sub)
+func (h ownHandlers) own(ctx context.Context, sub Row) (SubscriptionDoc, error) {
+	doc := Shown(sub)
+	until, err := h.service.withdrawals.WithdrawalUntil(ctx, sub)
 	doc.WithdrawalUntil = httpapi.TimePtr(until)
 	return doc, err
 }

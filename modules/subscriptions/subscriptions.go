@@ -48,7 +48,7 @@ type Config struct {
 	AlphanumericTaxIDs bool
 }
 
-func (c Config) withDefaults() Config {
+func (c Config) WithDefaults() Config {
 	if c.PixPendingTTL == 0 {
 		c.PixPendingTTL = 24 * time.Hour
 	}
@@ -139,9 +139,9 @@ type Service struct {
 // New makes the module and registers it with payments as the one that applies
 // events about subscriptions.
 func New(d Deps) *Service {
-	cfg, promos := d.Config.withDefaults(), d.Promos
+	cfg, promos := d.Config.WithDefaults(), d.Promos
 	if promos == nil {
-		promos = noPromoCodes{}
+		promos = NoPromoCodes{}
 	}
 	s := &Service{
 		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
@@ -149,17 +149,17 @@ func New(d Deps) *Service {
 	}
 	s.furnish(d, cfg, promos)
 	d.Payments.Register(s)
-	s.intents.Register(intent.Subscription, intent.User{Look: s.recovery.look})
-	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.calls.lookForGone, WasFound: true})
-	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.own.lookForInvoice})
-	s.intents.Register(intent.Debit, intent.User{Look: s.debits.lookAtDebit})
-	s.intents.Register(intent.DebitRetry, intent.User{Look: s.retries.lookAtRetry})
-	s.intents.Register(intent.Pause, intent.User{Look: s.pauses.lookAtPause})
-	s.intents.Register(intent.PlanMove, intent.User{Look: s.plans.lookAtPlanMove})
-	s.intents.Register(intent.ChargeMove, intent.User{Look: s.extensions.lookAtChargeMove})
-	s.intents.Register(intent.End, intent.User{Look: s.recovery.lookAtEnd})
-	s.intents.Register(intent.Resume, intent.User{Look: s.own.lookAtResume})
-	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.charges.lookAtCharge})
+	s.intents.Register(intent.Subscription, intent.User{Look: s.recovery.Look})
+	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.calls.LookForGone, WasFound: true})
+	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.own.LookForInvoice})
+	s.intents.Register(intent.Debit, intent.User{Look: s.debits.LookAtDebit})
+	s.intents.Register(intent.DebitRetry, intent.User{Look: s.retries.LookAtRetry})
+	s.intents.Register(intent.Pause, intent.User{Look: s.pauses.LookAtPause})
+	s.intents.Register(intent.PlanMove, intent.User{Look: s.plans.LookAtPlanMove})
+	s.intents.Register(intent.ChargeMove, intent.User{Look: s.extensions.LookAtChargeMove})
+	s.intents.Register(intent.End, intent.User{Look: s.recovery.LookAtEnd})
+	s.intents.Register(intent.Resume, intent.User{Look: s.own.LookAtResume})
+	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.charges.LookAtCharge})
 	return s
 }
 

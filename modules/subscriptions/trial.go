@@ -15,18 +15,18 @@ import (
 	"marquee/platform/postgres"
 )
 
-// trialMonths is how long a tax id has no second trial.
-const trialMonths = 24
+// TrialMonths is how long a tax id has no second trial.
+const TrialMonths = 24
 
-// forgotten is the instant before which trials began that count no more.
-func forgotten(now time.Time) time.Time { return now.AddDate(0, -trialMonths, 0) }
+// Forgotten is the instant before which trials began that count no more.
+func Forgotten(now time.Time) time.Time { return now.AddDate(0, -TrialMonths, 0) }
 
 // claimTrialTx takes the one trial of the customer's tax id for a subscription that is
 // about to be written. Of two customers who have had the same tax id, one after the
 // other, one gets it. A subscription that ends before its trial begins gives it back.
 func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
 	now := s.clock.Now()
-	before := forgotten(now)
+	before := Forgotten(now)
 	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
 		TaxIDMac: s.accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now, Forgotten: &before,
 	})
@@ -37,7 +37,7 @@ func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscrip
 }
 
 // startTrialTx notes that the customer has had his one trial, and his tax id too.
-func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
+func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	if sub.TrialDays == 0 {
 		return nil
 	}
@@ -53,16 +53,16 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub row) error {
 		return nil
 	}
 	c, err := s.accounts.CustomerByID(ctx, tx, sub.CustomerID)
-	if isMissing(err) || err == nil && c.TaxID == "" {
+	if IsMissing(err) || err == nil && c.TaxID == "" {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return s.noteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
+	return s.NoteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
 }
 
-func (s *Store) noteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
+func (s *Store) NoteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
 	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
 		return fmt.Errorf("note trial: %w", err)
 	}
@@ -83,7 +83,7 @@ type trialUsesWorker struct {
 
 func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs]) error {
 	s := w.s
-	before := forgotten(s.clock.Now())
+	before := Forgotten(s.clock.Now())
 	if _, err := s.db.DeleteOldTrials(ctx, s.pool, &before); err != nil {
 		return fmt.Errorf("delete old trials: %w", err)
 	}
@@ -93,7 +93,7 @@ func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs])
 			return err
 		}
 		for _, t := range used {
-			if err := s.store.noteTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
+			if err := s.store.NoteTrial(ctx, s.pool, t.TaxIDMAC, t.BeganAt); err != nil {
 				return err
 			}
 		}
@@ -139,7 +139,7 @@ func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID obj
 		}
 		held[i] = heldTrial{
 			Held:    "A keyed hash of your tax_id, by which a trial is given once. It stays when the account is deleted.",
-			BeganAt: httpapi.TimePtr(row.BeganAt), KeptUntil: httpapi.Time(from.AddDate(0, trialMonths, 0)),
+			BeganAt: httpapi.TimePtr(row.BeganAt), KeptUntil: httpapi.Time(from.AddDate(0, TrialMonths, 0)),
 		}
 	}
 	return held, nil

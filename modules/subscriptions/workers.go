@@ -17,63 +17,63 @@ const sweepEvery = time.Minute
 
 // Workers adds the module's jobs.
 func (s *Service) Workers(w *river.Workers) {
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[recoverArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RecoverArgs]) error {
 		return s.recovery.Recover(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[expireArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ExpireArgs]) error {
 		return s.recovery.Expire(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dropPixArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DropPixArgs]) error {
 		return s.recovery.DropPix(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debitArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DebitArgs]) error {
 		return s.debits.Debit(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debitRetryArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DebitRetryArgs]) error {
 		cycle, err := time.Parse(time.DateOnly, job.Args.Cycle)
 		if err != nil {
 			return river.JobCancel(err)
 		}
 		return s.retries.RetryDebit(ctx, job.Args.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[EndArgs]) error {
 		if job.Args.Told {
 			return s.calls.ConfirmEnd(ctx, job.Args.SubscriptionID)
 		}
 		return s.calls.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[renewalChargeArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RenewalChargeArgs]) error {
 		return s.charges.TendRenewalCharge(ctx, job.Args.ChargeID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[stopArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[StopArgs]) error {
 		return s.calls.StopRecurrence(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[giveBackArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[GiveBackArgs]) error {
 		return s.withdrawals.GiveBack(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dunningArgs]) error {
-		claim := dunningClaim
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DunningArgs]) error {
+		claim := DunningClaim
 		if job.Attempt > 1 {
-			claim = rescuedClaim
+			claim = RescuedClaim
 		}
-		return s.dunning.mailDunning(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
+		return s.dunning.MailDunningAfter(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[planMoveArgs]) error {
-		return s.plans.recoverMove(ctx, job.Args.MoveID)
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[PlanMoveArgs]) error {
+		return s.plans.RecoverMove(ctx, job.Args.MoveID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refusedArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RefusedArgs]) error {
 		return s.reconciler.FollowAuthorization(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RecurrenceArgs]) error {
 		return s.reconciler.FollowRecurrence(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[endStrayArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[EndStrayArgs]) error {
 		return s.strays.EndStray(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[pauseArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[PauseArgs]) error {
 		return s.pauses.CarryOutPause(ctx, job.Args.PauseID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[chargeMoveArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ChargeMoveArgs]) error {
 		return s.extensions.MoveCharge(ctx, job.Args.MoveID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LateMoneyArgs]) error {
@@ -91,22 +91,22 @@ func (s *Service) Workers(w *river.Workers) {
 
 // reconcileWorker has more time than other jobs: it reads lists.
 type reconcileWorker struct {
-	river.WorkerDefaults[reconcileArgs]
+	river.WorkerDefaults[ReconcileArgs]
 	service *Service
 }
 
 // Work looks two nights back, in the night to Sunday three months.
-func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[reconcileArgs]) error {
-	now, window := w.service.clock.Now(), reconcileWindow
+func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[ReconcileArgs]) error {
+	now, window := w.service.clock.Now(), ReconcileWindow
 	if now.In(w.service.cfg.Zone).Weekday() == time.Sunday {
-		window = reconcileDeep
+		window = ReconcileDeep
 	}
 	_, err := w.service.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window)})
 	return err
 }
 
 // Timeout bounds a run.
-func (*reconcileWorker) Timeout(*river.Job[reconcileArgs]) time.Duration { return 6 * time.Hour }
+func (*reconcileWorker) Timeout(*river.Job[ReconcileArgs]) time.Duration { return 6 * time.Hour }
 
 // Periodic returns the jobs that run by the clock.
 func (s *Service) Periodic() []jobs.Periodic {
@@ -114,14 +114,14 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		jobs.NewPeriodic(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
-			return reconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
+		jobs.NewPeriodic(Nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
+			return ReconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
 		}, nil),
-		jobs.NewPeriodic(nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
+		jobs.NewPeriodic(Nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
 			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 
-func (s *Calendar) duePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
+func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
 	return subscriptionsdb.ListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
 }
