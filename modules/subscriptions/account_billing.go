@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -61,7 +62,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if sub, err = s.db.GetSubscription(ctx, s.pool, id); err != nil {
 		return err
 	}
-	if RunsThere(sub) {
+	if lifecycle.RunsThere(sub) {
 		return ErrStillOpen
 	}
 	return s.charges.TendAll(ctx, id)
@@ -72,7 +73,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 	for range 3 { // a PIX that is paid while it is dropped comes back as an active one
 		sub, err := s.reads.Current(ctx, customerID)
-		if IsMissing(err) {
+		if lifecycle.IsMissing(err) {
 			return nil
 		}
 		if err != nil {
@@ -81,16 +82,16 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		switch {
 		case sub.IntentOpen:
 			err = s.recovery.Recover(ctx, sub.ID)
-		case Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix):
-			err = s.recovery.DropPixAs(ctx, sub, CustomerCancels, ByJob)
+		case lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(payments.MethodPix):
+			err = s.recovery.DropPixAs(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByJob)
 		default:
-			err = s.recovery.End(ctx, sub, CustomerCancels, ByJob)
+			err = s.recovery.End(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByJob)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if _, err := s.reads.Current(ctx, customerID); !IsMissing(err) {
+	if _, err := s.reads.Current(ctx, customerID); !lifecycle.IsMissing(err) {
 		return errors.Join(ErrStillOpen, err)
 	}
 	return nil

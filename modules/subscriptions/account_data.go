@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -31,7 +32,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 		if err != nil {
 			return nil, fmt.Errorf("read subscription: %w", err)
 		}
-		all[i].SubscriptionDoc = Shown(sub)
+		all[i].SubscriptionDoc = lifecycle.Shown(sub)
 		rows, err := db.Query(ctx, historyOfSubscriptionSQL, id)
 		if err != nil {
 			return nil, fmt.Errorf("read history: %w", err)
@@ -46,7 +47,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 // heldSubscription is a subscription with what moved it; event_id names the
 // gateway's webhook.
 type heldSubscription struct {
-	SubscriptionDoc
+	lifecycle.SubscriptionDoc
 	History []json.RawMessage `json:"history"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -17,7 +18,7 @@ import (
 func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
 	ctx = payments.Background(ctx)
 	sub, err := s.reads.Current(ctx, customerID)
-	if IsMissing(err) || (err == nil && sub.IntentOpen) {
+	if lifecycle.IsMissing(err) || (err == nil && sub.IntentOpen) {
 		return nil
 	}
 	if err != nil {
@@ -35,18 +36,18 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	}
 	card := sub.PaymentMethod == string(payments.MethodCard)
 	switch {
-	case card && Status(sub.Status) == Pending && sub.Gateway == string(payments.GWB):
+	case card && lifecycle.Status(sub.Status) == lifecycle.Pending && sub.Gateway == string(payments.GWB):
 		_, _, err = s.recovery.Resolve(ctx, sub)
 		return err
-	case card && RemoteID(sub) != "":
+	case card && lifecycle.RemoteID(sub) != "":
 		return s.syncCard(ctx, gateway, sub)
-	case Status(sub.Status) == Pending && sub.PixPaymentID != nil:
+	case lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PixPaymentID != nil:
 		return s.syncPix(ctx, gateway, sub)
 	}
 	return nil
 }
 
-func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub Row) error {
+func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) error {
 	charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) || (err == nil && charge.Payment.Status != payments.PaymentSettled) {
 		return nil // unpaid codes end by their own job
@@ -54,11 +55,11 @@ func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub 
 	if err != nil {
 		return err
 	}
-	_, err = s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Pix: &charge})
+	_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Pix: &charge})
 	return err
 }
 
-func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub Row) error {
+func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) error {
 	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
 	if errors.Is(err, ErrMissingOnce) {
 		return nil
@@ -66,8 +67,8 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub
 	if err != nil {
 		return err
 	}
-	if Running(remote.Status) {
-		if sub, err = s.settler.Settle(ctx, sub, ReadRemote(ByLiveRead, &remote)); err != nil {
+	if lifecycle.Running(remote.Status) {
+		if sub, err = s.settler.Settle(ctx, sub, ReadRemote(lifecycle.ByLiveRead, &remote)); err != nil {
 			return err
 		}
 	}
@@ -88,27 +89,27 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub
 
 // followReadTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
-func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub Row, remote payments.RemoteSubscription) error {
-	action, known := StatusActions[remote.Status]
-	if !known || action == GatewaySaysIncomplete {
+func (s *Reconciler) followReadTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, remote payments.RemoteSubscription) error {
+	action, known := lifecycle.StatusActions[remote.Status]
+	if !known || action == lifecycle.GatewaySaysIncomplete {
 		return nil
 	}
-	c := Change{Action: action, Source: ByLiveRead, Edit: func(r *Row) { s.calendar.LearnRemote(r, &remote) }}
+	c := lifecycle.Change{Action: action, Source: lifecycle.ByLiveRead, Edit: func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) }}
 	switch {
-	case action == GatewaySaysActive:
+	case action == lifecycle.GatewaySaysActive:
 		// Gateway A's "active" tells of the recurrence, not of its payments.
-		if sub.Gateway == string(payments.GWA) || Status(sub.Status) != Suspended {
+		if sub.Gateway == string(payments.GWA) || lifecycle.Status(sub.Status) != lifecycle.Suspended {
 			return nil
 		}
 		if by, err := s.reads.HeldTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
-		c.Edit = func(r *Row) { s.calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
-	case action == GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
+		c.Edit = func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote); r.PaymentFailures = 0 }
+	case action == lifecycle.GatewaySaysSuspended && s.cfg.PastDueOnlyCounts && remote.Status == payments.RemotePastDue:
 		return nil
-	case action != GatewaySaysCancelled && EndsThere(sub):
+	case action != lifecycle.GatewaySaysCancelled && lifecycle.EndsThere(sub):
 		return nil
-	case action == GatewaySaysCancelled:
+	case action == lifecycle.GatewaySaysCancelled:
 		return s.applier.EndWithGatewayTx(ctx, tx, &sub, c, remote)
 	}
 	_, err := s.store.MoveTx(ctx, tx, &sub, c)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
@@ -245,11 +245,11 @@ func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
 	a := b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200).Map()
 	require.Equal(t, "active", doc(a)["status"])
 	end := column[time.Time](t, b, id, "expires_at")
-	require.WithinDuration(t, subscriptions.AddMonths(b.clock.Now(), 3, b.zone(t)), end, time.Minute)
+	require.WithinDuration(t, lifecycle.AddMonths(b.clock.Now(), 3, b.zone(t)), end, time.Minute)
 	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
 	require.NoError(t, err)
 	b.settle(t)
-	require.WithinDuration(t, subscriptions.AddMonths(end, 3, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second, "the code is paid all the same")
+	require.WithinDuration(t, lifecycle.AddMonths(end, 3, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second, "the code is paid all the same")
 }
 
 // TestAdminActivatesAnAutomaticPixThatWasNeverMade: while nobody knows whether its
@@ -268,7 +268,7 @@ func TestAdminActivatesAnAutomaticPixThatWasNeverMade(t *testing.T) {
 	b.looks(t, 20*time.Minute)
 	require.False(t, column[bool](t, b, id, "intent_open"))
 	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE subject_id = $1", id))
-	require.WithinDuration(t, subscriptions.AddMonths(began, 1, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second)
+	require.WithinDuration(t, lifecycle.AddMonths(began, 1, b.zone(t)), column[time.Time](t, b, id, "expires_at"), time.Second)
 	require.True(t, b.access(t))
 
 	b.set(t, id, "expires_at = NULL") // by an earlier release

@@ -9,7 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -66,7 +66,7 @@ func TestAddMonthsOn(t *testing.T) {
 			t.Parallel()
 			from, err := time.Parse(time.RFC3339, tc.from)
 			require.NoError(t, err)
-			require.Equal(t, tc.want, subscriptions.AddMonthsOn(from, tc.months, tc.anchor, zone).Format(time.RFC3339))
+			require.Equal(t, tc.want, lifecycle.AddMonthsOn(from, tc.months, tc.anchor, zone).Format(time.RFC3339))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 )
 
 // IsBesideTx reports whether a payment names the subscription and is none of its own: a
@@ -17,9 +18,9 @@ import (
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
-func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
+func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (bool, error) {
 	switch {
-	case PaysOnce(sub):
+	case lifecycle.PaysOnce(sub):
 		return false, nil
 	case IsFirst(sub, e):
 		return sub.LastPaymentAt != nil, nil
@@ -29,7 +30,7 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub Row, e payments
 		return e.SubscriptionID == "" && e.Payment.InvoiceID == "", nil
 	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != payments.ReadLive:
 		return false, nil
-	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == Text(sub.GwaPixAuthID):
+	case e.Payment.AuthorizationGatewayID != "" && e.Payment.AuthorizationGatewayID == lifecycle.Text(sub.GwaPixAuthID):
 		return false, nil
 	}
 	_, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
@@ -45,7 +46,7 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub Row, e payments
 
 // keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
 // given back by itself.
-func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	if !p.Beside {
 		return false, nil
 	}
@@ -64,7 +65,7 @@ func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub Row, p Paymen
 // it pays no further period, and is given back by itself. A charge that is tried again, or
 // whose due date is moved, stays one payment, and stays made for the day that it was made
 // for; gateway B makes one invoice a period, and the ledger knows it by that.
-func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	if !paysADay(sub, p) {
 		return false, nil
 	}
@@ -82,28 +83,28 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment
 
 // paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
 // day that is due has one.
-func paysADay(sub Row, p Payment) bool {
+func paysADay(sub lifecycle.Row, p Payment) bool {
 	return p.Recurs && !p.First && sub.Gateway == string(payments.GWA) && sub.PaymentMethod != string(payments.MethodPix)
 }
 
 // asksTwinTx has a charge for a due date read live, by job, and the one that has paid that
 // day as well, when only an event has told of that one: somebody may have made it up, and
 // what is given back must not be the true one.
-func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
-	if !paysADay(sub, p) || Status(sub.Status).Ended() {
+func (s *Settler) asksTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if !paysADay(sub, p) || lifecycle.Status(sub.Status).Ended() {
 		return false, nil
 	}
 	twins, err := s.payments.PaidFor(ctx, tx, payments.GWA, sub.ID, p.Payment)
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
 		return false, err
 	}
-	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: Text(p.Event), SettledAt: p.SettledAt}, time.Time{})
+	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: lifecycle.Text(p.Event), SettledAt: p.SettledAt}, time.Time{})
 }
 
 // untrueTwins reads the payments that have paid the day of a charge, and of which only an
 // event has told: those that gateway A does not show are returned.
-func (s *Reconciler) untrueTwins(ctx context.Context, sub Row, p payments.Payment) ([]string, error) {
-	if Status(sub.Status).Ended() || sub.PaymentMethod == string(payments.MethodPix) {
+func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p payments.Payment) ([]string, error) {
+	if lifecycle.Status(sub.Status).Ended() || sub.PaymentMethod == string(payments.MethodPix) {
 		return nil, nil
 	}
 	twins, err := s.payments.PaidFor(ctx, s.pool, payments.GWA, sub.ID, p)
@@ -127,6 +128,6 @@ func (s *Reconciler) untrueTwins(ctx context.Context, sub Row, p payments.Paymen
 
 // countTx notes in the ledger that a payment opened the subscription or paid one of its
 // periods: what it does not say of has to be listed.
-func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) error {
+func (s *Settler) countTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) error {
 	return s.payments.CountPaymentTx(ctx, tx, payments.GatewayName(sub.Gateway), p.ID)
 }

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -29,7 +30,7 @@ func (DunningArgs) Kind() string { return "subscriptions_dunning_mail" }
 // records the failure: one a configured day. Further failures of the same payment
 // plan nothing new, and a payment without an id none: the gateway tells the failed
 // payment by an event of its own.
-func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub Row, failed *payments.Payment) error {
+func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *payments.Payment) error {
 	if s.mail == nil || failed == nil || failed.ID == "" {
 		return nil
 	}
@@ -44,7 +45,7 @@ func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub Row, failed *payment
 
 // DunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
-func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub Row, d Debit, failed *payments.Payment) error {
+func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit, failed *payments.Payment) error {
 	if s.mail == nil || d.FailedAt == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub Row, d Debit, f
 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
-func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub Row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
+func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *payments.Payment, day int, due time.Time) (planned bool, err error) {
 	amount, now := int64(failed.Amount), s.clock.Now()
 	if amount == 0 { // a status event names the invoice alone
 		amount = sub.PriceCents * int64(sub.PeriodMonths)
@@ -89,8 +90,8 @@ func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub Row, failed 
 // stillOwes reports whether the failed payment is still to be asked for: not once
 // it or a later one was made, the subscription has ended or ends with its paid time, or
 // its money is disputed.
-func (s *Dunning) stillOwes(ctx context.Context, sub Row, paymentID string) (bool, error) {
-	if Status(sub.Status).Ended() || Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
+func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Row, paymentID string) (bool, error) {
+	if lifecycle.Status(sub.Status).Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
 	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(sub.Gateway), paymentID)

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -100,7 +101,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	}
 	shown := dunningMail{
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
-		Suspended: Status(sub.Status) == Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
+		Suspended: lifecycle.Status(sub.Status) == lifecycle.Suspended, Pix: sub.PaymentMethod == string(payments.MethodPix),
 	}
 	again, code, paid, err := s.debits.HowToPayDebit(ctx, sub, m.PaymentID)
 	if err != nil || paid {

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -23,23 +24,17 @@ const HandOver = 24 * time.Hour
 // maxFreeYears is how far ahead gateway B takes the next charge.
 const maxFreeYears = 2
 
-// Recurs reports whether a recurrence at the gateway charges the card of the row by
-// itself, and goes on to.
-func Recurs(sub Row) bool {
-	return sub.PaymentMethod == string(payments.MethodCard) && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
-}
-
 // ExtendRowTx moves the end of a locked subscription forward, and with it what charges it
 // next. To gives the new end for the present one. Of a card the end of access moves and
 // the gateway's next charge, by an order in the same transaction that a job carries
 // out; of an automatic PIX the next debit, whose money may come late on its day; of
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
-func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *Row, to func(end time.Time) (time.Time, error)) error {
-	if Status(sub.Status).Ended() {
+func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, to func(end time.Time) (time.Time, error)) error {
+	if lifecycle.Status(sub.Status).Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}
-	if Recurs(*sub) {
+	if lifecycle.Recurs(*sub) {
 		if err := s.checkChargeMovesTx(ctx, tx, *sub); err != nil {
 			return err
 		}
@@ -52,22 +47,22 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *Row, to fu
 	if err != nil {
 		return err
 	}
-	from = LatestOf(from, extended)
+	from = lifecycle.LatestOf(from, extended)
 	end, err := to(from)
 	if err != nil {
 		return err
 	}
-	if Recurs(*sub) {
+	if lifecycle.Recurs(*sub) {
 		if err := s.intendChargeMoveTx(ctx, tx, *sub, from, end); err != nil {
 			return err
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *Row) {
+	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		switch {
-		case Recurs(*r):
+		case lifecycle.Recurs(*r):
 			r.NextBillingDate = &end
 		case r.NextBillingDate != nil:
-			r.NextBillingDate = new(LatestOf(end, r.NextBillingDate))
+			r.NextBillingDate = new(lifecycle.LatestOf(end, r.NextBillingDate))
 		}
 		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
 			r.ExpiresAt = &end
@@ -77,9 +72,9 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *Row, to fu
 }
 
 // checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
-func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
 	switch {
-	case Status(sub.Status) != Active:
+	case lifecycle.Status(sub.Status) != lifecycle.Active:
 		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
 	case sub.HasChargeback:
 		return fault.Conflict("A payment of the subscription is disputed.")
@@ -105,38 +100,38 @@ func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub Row)
 }
 
 // presentEndTx is from when on an extension counts: the end of what is paid, or free.
-func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub Row) (time.Time, error) {
+func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
 	now := s.clock.Now()
 	switch {
 	case sub.ExpiresAt != nil:
-		return LatestOf(now, sub.ExpiresAt), nil
+		return lifecycle.LatestOf(now, sub.ExpiresAt), nil
 	case sub.PixAutomatic && sub.NextBillingDate != nil:
 		return s.afterOrderedDebit(ctx, tx, sub)
-	case Recurs(sub) && sub.Gateway == string(payments.GWA):
+	case lifecycle.Recurs(sub) && sub.Gateway == string(payments.GWA):
 		due, err := s.reads.FirstUnpaid(ctx, tx, sub)
 		if err != nil {
 			return due, err
 		}
-		if due.Before(StartOfDay(now, s.cfg.Zone)) {
+		if due.Before(lifecycle.StartOfDay(now, s.cfg.Zone)) {
 			due = s.calendar.MonthsOn(s.calendar.CycleStart(now, sub), 1, sub)
 		}
-		return LatestOf(now, &due), nil
+		return lifecycle.LatestOf(now, &due), nil
 	}
-	if next := sub.NextBillingDate; Recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
-		return LatestOf(now, new(s.calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
+	if next := sub.NextBillingDate; lifecycle.Recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
+		return lifecycle.LatestOf(now, new(s.calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
 	}
-	return LatestOf(now, sub.NextBillingDate), nil
+	return lifecycle.LatestOf(now, sub.NextBillingDate), nil
 }
 
 // afterOrderedDebit is the beginning of the next period of an automatic PIX whose debit
 // the bank has not been told of: the one that it knows pays its own period, and what is
 // given comes after that.
-func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub Row) (time.Time, error) {
+func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
 	next := *sub.NextBillingDate
 	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.DateOf(next)})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
-		return LatestOf(s.clock.Now(), &next), nil
+		return lifecycle.LatestOf(s.clock.Now(), &next), nil
 	case err != nil:
 		return next, fmt.Errorf("read debit: %w", err)
 	case d.GatewayPaymentID == nil:
@@ -147,7 +142,7 @@ func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub Row) 
 
 // intendChargeMoveTx writes the order to charge next at an instant. One that is open is
 // moved further on.
-func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from, to time.Time) error {
+func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
 	now := s.clock.Now()
 	if sub.Gateway == string(payments.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
 		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(maxFreeYears, "year"))
@@ -161,7 +156,7 @@ func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub Row,
 	}
 	id := objectid.At(now)
 	err = s.db.InsertChargeMove(ctx, tx, subscriptionsdb.InsertChargeMoveParams{
-		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: CallerID(ctx), Now: now,
+		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: lifecycle.CallerID(ctx), Now: now,
 	})
 	if err != nil {
 		return fmt.Errorf("write charge move: %w", err)
@@ -179,22 +174,10 @@ func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id obj
 	return nil
 }
 
-// IsMovedTx reports whether the charge of an instant was moved away by an extension.
-func (s *Reads) IsMovedTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) (bool, error) {
-	if !Recurs(sub) {
-		return false, nil
-	}
-	_, err := s.db.GetChargeMoveOver(ctx, tx, subscriptionsdb.GetChargeMoveOverParams{SubscriptionID: sub.ID, At: at})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end
 // to which an extension has moved the next charge: that end stays.
-func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
-	if !p.Recurs || p.First || !Recurs(sub) || sub.ExpiresAt == nil {
+func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if !p.Recurs || p.First || !lifecycle.Recurs(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	last, err := s.db.GetLastChargeMove(ctx, tx, sub.ID)
@@ -206,7 +189,7 @@ func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub Row, p Paym
 
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it
 // moves no date, and is given back by itself.
-func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	if !p.Recurs || p.First {
 		return false, nil
 	}
@@ -224,9 +207,9 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment
 // keepUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
 // opened again for one period, or ends with its paid time. It is given back by itself. A
 // charge that was taken before still pays its period, where it moves the end.
-func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
-	open := Status(sub.Status) == Active || sub.GatewayEndOpenSince != nil
-	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !Stopped(sub) || sub.ExpiresAt == nil {
+func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	open := lifecycle.Status(sub.Status) == lifecycle.Active || sub.GatewayEndOpenSince != nil
+	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !lifecycle.Stopped(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	deleted := sub.GatewayDeletedAt
@@ -245,7 +228,7 @@ func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub Row, p P
 }
 
 // movesEnd reports whether a payment would move the end of the subscription.
-func (s *Settler) movesEnd(sub Row, p Payment) bool {
+func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
 	after := sub
 	s.pay(&after, p)
 	return after.ExpiresAt == nil || after.ExpiresAt.After(*sub.ExpiresAt)
@@ -253,7 +236,7 @@ func (s *Settler) movesEnd(sub Row, p Payment) bool {
 
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B
 // charges when the period begins.
-func (s *Settler) dueOf(sub Row, p payments.Payment) time.Time {
+func (s *Settler) dueOf(sub lifecycle.Row, p payments.Payment) time.Time {
 	switch {
 	case sub.Gateway == string(payments.GWA) && p.DueDate != nil:
 		return *p.DueDate
@@ -261,13 +244,4 @@ func (s *Settler) dueOf(sub Row, p payments.Payment) time.Time {
 		return *p.SettledAt
 	}
 	return s.clock.Now()
-}
-
-// GoesOnTx reports whether the recurrence goes on at the end of the locked row's
-// extension, which is no end then.
-func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
-	if !Recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
-		return false, nil
-	}
-	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second)})
 }

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -87,7 +88,7 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 	if err != nil {
 		return err
 	}
-	if Status(sub.Status).Ended() || !move.ToAt.After(s.clock.Now()) {
+	if lifecycle.Status(sub.Status).Ended() || !move.ToAt.After(s.clock.Now()) {
 		return s.endChargeMove(ctx, sub, move, chargeMoveVoid, nil)
 	}
 	paused, err := s.db.HasPauseSince(ctx, s.pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.clock.Now()})
@@ -99,7 +100,7 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 	remote, err := s.moveRemote(call, sub, move)
 	faultpoint.Hit("charge_move.after_call")
 	switch {
-	case err == nil && Running(remote.Status):
+	case err == nil && lifecycle.Running(remote.Status):
 		return s.endChargeMove(ctx, sub, move, chargeMoveDone, &remote)
 	case err == nil: // it has ended there, and charges nobody
 		return s.endChargeMove(ctx, sub, move, chargeMoveRefused, &remote)
@@ -113,12 +114,12 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 // reached, also by the look before, refuses nothing.
 func refusedForGood(err error) bool {
 	var rejected *payments.Rejected
-	return Certain(err) && (errors.As(err, &rejected) || errors.Is(err, payments.ErrUnsupported))
+	return lifecycle.Certain(err) && (errors.As(err, &rejected) || errors.Is(err, payments.ErrUnsupported))
 }
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
-func (s *Extensions) moveRemote(ctx context.Context, sub Row, move chargeMove) (payments.RemoteSubscription, error) {
+func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move chargeMove) (payments.RemoteSubscription, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return payments.RemoteSubscription{}, err
@@ -129,7 +130,7 @@ func (s *Extensions) moveRemote(ctx context.Context, sub Row, move chargeMove) (
 	}
 	for range MaxDropRounds {
 		remote, err := gateway.ReadSubscription(ctx, c.GatewayID, sub.ID)
-		if err != nil || !Running(remote.Status) {
+		if err != nil || !lifecycle.Running(remote.Status) {
 			return remote, err
 		}
 		open, err := gateway.OpenCharges(ctx, c)
@@ -171,7 +172,7 @@ func (s *Extensions) chargesFrom(at time.Time, remote payments.RemoteSubscriptio
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found Row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, state string, remote *payments.RemoteSubscription) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
@@ -184,10 +185,10 @@ func (s *Extensions) endChargeMove(ctx context.Context, found Row, move chargeMo
 		}
 		now := s.clock.Now()
 		n, err := s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{ID: move.ID, State: state, ToAt: move.ToAt, Now: &now})
-		if err != nil || n == 0 || remote == nil || Status(sub.Status).Ended() {
+		if err != nil || n == 0 || remote == nil || lifecycle.Status(sub.Status).Ended() {
 			return err
 		}
-		return s.store.EditTx(ctx, tx, &sub, func(r *Row) {
+		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			switch {
 			case state == chargeMoveRefused && r.ExpiresAt != nil:
 				s.calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at

@@ -11,12 +11,13 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
 )
 
 // refuseChargeMove notes that the gateway finds the order wrong. It is asked again; once
 // it has said so for a while the extension is taken back.
-func (s *Extensions) refuseChargeMove(ctx context.Context, sub Row, move chargeMove, cause error) error {
+func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, move chargeMove, cause error) error {
 	now := s.clock.Now()
 	since, err := s.db.NoteChargeMoveRefused(ctx, s.pool, subscriptionsdb.NoteChargeMoveRefusedParams{ID: move.ID, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -36,7 +37,7 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub Row, move chargeM
 // takeExtensionBack ends the order as refused: the customer is charged when they would
 // have been without it, and what had paid for the extension is open again. One that was
 // moved further on meanwhile stays open, and is asked for anew.
-func (s *Extensions) takeExtensionBack(ctx context.Context, found Row, move chargeMove, cause error) error {
+func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row, move chargeMove, cause error) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
@@ -51,14 +52,14 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found Row, move char
 		if err := s.payments.TakeExtensionBackTx(ctx, tx, sub.ID, move.RegisterDate, cause.Error()); err != nil {
 			return err
 		}
-		if Status(sub.Status).Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
+		if lifecycle.Status(sub.Status).Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
 			return nil // something else has moved the end since
 		}
 		earlier, err := s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})
 		if err != nil {
 			return fmt.Errorf("read earlier extension: %w", err)
 		}
-		return s.store.EditTx(ctx, tx, &sub, func(r *Row) {
+		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			r.ExpiresAt, r.NextBillingDate = nil, &move.FromAt
 			if earlier || r.CancelAtPeriodEnd {
 				r.ExpiresAt = &move.FromAt
@@ -66,17 +67,4 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found Row, move char
 			s.calendar.Anchor(r, move.FromAt)
 		})
 	})
-}
-
-// ExtendedTo is the end of an extension whose order is open: what the gateway tells
-// meanwhile of its period is from before it. Nil: there is none.
-func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
-	last, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != "open":
-		return nil, nil //nolint:nilnil // nil is the answer
-	case err != nil:
-		return nil, fmt.Errorf("read extension: %w", err)
-	}
-	return &last.ToAt, nil
 }

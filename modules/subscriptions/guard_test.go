@@ -84,32 +84,6 @@ func TestWithoutTheConstraintThereAreTwo(t *testing.T) {
 	require.Equal(t, 2, live)
 }
 
-// TestStateChangesCompareAndSet: of two that read the same state and leave out
-// the lock, one moves the row, and the other is told.
-func TestStateChangesCompareAndSet(t *testing.T) {
-	t.Parallel()
-	db := pgtest.DB(t)
-	s := newService(t, db)
-	customer := accountstest.Customer(t, db)
-	id := subscriptionstest.In(t, db, customer.ID, "pending")
-	read, err := s.db.GetSubscription(t.Context(), db, id)
-	require.NoError(t, err)
-	move := func(sub Row, action Action) error {
-		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
-			_, err := s.store.MoveTx(t.Context(), tx, &sub, Change{Action: action, Source: ByWebhook})
-			return err
-		})
-	}
-	require.NoError(t, move(read, PaymentSettles))
-	require.ErrorIs(t, move(read, PixRunsOut), errMoved)
-	history, err := s.db.ListTransitions(t.Context(), db, id)
-	require.NoError(t, err)
-	require.Len(t, history, 2)
-	now, err := s.db.GetSubscription(t.Context(), db, id)
-	require.NoError(t, err)
-	require.Equal(t, string(Active), now.Status)
-}
-
 func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
@@ -157,24 +131,4 @@ func TestHistoryIsAppendOnly(t *testing.T) {
 	var n int
 	require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1", id).Scan(&n))
 	require.Equal(t, 1, n)
-}
-
-// TestEveryMoveHasAReason keeps the history complete when an action is added;
-// those that end an active subscription carry one that churn knows.
-func TestEveryMoveHasAReason(t *testing.T) {
-	t.Parallel()
-	churn := []Reason{ReasonPaymentFailure, ReasonCustomerCancelled, ReasonAdminCancelled, ReasonChargeback, ReasonExpired, ReasonReplaced, ReasonGoneAtGateway, ReasonWithdrawn}
-	for _, action := range Actions {
-		for _, from := range Statuses {
-			to, ok := Next(from, action)
-			if !ok || to == from {
-				continue
-			}
-			reason := reasonFor(action, Row{Status: string(from)})
-			require.NotEmpty(t, reason, "%s from %s", action, from)
-			if from == Active && to != Pending {
-				require.Contains(t, churn, reason, "%s from %s", action, from)
-			}
-		}
-	}
 }

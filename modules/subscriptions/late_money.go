@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 )
 
 // lateMoneyTx opens an ended subscription again for money that came after its
@@ -17,7 +18,7 @@ import (
 // and is told after it, bought nothing: whoever ended it was not told that it was paid.
 // It is listed and refunded, as is money that opens nothing because the customer has
 // another subscription by now, or disputes what he paid, or has deleted the account.
-func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *Row, p Payment) error {
+func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
 	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
@@ -46,8 +47,8 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *Row, p Paymen
 			return err
 		}
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, Change{Action: LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *Row) {
-		if p.Charge == nil || sub.Status != string(Expired) { // a renewal counts from the old end, if that is later
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
+		if p.Charge == nil || sub.Status != string(lifecycle.Expired) { // a renewal counts from the old end, if that is later
 			r.ExpiresAt, r.AnchorDay = nil, nil
 		}
 		r.CancelAtPeriodEnd = false
@@ -68,16 +69,16 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *Row, p Paymen
 // endedUnknownTx reports whether a subscription ended only because nothing of it was found
 // at the gateway: a recurrence that shows itself by its money is the one that was ordered,
 // and goes on. What ended otherwise was to end there, too, also when nobody knew it.
-func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
+func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (bool, error) {
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
 	}
-	return Reason(reason) == ReasonNothingMade, nil
+	return lifecycle.Reason(reason) == lifecycle.ReasonNothingMade, nil
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.
-func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (string, error) {
+func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (string, error) {
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return "Paid after the subscription had ended, of which a payment is disputed.", nil
 	}
@@ -95,7 +96,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub Row, p Paymen
 		return "", nil
 	case err != nil:
 		return "", err
-	case Waits(live) && *live.RenewsID == sub.ID:
+	case lifecycle.Waits(live) && *live.RenewsID == sub.ID:
 		return "", nil
 	}
 	return "Paid after the subscription had ended; the customer has another one, " + live.ID.String() + ".", nil
@@ -104,7 +105,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub Row, p Paymen
 // chargedBeforeEnd reports whether a payment that is told after the end was a charge of
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
-func (s *Settler) chargedBeforeEnd(sub Row, p Payment) bool {
+func (s *Settler) chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
 	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil && p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))
 }

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 )
 
@@ -20,15 +21,15 @@ const aheadAtGWA = 40 * 24 * time.Hour
 // ordered here, of the amount that was asked for. The charges of a card's recurrence and
 // the first code of an automatic PIX have ids of the gateway's own: their amount has to
 // be right.
-func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	if p.Amount <= 0 || p.Beside {
 		return false, nil
 	}
 	switch {
 	case p.Charge != nil:
-		return Text(p.Charge.GatewayPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
-	case PaysOnce(sub):
-		return Text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+		return lifecycle.Text(p.Charge.GatewayPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
+	case lifecycle.PaysOnce(sub):
+		return lifecycle.Text(sub.PixPaymentID) == p.ID && p.Amount == askedFor(sub, p), nil
 	case sub.PixAutomatic && !p.First:
 		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
 		return found && int64(p.Amount) == d.AmountCents, err
@@ -38,12 +39,12 @@ func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment
 
 // isAskedTx reports whether the amount of a payment is what was asked for here: by its
 // code, by its debit, or by the recurrence, whose price a plan move may be changing.
-func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	switch {
-	case p.Charge != nil || PaysOnce(sub):
+	case p.Charge != nil || lifecycle.PaysOnce(sub):
 		return p.Amount == askedFor(sub, p), nil
 	case sub.PixAutomatic && p.First:
-		return p.Amount == PixAmount(sub), nil
+		return p.Amount == lifecycle.PixAmount(sub), nil
 	case sub.PixAutomatic:
 		d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p.Payment)
 		if err != nil || found {
@@ -64,18 +65,13 @@ func (s *Settler) isAskedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) 
 	return moved, nil
 }
 
-// PaysOnce reports whether each period is paid by a code of its own.
-func PaysOnce(sub Row) bool {
-	return sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-}
-
 // askedFor is what the code that was paid asks for, or one like it would.
-func askedFor(sub Row, p Payment) money.Cents {
+func askedFor(sub lifecycle.Row, p Payment) money.Cents {
 	switch {
 	case p.Charge != nil:
 		return money.Cents(p.Charge.AmountCents)
-	case Text(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
-		return PixAmount(sub)
+	case lifecycle.Text(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
+		return lifecycle.PixAmount(sub)
 	}
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
@@ -83,9 +79,9 @@ func askedFor(sub Row, p Payment) money.Cents {
 // keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
 // was asked for: it pays no period, and people decide. What a webhook of gateway A tells
 // was held against it before. Gateway B's invoices say themselves what they are of.
-func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	atA := sub.Gateway == string(payments.GWA)
-	if atA && p.Source == ByWebhook || !atA && !PaysOnce(sub) {
+	if atA && p.Source == lifecycle.ByWebhook || !atA && !lifecycle.PaysOnce(sub) {
 		return false, nil
 	}
 	asked, err := s.isAskedTx(ctx, tx, sub, p)
@@ -93,7 +89,7 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub Row, p P
 		return false, err
 	}
 	price := askedFor(sub, p)
-	if !PaysOnce(sub) && p.Charge == nil && !p.First {
+	if !lifecycle.PaysOnce(sub) && p.Charge == nil && !p.First {
 		price = money.Cents(sub.PriceCents)
 	}
 	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)

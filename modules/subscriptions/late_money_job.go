@@ -11,6 +11,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -38,8 +39,8 @@ const AskedLive = "the gateway is asked for the payment first"
 // asksFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
-func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub Row, why stray, e payments.Event) (bool, error) {
-	teaches := e.SubscriptionID != "" && RemoteID(sub) == ""
+func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e payments.Event) (bool, error) {
+	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
 	}
@@ -72,11 +73,11 @@ func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, 
 // asksLiveTx has money of gateway A that comes after the subscription's end, or would
 // lengthen it without having been ordered here, confirmed by the gateway first, by job:
 // nothing is booked until then.
-func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
-	if sub.Gateway != string(payments.GWA) || p.Source != ByWebhook {
+func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if sub.Gateway != string(payments.GWA) || p.Source != lifecycle.ByWebhook {
 		return false, nil
 	}
-	if !Status(sub.Status).Ended() {
+	if !lifecycle.Status(sub.Status).Ended() {
 		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
 			return false, err
 		}
@@ -85,7 +86,7 @@ func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment)
 	if err != nil || known != nil {
 		return false, err
 	}
-	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: Text(p.Event), First: p.First, SettledAt: p.SettledAt}
+	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: lifecycle.Text(p.Event), First: p.First, SettledAt: p.SettledAt}
 	if p.Charge != nil {
 		a.ChargeID = p.Charge.ID
 	}
@@ -148,7 +149,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) erro
 			return err
 		}
 	}
-	if told := a.SettledAt; told != nil && remote.SettledAt != nil && StartOfDay(*told, s.cfg.Zone).Equal(StartOfDay(*remote.SettledAt, s.cfg.Zone)) {
+	if told := a.SettledAt; told != nil && remote.SettledAt != nil && lifecycle.StartOfDay(*told, s.cfg.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt, s.cfg.Zone)) {
 		remote.SettledAt = told
 	}
 	e := payments.Event{
@@ -156,7 +157,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) erro
 		SubscriptionID: remote.SubscriptionGatewayID, AuthorizationID: a.AuthorizationID, Reference: reference, Payment: &remote,
 	}
 	if a.First {
-		e.ConciliationID = Text(sub.PixConciliationID)
+		e.ConciliationID = lifecycle.Text(sub.PixConciliationID)
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		if err := s.uncountTx(ctx, tx, sub, untrue); err != nil {
@@ -171,7 +172,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) erro
 }
 
 // uncountTx takes payments out of what counts that gateway A does not show.
-func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub Row, untrue []string) error {
+func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, untrue []string) error {
 	if len(untrue) == 0 {
 		return nil
 	}
@@ -205,8 +206,8 @@ func (s *Reconciler) finishAsked(ctx context.Context, gateway payments.GatewayNa
 
 // confirmRecurrence reads a recurrence that the subscription does not know as its own: a
 // charge of it need not carry our reference, the recurrence has to.
-func (s *Reconciler) confirmRecurrence(ctx context.Context, sub Row, recurrence string) error {
-	if recurrence == "" || recurrence == RemoteID(sub) {
+func (s *Reconciler) confirmRecurrence(ctx context.Context, sub lifecycle.Row, recurrence string) error {
+	if recurrence == "" || recurrence == lifecycle.RemoteID(sub) {
 		return nil
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)

@@ -4,37 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/platform/jobs"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 )
 
-// CollectionPause is the order to collect nothing for a disputed subscription, and
-// later to collect again. At most one of a subscription is not over.
-type CollectionPause = subscriptionsdb.SubscriptionsPause
-
-// States of a CollectionPause besides resumed and void.
-const (
-	Pausing  = "pausing"
-	paused   = "paused"
-	Resuming = "resuming"
-)
-
-// Collects reports whether something at a gateway charges a subscription by itself.
-func Collects(sub Row) bool {
-	return RemoteID(sub) != "" || sub.PixAutomatic && sub.GwaPixAuthID != nil
-}
-
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
 // first, so that the echo of it changes nothing, and done by job. It may be repeated.
-func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub Row) error {
-	if Status(sub.Status).Ended() || !Collects(sub) || sub.GatewayDeletedAt != nil {
+func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
+	if lifecycle.Status(sub.Status).Ended() || !lifecycle.Collects(sub) || sub.GatewayDeletedAt != nil {
 		return nil
 	}
 	all, err := s.holdingDisputesOf(ctx, tx, sub)
@@ -58,87 +40,8 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 		return s.store.SchedulePauseTx(ctx, tx, id, now)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
-	case open.State != Resuming:
+	case open.State != lifecycle.Resuming:
 		return nil
 	}
-	return s.store.TurnPauseTx(ctx, tx, open.ID, Pausing, since, nil)
-}
-
-// ResumeTx has the gateway collect again, from an instant on; without a pause there is
-// nothing to do.
-func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
-	open, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State == Resuming {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read pause: %w", err)
-	}
-	return s.TurnPauseTx(ctx, tx, open.ID, Resuming, open.Since, &from)
-}
-
-// PauseAgainTx has a pause that was confirmed look once more: something was ordered
-// before it, and is known only now.
-func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	open, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && open.State != paused {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read pause: %w", err)
-	}
-	return s.TurnPauseTx(ctx, tx, open.ID, Pausing, open.Since, nil)
-}
-
-func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, state string, since time.Time, until *time.Time) error {
-	now := s.clock.Now()
-	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: state, Since: since, Until: until, Now: now})
-	if err != nil {
-		return fmt.Errorf("turn pause: %w", err)
-	}
-	return s.SchedulePauseTx(ctx, tx, id, now)
-}
-
-func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, PauseArgs{PauseID: id, At: at}, &river.InsertOpts{
-		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
-	})
-	if err != nil {
-		return fmt.Errorf("schedule pause: %w", err)
-	}
-	return nil
-}
-
-// IsPausedTx reports whether nothing is to be collected for the subscription now, or
-// whether the gateway has not confirmed yet that it collects again.
-func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
-	_, err := s.db.LockOpenPause(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// PausedLatelyTx is IsPausedTx for what was read a moment ago.
-func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
-	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: id, At: s.clock.Now().Add(-time.Hour)})
-}
-
-// PausedAtTx reports whether an instant lies within a pause. Gateway B's clock has
-// whole seconds: the second of the dispute itself is none of it.
-func (s *Reads) PausedAtTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) (bool, error) {
-	_, err := s.db.GetPauseAt(ctx, tx, subscriptionsdb.GetPauseAtParams{SubscriptionID: id, At: at})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
-// of a pause, which may come late.
-func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
-	if e.Subscription == nil || !e.Subscription.Inactive {
-		return false, nil
-	}
-	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: e.CreatedAt})
+	return s.store.TurnPauseTx(ctx, tx, open.ID, lifecycle.Pausing, since, nil)
 }

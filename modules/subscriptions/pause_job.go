@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -29,15 +30,6 @@ const (
 
 // ErrPauseUnderWay has the job look again when the other worker must have ended.
 var ErrPauseUnderWay = errors.New("collection is being paused or resumed")
-
-// PauseArgs asks the gateway for a pause, or for its end.
-type PauseArgs struct {
-	PauseID objectid.ID `json:"pause_id"`
-	At      time.Time   `json:"at"` // tells the tries of one pause apart
-}
-
-// Kind names the job.
-func (PauseArgs) Kind() string { return "subscriptions_pause" }
 
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
 // When that fails the looks repeat it.
@@ -81,9 +73,9 @@ func (s *Pauses) askForPause(ctx context.Context, id objectid.ID) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	switch {
-	case Status(sub.Status).Ended():
+	case lifecycle.Status(sub.Status).Ended():
 		return s.db.VoidPauses(ctx, s.pool, subscriptionsdb.VoidPausesParams{SubscriptionID: sub.ID, Now: &now})
-	case p.State == Pausing:
+	case p.State == lifecycle.Pausing:
 		err = s.stopCollecting(call, sub, p)
 	default:
 		err = s.collectAgain(call, sub, p)
@@ -100,7 +92,7 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	if p.State == Pausing || p.State == Resuming {
+	if p.State == lifecycle.Pausing || p.State == lifecycle.Resuming {
 		return ErrPauseUnderWay
 	}
 	return nil
@@ -108,12 +100,12 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
-func (s *Pauses) stopCollecting(ctx context.Context, sub Row, p CollectionPause) error {
+func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
 	}
-	if RemoteID(sub) != "" && sub.GatewayDeletedAt == nil {
+	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil {
 		if err := s.ofRunning(ctx, sub, gateway.StopCollection(ctx, CollectionOf(sub))); err != nil {
 			return fmt.Errorf("stop collection: %w", err)
 		}
@@ -133,7 +125,7 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub Row, p CollectionPause)
 }
 
 // confirmed lets go of a pause that was turned the other way meanwhile.
-func (s *Pauses) confirmed(ctx context.Context, p CollectionPause, n int64, err error) error {
+func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n int64, err error) error {
 	if err != nil || n == 1 {
 		return err
 	}
@@ -146,20 +138,20 @@ func (s *Pauses) confirmed(ctx context.Context, p CollectionPause, n int64, err 
 // ofRunning is the error of a call about a recurrence that was there once. What the
 // gateway does not find is looked at again, and when it has ended, nothing is left to
 // pause or resume.
-func (s *Pauses) ofRunning(ctx context.Context, sub Row, err error) error {
+func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Row, err error) error {
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		return s.calls.FoundOnce(ctx, sub, err)
 	}
 	return err
 }
 
-func CollectionOf(sub Row) payments.Collection {
-	return payments.Collection{SubscriptionID: sub.ID, GatewayID: RemoteID(sub)}
+func CollectionOf(sub lifecycle.Row) payments.Collection {
+	return payments.Collection{SubscriptionID: sub.ID, GatewayID: lifecycle.RemoteID(sub)}
 }
 
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
-func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub Row, p CollectionPause) error {
+func (s *Pauses) dropCharges(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, p lifecycle.CollectionPause) error {
 	for range MaxDropRounds {
 		open, err := gateway.OpenCharges(ctx, CollectionOf(sub))
 		if err != nil {
@@ -192,7 +184,7 @@ const MaxDropRounds = 3
 // taken, those that are tried again among them. An order that may be on its way is
 // looked for first. A debit that is dropped is forgotten, so that its cycle can be
 // ordered again.
-func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub Row) error {
+func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) error {
 	since := s.calendar.DateOf(s.clock.Now().Add(-retriesReach))
 	debits, err := s.db.ListDebitsSince(ctx, s.pool, subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
 	if err != nil {
@@ -231,9 +223,9 @@ func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub R
 }
 
 // lookForDebit finds what an order whose answer was lost has made.
-func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
+func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
 	age := s.clock.Now().Sub(d.TriedAt)
-	if age < DebitGrace {
+	if age < lifecycle.DebitGrace {
 		return d, ErrDebitUnderWay
 	}
 	terms, err := s.debits.debitTerms(ctx, sub, d)
@@ -253,9 +245,9 @@ func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub
 
 // collectAgain has the subscription be collected from the day on for which it was
 // charged last, or from today: nothing is charged for the time of the pause.
-func (s *Pauses) collectAgain(ctx context.Context, sub Row, p CollectionPause) error {
+func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
 	var remote *payments.RemoteSubscription
-	if RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stops(sub) { // else it is to charge no more
+	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !lifecycle.Stops(sub) { // else it is to charge no more
 		gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 		if err != nil {
 			return err
@@ -270,7 +262,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub Row, p CollectionPause) e
 			return err
 		}
 		if extended != nil { // its order has waited for the end of the pause
-			due = new(LatestOf(*extended, due))
+			due = new(lifecycle.LatestOf(*extended, due))
 		}
 		answer, err := gateway.ResumeCollection(ctx, CollectionOf(sub), due, from)
 		if err := s.ofRunning(ctx, sub, err); err != nil {
@@ -286,7 +278,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub Row, p CollectionPause) e
 			return err
 		}
 		n, err = s.db.ConfirmResumed(ctx, tx, subscriptionsdb.ConfirmResumedParams{ID: p.ID, Now: new(s.clock.Now())})
-		if err != nil || n == 0 || Status(locked.Status).Ended() {
+		if err != nil || n == 0 || lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
 		if p.NextDue == nil && remote != nil && sub.Gateway == string(payments.GWA) {
@@ -294,9 +286,9 @@ func (s *Pauses) collectAgain(ctx context.Context, sub Row, p CollectionPause) e
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)
 		}
-		return s.store.EditTx(ctx, tx, &locked, func(r *Row) {
+		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) {
 			if r.PixAutomatic && r.NextBillingDate != nil {
-				r.NextBillingDate = new(LatestOf(s.clock.Now(), r.NextBillingDate))
+				r.NextBillingDate = new(lifecycle.LatestOf(s.clock.Now(), r.NextBillingDate))
 				s.calendar.Anchor(r, *r.NextBillingDate)
 			}
 			s.calendar.LearnRemote(r, remote)
@@ -307,7 +299,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub Row, p CollectionPause) e
 
 // madeAhead is the date of the next charge that is known, as long as it lies ahead, where
 // it is before the one that is told.
-func (s *Pauses) madeAhead(sub Row, told *time.Time) *time.Time {
+func (s *Pauses) madeAhead(sub lifecycle.Row, told *time.Time) *time.Time {
 	known := sub.NextBillingDate
 	if told == nil || known == nil || !known.After(s.clock.Now()) || !known.Before(*told) {
 		return told
@@ -317,8 +309,8 @@ func (s *Pauses) madeAhead(sub Row, told *time.Time) *time.Time {
 
 // postponePause lets go of a pause that was not carried out; one that was turned the
 // other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
-func (s *Pauses) postponePause(ctx context.Context, p CollectionPause, why error) error {
-	n, err := s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.clock.Now().Add(AdoptAfter)})
+func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause, why error) error {
+	n, err := s.db.PostponePause(ctx, s.pool, subscriptionsdb.PostponePauseParams{ID: p.ID, State: p.State, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
 	if err == nil && n == 0 {
 		err = s.db.ReleasePause(ctx, s.pool, p.ID)
 		return errors.Join(err, s.askForPause(ctx, p.ID))

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -27,7 +28,7 @@ const (
 // doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
 // whether the subscription ends with its period, and may be the older word: one of the
 // second of the last event, or from before our own last call.
-func doubtsPeriodEnd(sub Row, e payments.Event) bool {
+func doubtsPeriodEnd(sub lifecycle.Row, e payments.Event) bool {
 	if e.Subscription.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
 		return false
 	}
@@ -37,20 +38,20 @@ func doubtsPeriodEnd(sub Row, e payments.Event) bool {
 
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
-func chargedThoughEnding(sub Row, e payments.Event) bool {
-	return e.Gateway == payments.GWB && sub.CancelAtPeriodEnd && Status(sub.Status) == Active && !EndsThere(sub) &&
-		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != Text(sub.LastPaidInvoiceID) && RemoteID(sub) != ""
+func chargedThoughEnding(sub lifecycle.Row, e payments.Event) bool {
+	return e.Gateway == payments.GWB && sub.CancelAtPeriodEnd && lifecycle.Status(sub.Status) == lifecycle.Active && !lifecycle.EndsThere(sub) &&
+		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
 }
 
 // NoteToldTx notes that a call of ours has told gateway B whether the subscription ends
 // with its period. When another was answered since before was read, nobody knows which of
 // them the gateway took last: it is to be read at once.
-func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *Row, before Row, told bool) error {
+func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row, told bool) error {
 	if !told {
 		return nil
 	}
 	now := s.clock.Now()
-	return s.store.EditTx(ctx, tx, sub, func(r *Row) {
+	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
 		s.applier.PlanPeriodEndLook(r)
@@ -61,32 +62,32 @@ func (s *Reconciler) NoteToldTx(ctx context.Context, tx pgx.Tx, sub *Row, before
 }
 
 // NoteTold is NoteToldTx for a call after which the gateway is to be read at once.
-func (s *Reconciler) NoteTold(ctx context.Context, sub Row) error {
+func (s *Reconciler) NoteTold(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
-		return s.NoteToldTx(ctx, tx, &locked, Row{PeriodEndTells: -1}, true)
+		return s.NoteToldTx(ctx, tx, &locked, lifecycle.Row{PeriodEndTells: -1}, true)
 	})
 }
 
 // PlanPeriodEndLook has the gateway read a day before the period ends.
-func (s *Applier) PlanPeriodEndLook(r *Row) {
+func (s *Applier) PlanPeriodEndLook(r *lifecycle.Row) {
 	end := r.NextBillingDate
 	if r.CancelAtPeriodEnd {
 		end = r.ExpiresAt
 	}
 	r.PeriodEndLookAt = nil
-	if r.Gateway == string(payments.GWB) && RemoteID(*r) != "" && end != nil {
-		r.PeriodEndLookAt = new(LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
+	if r.Gateway == string(payments.GWB) && lifecycle.RemoteID(*r) != "" && end != nil {
+		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
 	}
 }
 
 // AgreedNow reads the gateway where calls of ours overlapped, and answers the row as it
 // is after. What it does not answer the sweep asks again.
-func (s *Reconciler) AgreedNow(ctx context.Context, sub Row) (Row, error) {
-	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || Status(sub.Status).Ended() {
+func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
+	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.clock.Now()) || lifecycle.Status(sub.Status).Ended() {
 		return sub, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
@@ -124,7 +125,7 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 	}
 	for range lookTries {
 		sub, err := s.db.GetSubscription(ctx, s.pool, id)
-		if err != nil || Status(sub.Status).Ended() || RemoteID(sub) == "" {
+		if err != nil || lifecycle.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" {
 			return err
 		}
 		remote, err := s.calls.ReadRunning(ctx, gateway, sub)
@@ -140,18 +141,18 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 }
 
 // agree writes what was read into the row, unless that has changed since before it.
-func (s *Reconciler) agree(ctx context.Context, before Row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
+func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote payments.RemoteSubscription, missing bool) (written bool, err error) {
 	err = postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, before.CustomerID, before.ID)
 		if err != nil {
 			return err
 		}
-		same := sub.PeriodEndTells == before.PeriodEndTells && Text(sub.LastEventID) == Text(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
+		same := sub.PeriodEndTells == before.PeriodEndTells && lifecycle.Text(sub.LastEventID) == lifecycle.Text(before.LastEventID) && sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
 		if !same {
 			return nil
 		}
 		written = true
-		if Status(sub.Status).Ended() {
+		if lifecycle.Status(sub.Status).Ended() {
 			return nil
 		}
 		extended, err := s.reads.ExtendedTo(ctx, tx, sub)
@@ -159,8 +160,8 @@ func (s *Reconciler) agree(ctx context.Context, before Row, remote payments.Remo
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
-		follows := !missing && !EndsThere(sub) && remote.Status != payments.RemoteCanceled && remote.Status != payments.RemoteIncompleteExpired
-		err = s.store.EditTx(ctx, tx, &sub, func(r *Row) {
+		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != payments.RemoteCanceled && remote.Status != payments.RemoteIncompleteExpired
+		err = s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			r.PeriodEndLookAt = nil
 			if follows {
 				s.applier.FollowPeriodEnd(r, &remote, extended)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -53,7 +53,7 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			id := begin(b, t)
-			end := subscriptions.AddMonths(b.clock.Now(), 1, b.zone(t)).In(b.zone(t))
+			end := lifecycle.AddMonths(b.clock.Now(), 1, b.zone(t)).In(b.zone(t))
 			day := end.Format(time.DateOnly)
 			b.expect(t, 422, http.MethodDelete, ownPath+"?at=now", nil)
 			b.expect(t, 422, http.MethodDelete, ownPath+"?at=", nil)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 )
 
 func TestAddMonths(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAddMonths(t *testing.T) {
 			t.Parallel()
 			from, err := time.Parse(time.RFC3339, tc.from)
 			require.NoError(t, err)
-			require.Equal(t, tc.want, subscriptions.AddMonths(from, tc.months, tc.zone).Format(time.RFC3339Nano))
+			require.Equal(t, tc.want, lifecycle.AddMonths(from, tc.months, tc.zone).Format(time.RFC3339Nano))
 		})
 	}
 }

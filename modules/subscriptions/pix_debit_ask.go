@@ -9,12 +9,13 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
 )
 
 // AskAutomatic asks about an automatic PIX whose cycle has begun without news: first
 // about its debit, then, unless that was paid, whether it is authorized at all.
-func (s *Retries) AskAutomatic(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) AskAutomatic(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f, found, err = s.askDebit(ctx, sub, dryRun)
 	if err != nil || found && f.Kind == payments.MissedPayment {
 		return f, found, err
@@ -28,16 +29,16 @@ func (s *Retries) AskAutomatic(ctx context.Context, sub Row, dryRun bool) (f pay
 
 // askAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
-func (s *Retries) askAuthorization(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, over bool, err error) {
-	f = payments.Finding{Kind: payments.MissedEnd, ID: Text(sub.GwaPixAuthID)}
+func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, over bool, err error) {
+	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.Text(sub.GwaPixAuthID)}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
 		return f, false, err
 	}
 	read := s.calls.ReadAuthorization
 	if dryRun {
-		read = func(ctx context.Context, gateway payments.Gateway, sub Row) (payments.PixAuthorization, error) {
-			return gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
+		read = func(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.PixAuthorization, error) {
+			return gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 		}
 	}
 	auth, err := read(ctx, gateway, sub)
@@ -55,8 +56,8 @@ func (s *Retries) askAuthorization(ctx context.Context, sub Row, dryRun bool) (f
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.settler.Settle(ctx, sub, Answer{Source: ByReconcile, Auth: &auth})
-	return f, err == nil && Status(ended.Status).Ended(), err
+	ended, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByReconcile, Auth: &auth})
+	return f, err == nil && lifecycle.Status(ended.Status).Ended(), err
 }
 
 // askDebit reads the ordered debit of an automatic PIX whose cycle has begun without
@@ -64,7 +65,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub Row, dryRun bool) (f
 // dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then
 // it is debited no more, and goes on giving access. Found is false where there is
 // nothing to be learned, such as a debit that is still to be ordered.
-func (s *Retries) askDebit(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, found bool, err error) {
+func (s *Retries) askDebit(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
 	debit, err := s.db.GetDebit(ctx, s.pool, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.DateOf(*sub.NextBillingDate)})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
@@ -94,11 +95,11 @@ func (s *Retries) askDebit(ctx context.Context, sub Row, dryRun bool) (f payment
 
 // debitAsEvent reads a debit and says what its present state means. Waits: it falls
 // due only now, since its order came late.
-func (s *Retries) debitAsEvent(ctx context.Context, sub Row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
+func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit subscriptionsdb.SubscriptionsDebit) (e payments.Event, waits bool, err error) {
 	now := s.clock.Now()
 	e = payments.Event{
 		Gateway: payments.GWA, Type: payments.Reconciled, Kind: payments.PaymentHasFailed, Attempt: 1, CreatedAt: now,
-		AuthorizationID: Text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &payments.Payment{ID: *debit.GatewayPaymentID},
+		AuthorizationID: lifecycle.Text(sub.GwaPixAuthID), Reference: sub.ID, Payment: &payments.Payment{ID: *debit.GatewayPaymentID},
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {

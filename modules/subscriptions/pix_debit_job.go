@@ -13,22 +13,11 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-)
-
-const (
-	// debitLead is how many business days before its cycle a debit is ordered: the
-	// gateway takes 2 to 10 (gateway A, section 8).
-	debitLead = 5
-	// debitNotice is the fewest business days that a debit is due ahead.
-	debitNotice = 2
-	// DebitGrace is how long the order of a retry may be on its way before it is looked for.
-	DebitGrace = 2 * time.Minute
-	// DebitSilence is after what time the sweep takes up a debit whose own job is silent.
-	DebitSilence = 15 * time.Minute
 )
 
 // ErrDebitUnderWay has the job look again when the order must have ended.
@@ -72,7 +61,7 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 }
 
 // intentOfDebit names the order of a debit; the item is its cycle.
-func intentOfDebit(d Debit) intent.Ref {
+func intentOfDebit(d lifecycle.Debit) intent.Ref {
 	return intent.Ref{Kind: intent.Debit, Subject: d.SubscriptionID, Item: d.Cycle.Time.Format(time.DateOnly)}
 }
 
@@ -130,14 +119,14 @@ func (s *Debits) LookAtDebit(ctx context.Context, l *intent.Look) (intent.Answer
 
 // refuseDebit ends the intent of a debit that the gateway refused to make: the sweep
 // sets about it again after a while, and looks before it orders.
-func (s *Debits) refuseDebit(ctx context.Context, sub Row, d Debit, by string) error {
+func (s *Debits) refuseDebit(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, by string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		return s.intents.EndTx(ctx, tx, intentOfDebit(d), intent.Refused, by)
 	})
 }
 
 // giveUpDebit ends a debit that was never made, and that nobody needs any more.
-func (s *Debits) giveUpDebit(ctx context.Context, sub Row, d Debit) error {
+func (s *Debits) giveUpDebit(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone)})
@@ -148,15 +137,15 @@ func (s *Debits) giveUpDebit(ctx context.Context, sub Row, d Debit) error {
 	})
 }
 
-func (s *Debits) debitDue(sub Row) bool {
-	ready := sub.PixAutomatic && Status(sub.Status) == Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
+func (s *Debits) debitDue(sub lifecycle.Row) bool {
+	ready := sub.PixAutomatic && lifecycle.Status(sub.Status) == lifecycle.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil && !sub.CancelAtPeriodEnd
 	return ready && !s.calendar.DebitAt(*sub.NextBillingDate).After(s.clock.Now())
 }
 
 // intendDebit commits the row of the cycle with its intent. One that stands already,
 // not ordered and with nobody asking about it (the gateway refused it, or it is of a
 // release without intents), gets an intent without a call: it is looked for first.
-func (s *Debits) intendDebit(ctx context.Context, sub Row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
+func (s *Debits) intendDebit(ctx context.Context, sub lifecycle.Row) (debit subscriptionsdb.SubscriptionsDebit, isNew bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*sub.NextBillingDate) {
@@ -172,7 +161,7 @@ func (s *Debits) intendDebit(ctx context.Context, sub Row) (debit subscriptionsd
 		}
 		debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
 			SubscriptionID: sub.ID, Cycle: cycle, DueDate: s.calendar.DateOf(s.calendar.DebitDueDate(*locked.NextBillingDate)),
-			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-DebitSilence),
+			AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-lifecycle.DebitSilence),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil // ordered, or somebody has just set about it
@@ -192,27 +181,20 @@ func (s *Debits) intendDebit(ctx context.Context, sub Row) (debit subscriptionsd
 	return debit, isNew && err == nil, err
 }
 
-// DebitDueDate is the day of the cycle, or the earliest that the gateway takes
-// when that one is too near.
-func (s *Calendar) DebitDueDate(cycle time.Time) time.Time {
-	earliest := businessDays(s.clock.Now(), debitNotice, s.cfg.Zone)
-	return LatestOf(StartOfDay(cycle, s.cfg.Zone), &earliest)
-}
-
-func (s *Debits) debitTerms(ctx context.Context, sub Row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
+func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (payments.DebitTerms, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
 		return payments.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
 	return payments.DebitTerms{
 		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.reads.PayerOfRow(ctx, sub),
-		Cycle: s.calendar.DayOf(d.Cycle), DueDate: LatestOf(s.calendar.DayOf(d.DueDate), new(s.calendar.DebitDueDate(s.calendar.DayOf(d.Cycle)))),
+		Cycle: s.calendar.DayOf(d.Cycle), DueDate: lifecycle.LatestOf(s.calendar.DayOf(d.DueDate), new(s.calendar.DebitDueDate(s.calendar.DayOf(d.Cycle)))),
 		Amount: money.Cents(d.AmountCents), Description: plan.Name,
 	}, nil
 }
 
 // keepDebit keeps what was ordered, and ends the intent.
-func (s *Debits) keepDebit(ctx context.Context, sub Row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
+func (s *Debits) keepDebit(ctx context.Context, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit, made payments.Payment, by string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		if made.DueDate != nil {
@@ -242,40 +224,4 @@ func (s *Debits) keepDebit(ctx context.Context, sub Row, d subscriptionsdb.Subsc
 		}
 		return s.payments.ReplayWaitingTx(ctx, tx, payments.GWA, made.ID)
 	})
-}
-
-// CycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
-// debit of the subscription.
-func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID string) (*time.Time, error) {
-	d, err := s.db.GetDebitByPayment(ctx, tx, &paymentID)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
-		return nil, nil //nolint:nilnil // nil is the answer: no debit
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read debit: %w", err)
-	}
-	return new(s.calendar.DayOf(d.Cycle)), nil
-}
-
-// DebitAt is when the debit of a cycle is ordered.
-func (s *Calendar) DebitAt(cycle time.Time) time.Time {
-	return businessDays(cycle, -debitLead, s.cfg.Zone)
-}
-
-// DateOf is the day, in the zone, to which t belongs.
-func (s *Calendar) DateOf(t time.Time) pgtype.Date {
-	year, month, day := t.In(s.cfg.Zone).Date()
-	return pgtype.Date{Time: time.Date(year, month, day, 0, 0, 0, 0, time.UTC), Valid: true}
-}
-
-// DayOf is the day's first instant in the zone.
-func (s *Calendar) DayOf(d pgtype.Date) time.Time {
-	year, month, day := d.Time.Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, s.cfg.Zone)
-}
-
-// DueDebitParams looks a little further than the lead, since weekends vary it.
-func (s *Calendar) DueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
-	horizon := businessDays(now, debitLead, s.cfg.Zone)
-	return subscriptionsdb.ListDueDebitsParams{Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-DebitSilence)}
 }

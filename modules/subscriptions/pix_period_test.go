@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -70,7 +70,7 @@ func TestMonthsChargedAreMonthsGranted(t *testing.T) {
 					id := idOf(a)
 					require.Equal(t, "active", b.status(t, id))
 					require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = $2", id, cents))
-					require.WithinDuration(t, subscriptions.AddMonths(time.Now(), months, b.zone(t)), column[time.Time](t, b, id, k.paidTill), time.Hour)
+					require.WithinDuration(t, lifecycle.AddMonths(time.Now(), months, b.zone(t)), column[time.Time](t, b, id, k.paidTill), time.Hour)
 				})
 			}
 		}

@@ -2,7 +2,6 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,15 +11,9 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
-)
-
-// debit and retry are an automatic PIX's debit of a cycle, and one day on which it is
-// taken again, as the database holds them.
-type (
-	Debit = subscriptionsdb.SubscriptionsDebit
-	Retry = subscriptionsdb.SubscriptionsDebitRetry
 )
 
 // States of a retry.
@@ -45,7 +38,7 @@ const (
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
-func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
+func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
@@ -83,29 +76,14 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub Row, e payme
 	return s.debits.ScheduleRetryTx(ctx, tx, d)
 }
 
-// DebitOfTx is the debit of the subscription that a payment pays.
-func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *payments.Payment) (d Debit, found bool, err error) {
-	if !sub.PixAutomatic || p == nil || p.ID == "" {
-		return Debit{}, false, nil
-	}
-	d, err = s.db.GetDebitByPayment(ctx, tx, &p.ID)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
-		return Debit{}, false, nil
-	}
-	if err != nil {
-		return Debit{}, false, fmt.Errorf("read debit: %w", err)
-	}
-	return d, true, nil
-}
-
 // PlanRetriesTx writes down each configured day after the due date; those that the
 // gateway would not take any more are dropped at once, so that each day is accounted for.
-func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub Row, d Debit) error {
+func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit) error {
 	now := s.clock.Now()
 	next := s.calendar.DateOf(s.calendar.MonthsOn(s.calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
 	for _, after := range s.cfg.PixRetryDays {
 		p := subscriptionsdb.InsertDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: DateAfter(d.DueDate, after), State: retryPlanned, Now: now,
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), State: retryPlanned, Now: now,
 		}
 		switch {
 		case !p.RetryDate.Time.Before(next.Time):
@@ -125,13 +103,9 @@ func (s *Debits) InTime(day pgtype.Date) bool {
 	return day.Time.After(s.calendar.DateOf(s.clock.Now()).Time)
 }
 
-func DateAfter(d pgtype.Date, days int) pgtype.Date {
-	return pgtype.Date{Time: d.Time.AddDate(0, 0, days), Valid: true}
-}
-
 // EndRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
 // what is ordered takes the state.
-func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d Debit, ordered, reason string) error {
+func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, ordered, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
@@ -142,7 +116,7 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d Debit, ordered, 
 	return nil
 }
 
-func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d Debit, day pgtype.Date, state, reason string) error {
+func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: state, Reason: &reason, Now: &now,
@@ -156,7 +130,7 @@ func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d Debit, day pgtype.
 // PayDebitTx notes with a debit that its money came, be it by the bank, by a retry or
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
-func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub Row, p payments.Payment) (cycle *time.Time, older bool, err error) {
+func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p payments.Payment) (cycle *time.Time, older bool, err error) {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p)
 	if err != nil || !found {
 		return nil, false, err
@@ -176,7 +150,7 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub Row, p payments.
 }
 
 // DropDebitTx notes that a debit was deleted at the gateway.
-func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
+func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
@@ -200,12 +174,12 @@ type DebitRetryArgs struct {
 func (DebitRetryArgs) Kind() string { return "subscriptions_debit_retry" }
 
 // ScheduleRetryTx has the next planned retry ordered, from the day before on.
-func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d Debit) error {
+func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit) error {
 	next, _, err := s.RetriesOf(ctx, tx, d)
 	if err != nil || next == nil {
 		return err
 	}
-	at := LatestOf(s.calendar.DayOf(DateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
+	at := lifecycle.LatestOf(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
 	args := DebitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
 	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 )
@@ -16,7 +17,7 @@ import (
 // HowToPayDebit says how a failed debit is paid after all: the bank is asked again, or
 // the payer pays the code of that very payment, which thereby pays its period, while
 // the authorization lives on. No code is shown while the bank may still take the money.
-func (s *Debits) HowToPayDebit(ctx context.Context, sub Row, paymentID string) (again bool, code payments.PixCharge, paid bool, err error) {
+func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row, paymentID string) (again bool, code payments.PixCharge, paid bool, err error) {
 	if !sub.PixAutomatic {
 		return false, code, false, nil
 	}
@@ -53,7 +54,7 @@ const payDebit = "Your bank did not take the automatic payment of this period: p
 
 // debitShown shows the code of a failed debit of automatic PIX that the bank is not
 // asked for any more; 404 where there is none.
-func (s *Own) debitShown(ctx context.Context, sub Row) (pixShown, error) {
+func (s *Own) debitShown(ctx context.Context, sub lifecycle.Row) (pixShown, error) {
 	none := fault.NotFound("Pending subscription")
 	if !sub.PixAutomatic || sub.HasChargeback {
 		return pixShown{}, none

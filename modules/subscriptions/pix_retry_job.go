@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -62,11 +63,11 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 		return err
 	}
 	switch {
-	case Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
+	case lifecycle.Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
 		return s.debits.DropRetries(ctx, sub, d, DroppedEnded)
 	case !s.debits.InTime(next.RetryDate):
 		return s.afterRetry(ctx, sub, d, next.RetryDate, RetryDropped, DroppedLate)
-	case !s.collects(sub) || s.clock.Now().Before(s.calendar.DayOf(DateAfter(next.RetryDate, -1))):
+	case !s.collects(sub) || s.clock.Now().Before(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
 	gateway, err := s.payments.Gateway(payments.GWA)
@@ -107,13 +108,13 @@ func notShown(err error) error {
 
 // collects reports whether a failed debit of the subscription may be taken again: while
 // it is active, or suspended for want of payment, and its money is not disputed.
-func (s *Retries) collects(sub Row) bool {
-	unpaid := Status(sub.Status) == Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
-	return !sub.HasChargeback && (Status(sub.Status) == Active || unpaid)
+func (s *Retries) collects(sub lifecycle.Row) bool {
+	unpaid := lifecycle.Status(sub.Status) == lifecycle.Suspended && int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures
+	return !sub.HasChargeback && (lifecycle.Status(sub.Status) == lifecycle.Active || unpaid)
 }
 
 // RetriesOf are the next planned retry of a debit, and the one that is with the bank.
-func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d Debit) (next, open *Retry, err error) {
+func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debit) (next, open *lifecycle.Retry, err error) {
 	all, err := s.db.ListDebitRetries(ctx, db, subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list retries: %w", err)
@@ -129,7 +130,7 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d Debit) (next, 
 	return next, open, nil
 }
 
-func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub Row, d Debit, r Retry, refused payments.PixOrder) error {
+func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry, refused payments.PixOrder) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
-func (s *Retries) claimRetry(ctx context.Context, sub Row, d Debit, r Retry) (claimed bool, err error) {
+func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry) (claimed bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.debits.InTime(r.RetryDate) {
@@ -164,7 +165,7 @@ func (s *Retries) claimRetry(ctx context.Context, sub Row, d Debit, r Retry) (cl
 		}
 		now := s.clock.Now()
 		n, err := s.db.ClaimDebitRetry(ctx, tx, subscriptionsdb.ClaimDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-DebitGrace)),
+			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now, Before: new(now.Add(-lifecycle.DebitGrace)),
 		})
 		claimed = n == 1
 		return err
@@ -175,7 +176,7 @@ func (s *Retries) claimRetry(ctx context.Context, sub Row, d Debit, r Retry) (cl
 	return claimed, nil
 }
 
-func (s *Retries) keepRetry(ctx context.Context, sub Row, d Debit, day pgtype.Date, order payments.PixOrder) error {
+func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, order payments.PixOrder) error {
 	return s.debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		now := s.clock.Now()
 		_, err := s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
@@ -186,7 +187,7 @@ func (s *Retries) keepRetry(ctx context.Context, sub Row, d Debit, day pgtype.Da
 }
 
 // EndRetry ends one retry and has the next one ordered.
-func (s *Debits) EndRetry(ctx context.Context, sub Row, d Debit, day pgtype.Date, state, reason string) error {
+func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		if err := s.EndRetryTx(ctx, tx, d, day, state, reason); err != nil {
 			return err
@@ -196,19 +197,19 @@ func (s *Debits) EndRetry(ctx context.Context, sub Row, d Debit, day pgtype.Date
 }
 
 // afterRetry ends one retry and goes on with the next.
-func (s *Retries) afterRetry(ctx context.Context, sub Row, d Debit, day pgtype.Date, state, reason string) error {
+func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
 	if err := s.debits.EndRetry(ctx, sub, d, day, state, reason); err != nil {
 		return err
 	}
 	return s.askForRetry(ctx, sub.ID, d.Cycle)
 }
 
-func (s *Debits) DropRetries(ctx context.Context, sub Row, d Debit, reason string) error {
+func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, reason string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, RetryDropped, reason) })
 }
 
 // WithDebit runs f with the subscription locked, as everybody does who writes its debits.
-func (s *Debits) WithDebit(ctx context.Context, sub Row, f func(tx pgx.Tx) error) error {
+func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx.Tx) error) error {
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
 			return err
@@ -222,7 +223,7 @@ func (s *Debits) WithDebit(ctx context.Context, sub Row, f func(tx pgx.Tx) error
 }
 
 // heardOfDebit applies what the gateway says of a debit, as its event would have been.
-func (s *Retries) heardOfDebit(ctx context.Context, sub Row, d Debit) error {
+func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit) error {
 	e, waits, err := s.debitAsEvent(ctx, sub, d)
 	if err != nil || waits {
 		return err
@@ -235,7 +236,7 @@ func (s *Retries) heardOfDebit(ctx context.Context, sub Row, d Debit) error {
 
 // dueRetryParams: what is to be ordered until tomorrow.
 func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
-	return subscriptionsdb.ListDueDebitRetriesParams{Until: DateAfter(s.calendar.DateOf(now), 1), Since: new(now.Add(-DebitSilence))}
+	return subscriptionsdb.ListDueDebitRetriesParams{Until: lifecycle.DateAfter(s.calendar.DateOf(now), 1), Since: new(now.Add(-lifecycle.DebitSilence))}
 }
 
 // RetryDue orders the retries whose own jobs are silent.

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -45,7 +46,7 @@ func (s *Plans) SyncPlan(ctx context.Context, gateway payments.Gateway, p subscr
 func (s *Plans) pushPlan(ctx context.Context, gateway payments.Gateway, p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
 	terms := payments.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
-		ProductID: Text(p.GwbProductID), PriceID: Text(p.GwbPriceID),
+		ProductID: lifecycle.Text(p.GwbProductID), PriceID: lifecycle.Text(p.GwbPriceID),
 	}
 	if p.GwbPriceAmountCents != nil {
 		terms.PriceAmount = money.Cents(*p.GwbPriceAmountCents)
@@ -71,9 +72,9 @@ func (s *Plans) pushPlan(ctx context.Context, gateway payments.Gateway, p subscr
 // are.
 func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 	for _, p := range []subscriptionsdb.InsertPlanIfNewParams{
-		{PlanID: "basic", Name: "Basic", Description: Filled("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
-		{PlanID: "plus", Name: "Plus", Description: Filled("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
-		{PlanID: "premium", Name: "Premium", Description: Filled("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
+		{PlanID: "basic", Name: "Basic", Description: lifecycle.Filled("The whole catalogue on one screen."), AmountCents: 1990, Tier: 1},
+		{PlanID: "plus", Name: "Plus", Description: lifecycle.Filled("The whole catalogue on two screens, in full HD."), AmountCents: 2990, Tier: 2},
+		{PlanID: "premium", Name: "Premium", Description: lifecycle.Filled("The whole catalogue on four screens, in 4K. Seven days free."), AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7},
 	} {
 		p.ID, p.Now = objectid.At(now), now
 		if err := subscriptionsdb.New().InsertPlanIfNew(ctx, db, p); err != nil {

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -42,7 +43,7 @@ func (PlanMoveArgs) Kind() string { return "subscriptions_plan_move" }
 
 // IntendMoveTx writes the order to move a subscription to a plan. The same order
 // again is the one that is open; another one has to wait for it.
-func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub Row, plan subscriptionsdb.Plan) error {
+func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, plan subscriptionsdb.Plan) error {
 	open, err := s.db.GetOpenPlanMove(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
@@ -56,7 +57,7 @@ func (s *Plans) IntendMoveTx(ctx context.Context, tx pgx.Tx, sub Row, plan subsc
 	now := s.clock.Now()
 	id, at := objectid.At(now), now.Add(s.cfg.RecoveryDelay)
 	err = s.db.InsertPlanMove(ctx, tx, subscriptionsdb.InsertPlanMoveParams{
-		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at, CreatedByID: CallerID(ctx), Now: now,
+		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at, CreatedByID: lifecycle.CallerID(ctx), Now: now,
 	})
 	if err != nil {
 		return fmt.Errorf("write plan move: %w", err)
@@ -86,21 +87,21 @@ func (s *Plans) scheduleMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, a
 
 // CheckMovable refuses to move a subscription whose price cannot be changed now:
 // 409. Local is true when no recurrence at a gateway has to follow.
-func CheckMovable(sub Row) (local bool, err error) {
-	switch status := Status(sub.Status); {
+func CheckMovable(sub lifecycle.Row) (local bool, err error) {
+	switch status := lifecycle.Status(sub.Status); {
 	case status.Ended():
 		return true, nil
-	case sub.IntentOpen || status == Pending:
+	case sub.IntentOpen || status == lifecycle.Pending:
 		return false, fault.Conflict("A payment of the subscription is being confirmed at the old price. Try again when that is over.")
 	case sub.PixAutomatic:
 		return false, fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe anew.")
 	}
-	return RemoteID(sub) == "", nil
+	return lifecycle.RemoteID(sub) == "", nil
 }
 
 // CheckNoCodeTx refuses to move a subscription while a PIX code asks for a further
 // period at the old price: 409.
-func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
 	charge, err := s.db.GetOpenRenewalCharge(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -154,7 +155,7 @@ func (s *Plans) LookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answ
 
 // askForMove asks the gateway once. Left is the subscription of a move that stays open
 // because the gateway has not confirmed it.
-func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *Row, err error) {
+func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *lifecycle.Row, err error) {
 	move, err := s.db.BeginPlanMove(ctx, s.pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil // it has ended
@@ -166,7 +167,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *Row, err 
 	if err != nil {
 		return nil, err
 	}
-	if Status(sub.Status).Ended() {
+	if lifecycle.Status(sub.Status).Ended() {
 		return nil, s.endMove(ctx, move, moveVoid)
 	}
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, move.PlanID)
@@ -181,7 +182,7 @@ func (s *Plans) askForMove(ctx context.Context, id objectid.ID) (left *Row, err 
 	if errors.Is(err, payments.ErrGatewayMissing) {
 		return nil, errors.Join(err, s.endMove(ctx, move, moveRefused))
 	}
-	if !asked || Certain(err) {
+	if !asked || lifecycle.Certain(err) {
 		// What another try may have done is not undone by a refusal of this one.
 		refused, failed := s.db.RefusePlanMove(ctx, s.pool, subscriptionsdb.RefusePlanMoveParams{ID: move.ID, Now: new(s.clock.Now())})
 		if failed != nil || refused == 1 {
@@ -205,7 +206,7 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 
 // changePrice makes the plan's price known and has the recurrence charge it. Asked
 // is false when the recurrence was not touched.
-func (s *Plans) changePrice(ctx context.Context, sub Row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
+func (s *Plans) changePrice(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan) (_ subscriptionsdb.Plan, asked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.intents.CallTime())
 	defer cancel()
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
@@ -218,21 +219,21 @@ func (s *Plans) changePrice(ctx context.Context, sub Row, plan subscriptionsdb.P
 		}
 	}
 	return plan, true, gateway.ChangePrice(ctx, payments.PriceChange{
-		SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub), PriceID: Text(plan.GwbPriceID),
+		SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), PriceID: lifecycle.Text(plan.GwbPriceID),
 		Amount: money.Cents(plan.AmountCents), Description: plan.Name,
 	})
 }
 
 // keepMove writes what the gateway has confirmed. Who ended the subscription
 // meanwhile was faster.
-func (s *Plans) keepMove(ctx context.Context, found Row, move planMove, plan subscriptionsdb.Plan) error {
+func (s *Plans) keepMove(ctx context.Context, found lifecycle.Row, move planMove, plan subscriptionsdb.Plan) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
 			return err
 		}
 		state := moveDone
-		if Status(sub.Status).Ended() {
+		if lifecycle.Status(sub.Status).Ended() {
 			state = moveVoid
 		}
 		now := s.clock.Now()
@@ -243,7 +244,7 @@ func (s *Plans) keepMove(ctx context.Context, found Row, move planMove, plan sub
 		if err != nil || n == 0 || state == moveVoid {
 			return err // with n = 0 somebody else has kept it
 		}
-		return s.store.EditTx(ctx, tx, &sub, func(r *Row) {
+		return s.store.EditTx(ctx, tx, &sub, func(r *lifecycle.Row) {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 			if r.Gateway == string(payments.GWB) {
 				r.GwbPriceID = plan.GwbPriceID

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
 )
 
@@ -91,16 +92,16 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 
 // askAgain reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
-func (s *Reconciler) askAgain(ctx context.Context, sub Row, dryRun bool) (f payments.Finding, ended bool, err error) {
-	f = payments.Finding{Kind: payments.MissedEnd, ID: RemoteID(sub)}
+func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
+	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return f, false, err
 	}
 	read := s.calls.ReadRunning
 	if dryRun {
-		read = func(ctx context.Context, gateway payments.Gateway, sub Row) (payments.RemoteSubscription, error) {
-			return gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
+		read = func(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.RemoteSubscription, error) {
+			return gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 		}
 	}
 	remote, err := read(ctx, gateway, sub)
@@ -115,7 +116,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub Row, dryRun bool) (f paym
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: ByReconcile, Remote: &remote})
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByReconcile, Remote: &remote})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -128,14 +129,14 @@ func (s *Reconciler) askAgain(ctx context.Context, sub Row, dryRun bool) (f paym
 				return err
 			}
 		}
-		if Status(locked.Status).Ended() {
+		if lifecycle.Status(locked.Status).Ended() {
 			return nil
 		}
 		if sub.Gateway == string(payments.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
 			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
-		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, Change{Action: GatewaySaysCancelled, Source: ByReconcile}, remote)
-		ended = Status(locked.Status).Ended()
+		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByReconcile}, remote)
+		ended = lifecycle.Status(locked.Status).Ended()
 		return err
 	})
 	return f, ended, err

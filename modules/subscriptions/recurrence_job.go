@@ -9,6 +9,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -27,10 +28,10 @@ type RecurrenceArgs struct {
 func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
 // askRecurrenceTx has the recurrence of the locked row read by job.
-func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *Row, a RecurrenceArgs) error {
+func (s *Applier) askRecurrenceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
 	if sub.Gateway == string(payments.GWB) { // the sweep looks where the job is lost
 		now := s.clock.Now()
-		if err := s.store.EditTx(ctx, tx, sub, func(r *Row) { r.PeriodEndLookAt = &now }); err != nil {
+		if err := s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}
@@ -56,11 +57,11 @@ func (s *Reconciler) FollowRecurrence(ctx context.Context, a RecurrenceArgs) err
 	return s.finishAsked(ctx, payments.GatewayName(sub.Gateway), a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followRecurrence(ctx context.Context, sub Row, a RecurrenceArgs) (ignored string, err error) {
-	if Status(sub.Status).Ended() {
+func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a RecurrenceArgs) (ignored string, err error) {
+	if lifecycle.Status(sub.Status).Ended() {
 		return IgnoredEnded, nil
 	}
-	if RemoteID(sub) == "" {
+	if lifecycle.RemoteID(sub) == "" {
 		return payments.NotAsIsTold, nil
 	}
 	if sub.Gateway == string(payments.GWB) {
@@ -84,7 +85,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub Row, a Recurrence
 	}
 	return "", postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || Status(locked.Status).Ended() || RemoteID(locked) != remote.GatewayID {
+		if err != nil || lifecycle.Status(locked.Status).Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
 			return err
 		}
 		if remote.Inactive {
@@ -92,22 +93,22 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub Row, a Recurrence
 				return err
 			}
 		}
-		return s.applier.EndWithGatewayTx(ctx, tx, &locked, Change{Action: GatewaySaysCancelled, Source: ByWebhook, Event: &a.EventID}, remote)
+		return s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByWebhook, Event: &a.EventID}, remote)
 	})
 }
 
 // followDay learns on which day the recurrence charges next, as it was read.
-func (s *Reconciler) followDay(ctx context.Context, sub Row, remote payments.RemoteSubscription) (ignored string, err error) {
+func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote payments.RemoteSubscription) (ignored string, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
 		case err != nil:
 			return err
-		case Status(locked.Status).Ended():
+		case lifecycle.Status(locked.Status).Ended():
 			ignored = IgnoredEnded
 			return nil
 		}
-		return s.store.EditTx(ctx, tx, &locked, func(r *Row) { s.calendar.LearnRemote(r, &remote) })
+		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) })
 	})
 }
 
@@ -116,13 +117,13 @@ func (s *Reconciler) followDay(ctx context.Context, sub Row, remote payments.Rem
 // written. What gateway A only holds inactive keeps the charges that it made ahead, which
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
-func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change, remote payments.RemoteSubscription) error {
+func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, remote payments.RemoteSubscription) error {
 	now := s.clock.Now()
-	told := c.Source == ByWebhook && sub.Gateway == string(payments.GWB)
+	told := c.Source == lifecycle.ByWebhook && sub.Gateway == string(payments.GWB)
 	leaves := told || sub.Gateway == string(payments.GWA) && remote.NativeStatus != deletedAtGWA
 	if !s.calendar.Outlives(*sub) {
 		note := c.Edit
-		c.Edit = func(r *Row) {
+		c.Edit = func(r *lifecycle.Row) {
 			if note != nil {
 				note(r)
 			}
@@ -133,14 +134,14 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *Row, c C
 		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil || !leaves {
 			return err
 		}
-		return s.store.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID, Told: told})
+		return s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: told})
 	}
 	if sub.GatewayDeletedAt != nil {
 		return nil
 	}
-	c.Action, c.Edit = GatewayDeletedPaid, s.calendar.EndedThere
+	c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
 	if leaves {
-		c.Edit = func(r *Row) { r.GatewayEndOpenSince = &now }
+		c.Edit = func(r *lifecycle.Row) { r.GatewayEndOpenSince = &now }
 	}
 	if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
 		return err

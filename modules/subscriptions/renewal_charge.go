@@ -13,23 +13,13 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-)
-
-// RenewalCharge is a PIX code that pays a further period.
-type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
-
-// The states of a renewal charge.
-const (
-	ChargeOpen      = "open"
-	ChargePaid      = "paid"
-	ChargeUnapplied = "unapplied"
-	ChargeGone      = "gone"
 )
 
 // constraintOneCharge keeps a period from having two codes that can be paid.
@@ -45,16 +35,16 @@ type chargeOrder struct {
 // RenewPix answers the open PIX code that pays the next period of the customer's
 // manual PIX, and makes one where there is none (open-shapes, section 5). Unpaid it
 // changes nothing.
-func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (Row, RenewalCharge, error) {
+func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (lifecycle.Row, lifecycle.RenewalCharge, error) {
 	sub, err := s.reads.Current(ctx, customerID)
 	if err != nil {
-		return Row{}, RenewalCharge{}, err
+		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
 	}
 	if err := s.mayRenewByPix(sub); err != nil {
-		return Row{}, RenewalCharge{}, err
+		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
 	}
 	if _, err := s.plans.SellablePlan(ctx, sub.PlanID); err != nil {
-		return Row{}, RenewalCharge{}, err
+		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
 	}
 	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
 	charge, err := s.chargeByPix(ctx, sub, o, s.mayRenewByPix)
@@ -63,7 +53,7 @@ func (s *Charges) renewPix(ctx context.Context, customerID objectid.ID) (Row, Re
 
 // mayRenewByPix: 409 for what is not paid by PIX, or by its own debits, while it does
 // not run, and before the window opens.
-func (s *Charges) mayRenewByPix(sub Row) error {
+func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 	opens := s.clock.Now().In(s.cfg.Zone).AddDate(0, 0, s.cfg.RenewPixDays)
 	switch {
 	case sub.PaymentMethod != string(payments.MethodPix):
@@ -72,7 +62,7 @@ func (s *Charges) mayRenewByPix(sub Row) error {
 		return fault.Conflict("Your subscription renews itself by automatic PIX.")
 	case sub.HasChargeback:
 		return fault.Conflict("A payment of your subscription is disputed.")
-	case Status(sub.Status) != Active || sub.ExpiresAt == nil:
+	case lifecycle.Status(sub.Status) != lifecycle.Active || sub.ExpiresAt == nil:
 		return fault.Conflict("Your subscription is %s.", sub.Status)
 	case sub.ExpiresAt.After(opens):
 		return fault.Conflict("Your subscription is paid until %s. It can be renewed from %s before.", s.calendar.Day(*sub.ExpiresAt), fault.Count(s.cfg.RenewPixDays, "day"))
@@ -84,30 +74,30 @@ func (s *Charges) mayRenewByPix(sub Row) error {
 // for the order is committed before the gateway is asked. May is asked again with the
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
-func (s *Charges) chargeByPix(ctx context.Context, sub Row, o chargeOrder, may func(Row) error) (RenewalCharge, error) {
+func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
 	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.pool, subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
-		if err != nil || charge.State == ChargeOpen {
+		if err != nil || charge.State == lifecycle.ChargeOpen {
 			return charge, err
 		}
 	} else if !errors.Is(err, pgx.ErrNoRows) {
-		return RenewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
+		return lifecycle.RenewalCharge{}, fmt.Errorf("read renewal charge: %w", err)
 	}
-	least := MinPixGWA
+	least := lifecycle.MinPixGWA
 	if sub.Gateway == string(payments.GWB) {
-		least = MinGWB
+		least = lifecycle.MinGWB
 	}
 	if o.amount < least {
-		return RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
+		return lifecycle.RenewalCharge{}, fault.Conflict("The renewal costs less than R$ %s, the smallest amount that can be paid by PIX. Renew it by card.", least)
 	}
 	terms, gateway, err := s.chargeTerms(ctx, sub, o)
 	if err != nil {
-		return RenewalCharge{}, err
+		return lifecycle.RenewalCharge{}, err
 	}
 	charge, err = s.intendCharge(ctx, sub, o, may)
 	if err != nil {
-		return RenewalCharge{}, err
+		return lifecycle.RenewalCharge{}, err
 	}
 	terms.Reference = charge.ID
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
@@ -115,14 +105,14 @@ func (s *Charges) chargeByPix(ctx context.Context, sub Row, o chargeOrder, may f
 	made, err := gateway.CreatePix(call, terms)
 	faultpoint.Hit("renewal_charge.after_call")
 	if err == nil {
-		return s.keepCode(ctx, charge, made, ByAnswer)
+		return s.keepCode(ctx, charge, made, lifecycle.ByAnswer)
 	}
-	if !Certain(err) {
+	if !lifecycle.Certain(err) {
 		s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("charge_id", charge.ID.String()),
 			slog.String("gateway", charge.Gateway), slog.Any("error", err))
-		return charge, s.intents.NotKnown(ctx, IntentOfCharge(charge.ID), err)
+		return charge, s.intents.NotKnown(ctx, lifecycle.IntentOfCharge(charge.ID), err)
 	}
-	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused, ByAnswer); dropped != nil {
+	if dropped := s.dropCharge(ctx, charge.ID, intent.Refused, lifecycle.ByAnswer); dropped != nil {
 		return charge, errors.Join(payments.FaultOf(err), dropped)
 	}
 	return charge, s.payments.Refused(ctx, "make renewal PIX", err)
@@ -138,7 +128,7 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 
 // chargeTerms is what the gateway is asked for, but the reference, and by which it is
 // searched.
-func (s *Charges) chargeTerms(ctx context.Context, sub Row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
+func (s *Charges) chargeTerms(ctx context.Context, sub lifecycle.Row, o chargeOrder) (payments.PixTerms, payments.Gateway, error) {
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
 		return payments.PixTerms{}, nil, fmt.Errorf("read plan: %w", err)
@@ -149,14 +139,14 @@ func (s *Charges) chargeTerms(ctx context.Context, sub Row, o chargeOrder) (paym
 	}
 	return payments.PixTerms{
 		Kind: payments.KindSubscriptionPix, Payer: s.reads.PayerOfRow(ctx, sub), Amount: o.amount, Description: plan.Name,
-		DueDate: StartOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
+		DueDate: lifecycle.StartOfDay(o.until, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: max(o.until.Sub(s.clock.Now()), time.Minute),
 	}, gateway, nil
 }
 
 // intendCharge commits the order. Of two at once the second finds the first.
-func (s *Charges) intendCharge(ctx context.Context, sub Row, o chargeOrder, may func(Row) error) (RenewalCharge, error) {
+func (s *Charges) intendCharge(ctx context.Context, sub lifecycle.Row, o chargeOrder, may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
-	var charge RenewalCharge
+	var charge lifecycle.RenewalCharge
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
@@ -169,7 +159,7 @@ func (s *Charges) intendCharge(ctx context.Context, sub Row, o chargeOrder, may 
 			return fault.Conflict("The price of your subscription has just changed: ask again.")
 		}
 		now := s.clock.Now()
-		look := now.Add(AdoptAfter)
+		look := now.Add(lifecycle.AdoptAfter)
 		charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway, Cycle: s.cycleDate(o.cycle),
 			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &look, Now: now,
@@ -183,7 +173,7 @@ func (s *Charges) intendCharge(ctx context.Context, sub Row, o chargeOrder, may 
 		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, charge.ID)
 	})
 	if postgres.Constraint(err) == constraintOneCharge {
-		return RenewalCharge{}, errChargeBeingMade()
+		return lifecycle.RenewalCharge{}, errChargeBeingMade()
 	}
 	if err == nil {
 		faultpoint.Hit("renewal_charge.after_intent")
@@ -198,7 +188,7 @@ func errChargeBeingMade() error {
 // openCode answers an open charge with its code: the same as before while it can be
 // paid. While it is not known whether there is a code, its intent is open. One that has run out is made unpayable first, and comes back as gone; one that
 // has just been paid is settled, which is 409.
-func (s *Charges) openCode(ctx context.Context, charge RenewalCharge) (RenewalCharge, error) {
+func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) (lifecycle.RenewalCharge, error) {
 	if charge.IntentOpen {
 		charge = s.lookNowForCharge(ctx, charge)
 	}
@@ -209,7 +199,7 @@ func (s *Charges) openCode(ctx context.Context, charge RenewalCharge) (RenewalCh
 		}
 		return charge, err
 	}
-	if charge.State == ChargeOpen && s.runsOut(charge) {
+	if charge.State == lifecycle.ChargeOpen && s.runsOut(charge) {
 		if err := s.withdrawCode(ctx, charge); err != nil {
 			return charge, s.payments.Refused(ctx, "cancel renewal PIX", err)
 		}
@@ -218,19 +208,19 @@ func (s *Charges) openCode(ctx context.Context, charge RenewalCharge) (RenewalCh
 			return charge, fmt.Errorf("read renewal charge: %w", err)
 		}
 	}
-	if charge.State == ChargePaid || charge.State == ChargeUnapplied {
+	if charge.State == lifecycle.ChargePaid || charge.State == lifecycle.ChargeUnapplied {
 		return charge, fault.Conflict("Your PIX has just been paid.")
 	}
 	return charge, nil
 }
 
-func (s *Charges) runsOut(c RenewalCharge) bool {
+func (s *Charges) runsOut(c lifecycle.RenewalCharge) bool {
 	now := s.clock.Now()
 	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
 }
 
 // keepCode writes the gateway's code, and settles it if it is paid already.
-func (s *Charges) keepCode(ctx context.Context, charge RenewalCharge, made payments.PixCharge, by string) (RenewalCharge, error) {
+func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, made payments.PixCharge, by string) (lifecycle.RenewalCharge, error) {
 	ctx = context.WithoutCancel(ctx)
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		sub, err := s.store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
@@ -241,10 +231,10 @@ func (s *Charges) keepCode(ctx context.Context, charge RenewalCharge, made payme
 			return err
 		}
 		first := charge.GatewayPaymentID == nil
-		if err := s.intents.EndTx(ctx, tx, IntentOfCharge(charge.ID), intent.Done, by); err != nil {
+		if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(charge.ID), intent.Done, by); err != nil {
 			return err
 		}
-		if charge, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *RenewalCharge) { learnCode(c, made) }); err != nil {
+		if charge, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) { learnCode(c, made) }); err != nil {
 			return err
 		}
 		if first {
@@ -253,9 +243,9 @@ func (s *Charges) keepCode(ctx context.Context, charge RenewalCharge, made payme
 			}
 		}
 		if made.Payment.Status == payments.PaymentSettled {
-			return s.settler.SettlePaymentTx(ctx, tx, &sub, Payment{Payment: made.Payment, Source: ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
+			return s.settler.SettlePaymentTx(ctx, tx, &sub, Payment{Payment: made.Payment, Source: lifecycle.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 		}
-		if Status(sub.Status).Ended() {
+		if lifecycle.Status(sub.Status).Ended() {
 			return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
 		}
 		return nil
@@ -266,35 +256,14 @@ func (s *Charges) keepCode(ctx context.Context, charge RenewalCharge, made payme
 	return s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
 }
 
-func learnCode(c *RenewalCharge, made payments.PixCharge) {
+func learnCode(c *lifecycle.RenewalCharge, made payments.PixCharge) {
 	c.IntentOpen, c.LookAt = false, nil
-	Learn(&c.GatewayPaymentID, made.Payment.ID)
-	Learn(&c.PixPayload, made.Payload)
-	Learn(&c.PixImage, made.EncodedImage)
+	lifecycle.Learn(&c.GatewayPaymentID, made.Payment.ID)
+	lifecycle.Learn(&c.PixPayload, made.Payload)
+	lifecycle.Learn(&c.PixImage, made.EncodedImage)
 	if made.ExpiresAt != nil {
 		c.PixExpiresAt = made.ExpiresAt
 	}
-}
-
-// SaveChargeTx writes a locked charge.
-func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, edit func(c *RenewalCharge)) (RenewalCharge, error) {
-	from, asked := c.State, c.IntentOpen
-	edit(&c)
-	c.RegisterUpdateDate = s.clock.Now()
-	n, err := s.db.UpdateRenewalCharge(ctx, tx, subscriptionsdb.UpdateRenewalChargeParams{
-		ID: c.ID, FromState: from, State: c.State, IntentOpen: c.IntentOpen, LookAt: c.LookAt, Misses: c.Misses, GatewayPaymentID: c.GatewayPaymentID,
-		PixPayload: c.PixPayload, PixImage: c.PixImage, PixExpiresAt: c.PixExpiresAt, MovedFrom: c.MovedFrom, MovedTo: c.MovedTo, Now: c.RegisterUpdateDate,
-	})
-	if err == nil && n == 0 {
-		err = errMoved
-	}
-	if err == nil && asked && !c.IntentOpen { // by an event, if not by who looked
-		err = s.intents.EndTx(ctx, tx, IntentOfCharge(c.ID), intent.Done, byWebhook)
-	}
-	if err != nil {
-		return c, fmt.Errorf("write renewal charge %s: %w", c.ID, err)
-	}
-	return c, nil
 }
 
 // dropCharge notes that an open charge can no longer be paid, and how its order ended.
@@ -304,54 +273,35 @@ func (s *Charges) dropCharge(ctx context.Context, id objectid.ID, how intent.Sta
 		if err != nil {
 			return err
 		}
-		if err := s.intents.EndTx(ctx, tx, IntentOfCharge(id), how, by); err != nil {
+		if err := s.intents.EndTx(ctx, tx, lifecycle.IntentOfCharge(id), how, by); err != nil {
 			return err
 		}
 		return s.goneTx(ctx, tx, c)
 	})
 }
 
-func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c RenewalCharge) error {
-	if c.State != ChargeOpen {
+func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalCharge) error {
+	if c.State != lifecycle.ChargeOpen {
 		return nil
 	}
-	_, err := s.store.SaveChargeTx(ctx, tx, c, func(c *RenewalCharge) { c.State, c.IntentOpen, c.LookAt = ChargeGone, false, nil })
+	_, err := s.store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.State, c.IntentOpen, c.LookAt = lifecycle.ChargeGone, false, nil })
 	return err
 }
 
-// chargeOfTx finds the renewal charge that an event is about, by our own id or the
-// payment's; nil when it is about none.
-func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*RenewalCharge, error) {
-	if objectid.Valid(e.Reference.String()) {
-		c, err := s.db.GetRenewalCharge(ctx, db, e.Reference)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return &c, err
-		}
-	}
-	if e.Payment == nil || e.Payment.ID == "" {
-		return nil, nil //nolint:nilnil // nil is the answer: no charge
-	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &e.Payment.ID})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // as above
-	}
-	return &c, err
-}
-
-func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
+func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	c, err := s.reads.ChargeOf(ctx, tx, e)
 	if err != nil {
-		return Row{}, err
+		return lifecycle.Row{}, err
 	}
 	if c == nil {
-		return Row{}, pgx.ErrNoRows
+		return lifecycle.Row{}, pgx.ErrNoRows
 	}
 	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
 }
 
 // ApplyChargeTx applies an event about the payment of a renewal charge. Done is false
 // for what concerns any payment, such as refunds and disputes.
-func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (ignored string, done bool, err error) {
+func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (ignored string, done bool, err error) {
 	switch e.Kind {
 	case payments.PaymentWasSettled, payments.PaymentHasFailed, payments.PaymentWasLost, payments.PaymentWasDeleted:
 	default:
@@ -374,7 +324,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *Row, e paym
 		if err == nil && asked {
 			return AskedLive, true, nil
 		}
-		if err == nil && Status(sub.Status).Ended() {
+		if err == nil && lifecycle.Status(sub.Status).Ended() {
 			return IgnoredEnded, true, nil
 		}
 		return "", true, err
@@ -386,26 +336,26 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *Row, e paym
 
 // movedByTx notes what the payment of a renewal charge did to the end of the paid
 // time, in the transaction that did it.
-func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after Row, p Payment) error {
+func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecycle.Row, p Payment) error {
 	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.Charge.ID)
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
 	from, to := paidEnd(before), paidEnd(after)
-	_, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *RenewalCharge) {
-		c.State, c.IntentOpen, c.LookAt = ChargeUnapplied, false, nil
+	_, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) {
+		c.State, c.IntentOpen, c.LookAt = lifecycle.ChargeUnapplied, false, nil
 		if to != nil && (from == nil || to.After(*from)) {
-			c.State, c.MovedFrom, c.MovedTo = ChargePaid, from, to
+			c.State, c.MovedFrom, c.MovedTo = lifecycle.ChargePaid, from, to
 		}
-		Learn(&c.GatewayPaymentID, p.ID)
+		lifecycle.Learn(&c.GatewayPaymentID, p.ID)
 	})
 	return err
 }
 
 // paidEnd is what a renewal charge moves; nil of what has ended.
-func paidEnd(sub Row) *time.Time {
+func paidEnd(sub lifecycle.Row) *time.Time {
 	switch {
-	case Status(sub.Status).Ended():
+	case lifecycle.Status(sub.Status).Ended():
 		return nil
 	case sub.ExpiresAt != nil:
 		return sub.ExpiresAt
@@ -415,7 +365,7 @@ func paidEnd(sub Row) *time.Time {
 
 // ShownCharge is the open code of a subscription that is paid, without one while it is
 // not known; ok is false when there is none that can be shown.
-func (s *Charges) ShownCharge(ctx context.Context, sub Row) (c RenewalCharge, ok bool, err error) {
+func (s *Charges) ShownCharge(ctx context.Context, sub lifecycle.Row) (c lifecycle.RenewalCharge, ok bool, err error) {
 	c, err = s.db.GetOpenRenewalCharge(ctx, s.pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, false, nil
@@ -429,12 +379,12 @@ func (s *Charges) ShownCharge(ctx context.Context, sub Row) (c RenewalCharge, ok
 	if c.IntentOpen {
 		return c, true, nil
 	}
-	return c, c.State == ChargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
+	return c, c.State == lifecycle.ChargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
 }
 
 // lookNowForCharge asks the gateway what became of an order whose answer was lost,
 // without waiting for its time. Whatever it does not tell, the looks find out.
-func (s *Charges) lookNowForCharge(ctx context.Context, charge RenewalCharge) RenewalCharge {
+func (s *Charges) lookNowForCharge(ctx context.Context, charge lifecycle.RenewalCharge) lifecycle.RenewalCharge {
 	err := s.intents.LookNow(ctx, charge.ID)
 	found, failed := s.db.GetRenewalCharge(ctx, s.pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
@@ -15,9 +16,9 @@ type chargesHandlers struct{ service *Charges }
 func (s *Charges) Handlers() chargesHandlers { return chargesHandlers{service: s} }
 
 type renewPixBody struct {
-	Subscription SubscriptionDoc `json:"subscription"`
-	Payment      renewPixPayment `json:"payment"`
-	Pix          PixCodeInfo     `json:"pix"`
+	Subscription lifecycle.SubscriptionDoc `json:"subscription"`
+	Payment      renewPixPayment           `json:"payment"`
+	Pix          PixCodeInfo               `json:"pix"`
 	// Info is there while nobody knows whether the gateway made the payment.
 	Info *renewPixInfo `json:"info,omitempty"`
 }
@@ -41,13 +42,13 @@ func (h chargesHandlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Ou
 	return h.service.renewPixOutput(ctx, sub, charge)
 }
 
-func (s *Charges) renewPixOutput(ctx context.Context, sub Row, c RenewalCharge) (*httpapi.Output[renewPixBody], error) {
+func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row, c lifecycle.RenewalCharge) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
-	if c.State == ChargePaid || c.State == ChargeUnapplied {
+	if c.State == lifecycle.ChargePaid || c.State == lifecycle.ChargeUnapplied {
 		status = "CONFIRMED"
 	}
 	body := renewPixBody{
-		Subscription: Shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
+		Subscription: lifecycle.Shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
 		Pix: PixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
 	}
 	i, open, err := s.OpenIntentOf(ctx, c)
@@ -62,7 +63,7 @@ func (s *Charges) renewPixOutput(ctx context.Context, sub Row, c RenewalCharge) 
 
 // OpenIntentOf tells since when it is not known what became of a charge, and when the
 // gateway is asked next.
-func (s *Charges) OpenIntentOf(ctx context.Context, c RenewalCharge) (i intent.Intent, open bool, err error) {
+func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (i intent.Intent, open bool, err error) {
 	if !c.IntentOpen {
 		return i, false, nil
 	}
@@ -90,7 +91,7 @@ func (h chargesHandlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*h
 	switch {
 	case c.IntentOpen:
 		return nil, idempotency.InProgress()
-	case c.State == ChargeGone:
+	case c.State == lifecycle.ChargeGone:
 		return nil, httpapi.ErrCameToNothing
 	}
 	sub, err := h.service.db.GetSubscription(ctx, h.service.pool, c.SubscriptionID)

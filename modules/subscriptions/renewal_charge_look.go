@@ -10,25 +10,14 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// Who ends an intent, in its history.
-const (
-	ByAnswer  = "answer"
-	ByLook    = "look"
-	byWebhook = "webhook"
-)
-
-// IntentOfCharge names the order of a renewal's PIX code.
-func IntentOfCharge(id objectid.ID) intent.Ref {
-	return intent.Ref{Kind: intent.RenewalCharge, Subject: id}
-}
-
-func (s *Charges) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, callTime time.Duration) error {
-	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime})
+func (s *Charges) openChargeIntentTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalCharge, callTime time.Duration) error {
+	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: lifecycle.IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime})
 }
 
 // LookAtCharge asks the gateway what became of an order whose answer was lost. Proved
@@ -56,12 +45,12 @@ func (s *Charges) LookAtCharge(ctx context.Context, l *intent.Look) (intent.Answ
 	case err != nil:
 		return 0, err
 	case found:
-		_, err = s.keepCode(ctx, charge, made, ByLook)
+		_, err = s.keepCode(ctx, charge, made, lifecycle.ByLook)
 		return intent.Settled, err
 	case !l.Proved:
 		return intent.NotThere, nil
 	}
-	return intent.Settled, s.dropCharge(ctx, charge.ID, intent.Missing, ByLook)
+	return intent.Settled, s.dropCharge(ctx, charge.ID, intent.Missing, lifecycle.ByLook)
 }
 
 // adoptCharge opens the intent of an order that has none: the release before made it,
@@ -73,7 +62,7 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 		if err != nil || !c.IntentOpen {
 			return err
 		}
-		if c, err = s.store.SaveChargeTx(ctx, tx, c, func(c *RenewalCharge) { c.LookAt = new(s.clock.Now().Add(AdoptAfter)) }); err != nil {
+		if c, err = s.store.SaveChargeTx(ctx, tx, c, func(c *lifecycle.RenewalCharge) { c.LookAt = new(s.clock.Now().Add(lifecycle.AdoptAfter)) }); err != nil {
 			return err
 		}
 		if _, open, err := s.intents.OpenOf(ctx, tx, id); err != nil || open {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
 )
@@ -45,7 +45,7 @@ func (b *bundle) payCode(t *testing.T, gateway string, a object) {
 
 func (b *bundle) oneMonthOn(t *testing.T, at time.Time) time.Time {
 	t.Helper()
-	return subscriptions.AddMonths(at, 1, b.zone(t))
+	return lifecycle.AddMonths(at, 1, b.zone(t))
 }
 
 func TestRenewByPix(t *testing.T) {

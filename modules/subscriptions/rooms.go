@@ -9,62 +9,12 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
-
-// lifecycleDeps is what newLifecycle needs.
-type lifecycleDeps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Accounts *accounts.Service
-	Payments *payments.Service
-	Intents  *intent.Service
-	Promos   PromoCodes
-	Config   Config
-}
-
-// Calendar knows the days and terms of subscriptions: pure, but for the clock.
-type Calendar struct {
-	clock    clock.Clock
-	payments *payments.Service
-	cfg      Config
-}
-
-// Reads answers what the rows of a subscription say.
-type Reads struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	accounts *accounts.Service
-	payments *payments.Service
-	cfg      Config
-	db       *subscriptionsdb.Queries
-	calendar *Calendar
-}
-
-// Store is the only one that writes a subscription's state.
-type Store struct {
-	jobs     *jobs.Client
-	clock    clock.Clock
-	accounts *accounts.Service
-	payments *payments.Service
-	intents  *intent.Service
-	promos   PromoCodes
-	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-}
-
-// newLifecycle makes the room.
-func newLifecycle(d lifecycleDeps) (*Calendar, *Reads, *Store) {
-	calendar := &Calendar{clock: d.Clock, payments: d.Payments, cfg: d.Config}
-	reads := &Reads{pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: calendar}
-	store := &Store{jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, promos: d.Promos, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
-	return calendar, reads, store
-}
 
 // callsDeps is what newCalls needs.
 type callsDeps struct {
@@ -73,8 +23,8 @@ type callsDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Calendar *Calendar
-	Store    *Store
+	Calendar *lifecycle.Calendar
+	Store    *lifecycle.Store
 }
 
 // Calls ends and repeats what is asked of the gateways.
@@ -85,8 +35,8 @@ type Calls struct {
 	payments *payments.Service
 	intents  *intent.Service
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	store    *Store
+	calendar *lifecycle.Calendar
+	store    *lifecycle.Store
 }
 
 // newCalls makes the room.
@@ -102,9 +52,9 @@ type plansDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Config   Config
-	Calendar *Calendar
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Store    *lifecycle.Store
 	Calls    *Calls
 }
 
@@ -116,10 +66,10 @@ type Plans struct {
 	log      *slog.Logger
 	payments *payments.Service
 	intents  *intent.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	store    *Store
+	calendar *lifecycle.Calendar
+	store    *lifecycle.Store
 	calls    *Calls
 }
 
@@ -136,10 +86,10 @@ type debitsDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Calls    *Calls
 }
 
@@ -151,11 +101,11 @@ type Debits struct {
 	log      *slog.Logger
 	payments *payments.Service
 	intents  *intent.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 }
 
 // Pauses has the gateways collect nothing for a while.
@@ -165,9 +115,9 @@ type Pauses struct {
 	payments *payments.Service
 	intents  *intent.Service
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	calls    *Calls
 	debits   *Debits
 }
@@ -187,10 +137,10 @@ type extensionsDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Calls    *Calls
 }
 
@@ -202,11 +152,11 @@ type Extensions struct {
 	log      *slog.Logger
 	payments *payments.Service
 	intents  *intent.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	calls    *Calls
 }
 
@@ -224,7 +174,7 @@ type dunningDeps struct {
 	Payments  *payments.Service
 	Mail      mail.Sender
 	Templates *mail.Templates
-	Config    Config
+	Config    lifecycle.Config
 	Debits    *Debits
 }
 
@@ -237,7 +187,7 @@ type Dunning struct {
 	payments  *payments.Service
 	mail      mail.Sender
 	templates *mail.Templates
-	cfg       Config
+	cfg       lifecycle.Config
 	db        *subscriptionsdb.Queries
 	debits    *Debits
 }
@@ -252,9 +202,9 @@ type disputesDeps struct {
 	Pool     *pgxpool.Pool
 	Clock    clock.Clock
 	Payments *payments.Service
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 }
 
 // Disputes follows the disputes about a subscription's payments.
@@ -263,9 +213,9 @@ type Disputes struct {
 	clock    clock.Clock
 	payments *payments.Service
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 }
 
 // newDisputes makes the room.
@@ -281,10 +231,10 @@ type settleDeps struct {
 	Log      *slog.Logger
 	Accounts *accounts.Service
 	Payments *payments.Service
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Debits   *Debits
 	Disputes *Disputes
 }
@@ -297,11 +247,11 @@ type Settler struct {
 	log      *slog.Logger
 	accounts *accounts.Service
 	payments *payments.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	debits   *Debits
 	disputes *Disputes
 }
@@ -318,10 +268,10 @@ type chargesDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Plans    *Plans
 	Settler  *Settler
 }
@@ -333,11 +283,11 @@ type Charges struct {
 	log      *slog.Logger
 	payments *payments.Service
 	intents  *intent.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	plans    *Plans
 	settler  *Settler
 }
@@ -354,10 +304,10 @@ type webhooksDeps struct {
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Payments *payments.Service
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Debits   *Debits
 	Dunning  *Dunning
 	Disputes *Disputes
@@ -371,7 +321,7 @@ type Locator struct {
 	log      *slog.Logger
 	payments *payments.Service
 	db       *subscriptionsdb.Queries
-	store    *Store
+	store    *lifecycle.Store
 	charges  *Charges
 }
 
@@ -381,11 +331,11 @@ type Applier struct {
 	jobs     *jobs.Client
 	clock    clock.Clock
 	payments *payments.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	debits   *Debits
 	dunning  *Dunning
 	disputes *Disputes
@@ -407,10 +357,10 @@ type retriesDeps struct {
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Payments *payments.Service
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Calls    *Calls
 	Debits   *Debits
 	Settler  *Settler
@@ -423,11 +373,11 @@ type Retries struct {
 	clock    clock.Clock
 	log      *slog.Logger
 	payments *payments.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	calls    *Calls
 	debits   *Debits
 	settler  *Settler
@@ -446,9 +396,9 @@ type recoveryDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Calls    *Calls
 	Settler  *Settler
 }
@@ -461,9 +411,9 @@ type Recovery struct {
 	payments *payments.Service
 	intents  *intent.Service
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	calls    *Calls
 	settler  *Settler
 }
@@ -480,10 +430,10 @@ type reconcileDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Calls    *Calls
 	Settler  *Settler
 	Applier  *Applier
@@ -498,11 +448,11 @@ type Reconciler struct {
 	log      *slog.Logger
 	payments *payments.Service
 	intents  *intent.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	calls    *Calls
 	settler  *Settler
 	applier  *Applier
@@ -525,7 +475,7 @@ type straysDeps struct {
 	Payments  *payments.Service
 	Intents   *intent.Service
 	Operators *operators.Mailer
-	Store     *Store
+	Store     *lifecycle.Store
 	Locator   *Locator
 }
 
@@ -540,7 +490,7 @@ type Strays struct {
 	intents   *intent.Service
 	operators *operators.Mailer
 	db        *subscriptionsdb.Queries
-	store     *Store
+	store     *lifecycle.Store
 	locator   *Locator
 }
 
@@ -557,12 +507,12 @@ type checkoutDeps struct {
 	Accounts *accounts.Service
 	Payments *payments.Service
 	Intents  *intent.Service
-	Settings Settings
-	Promos   PromoCodes
-	Config   Config
-	Calendar *Calendar
-	Reads    *Reads
-	Store    *Store
+	Settings lifecycle.Settings
+	Promos   lifecycle.PromoCodes
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Calls    *Calls
 	Plans    *Plans
 	Settler  *Settler
@@ -577,13 +527,13 @@ type Checkout struct {
 	accounts *accounts.Service
 	payments *payments.Service
 	intents  *intent.Service
-	settings Settings
-	promos   PromoCodes
-	cfg      Config
+	settings lifecycle.Settings
+	promos   lifecycle.PromoCodes
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	calendar *Calendar
-	reads    *Reads
-	store    *Store
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	calls    *Calls
 	plans    *Plans
 	settler  *Settler
@@ -603,9 +553,9 @@ type withdrawalDeps struct {
 	Log      *slog.Logger
 	Payments *payments.Service
 	Intents  *intent.Service
-	Config   Config
-	Reads    *Reads
-	Store    *Store
+	Config   lifecycle.Config
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
 	Calls    *Calls
 	Applier  *Applier
 }
@@ -618,10 +568,10 @@ type Withdrawals struct {
 	log      *slog.Logger
 	payments *payments.Service
 	intents  *intent.Service
-	cfg      Config
+	cfg      lifecycle.Config
 	db       *subscriptionsdb.Queries
-	reads    *Reads
-	store    *Store
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
 	calls    *Calls
 	applier  *Applier
 }
@@ -639,9 +589,9 @@ type ownDeps struct {
 	Log         *slog.Logger
 	Payments    *payments.Service
 	Intents     *intent.Service
-	Calendar    *Calendar
-	Reads       *Reads
-	Store       *Store
+	Calendar    *lifecycle.Calendar
+	Reads       *lifecycle.Reads
+	Store       *lifecycle.Store
 	Calls       *Calls
 	Plans       *Plans
 	Debits      *Debits
@@ -663,9 +613,9 @@ type Own struct {
 	payments    *payments.Service
 	intents     *intent.Service
 	db          *subscriptionsdb.Queries
-	calendar    *Calendar
-	reads       *Reads
-	store       *Store
+	calendar    *lifecycle.Calendar
+	reads       *lifecycle.Reads
+	store       *lifecycle.Store
 	calls       *Calls
 	plans       *Plans
 	debits      *Debits
@@ -690,10 +640,10 @@ type adminDeps struct {
 	Log        *slog.Logger
 	Payments   *payments.Service
 	Intents    *intent.Service
-	Config     Config
-	Calendar   *Calendar
-	Reads      *Reads
-	Store      *Store
+	Config     lifecycle.Config
+	Calendar   *lifecycle.Calendar
+	Reads      *lifecycle.Reads
+	Store      *lifecycle.Store
 	Calls      *Calls
 	Plans      *Plans
 	Extensions *Extensions
@@ -710,11 +660,11 @@ type Admin struct {
 	log        *slog.Logger
 	payments   *payments.Service
 	intents    *intent.Service
-	cfg        Config
+	cfg        lifecycle.Config
 	db         *subscriptionsdb.Queries
-	calendar   *Calendar
-	reads      *Reads
-	store      *Store
+	calendar   *lifecycle.Calendar
+	reads      *lifecycle.Reads
+	store      *lifecycle.Store
 	calls      *Calls
 	plans      *Plans
 	extensions *Extensions

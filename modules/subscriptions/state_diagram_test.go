@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 )
 
 // The diagram for people shows the moves of the table, no more and no less.
@@ -21,11 +21,11 @@ func TestDiagramShowsTheTable(t *testing.T) {
 		drawn = append(drawn, edge[1]+" "+edge[2])
 	}
 	var permitted []string
-	for _, from := range append([]subscriptions.Status{subscriptions.None}, subscriptions.Statuses...) {
-		for _, action := range subscriptions.Actions {
-			to, ok := subscriptions.Next(from, action)
+	for _, from := range append([]lifecycle.Status{lifecycle.None}, lifecycle.Statuses...) {
+		for _, action := range lifecycle.Actions {
+			to, ok := lifecycle.Next(from, action)
 			move := string(from) + " " + string(to)
-			if from == subscriptions.None {
+			if from == lifecycle.None {
 				move = "[*] " + string(to)
 			}
 			if ok && to != from && !slices.Contains(permitted, move) {

@@ -13,6 +13,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -145,7 +146,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
-func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub Row, a StrayMoneyArgs, p payments.Payment) error {
+func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs, p payments.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
@@ -183,7 +184,7 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 
 // ofGatewayCustomer finds whose customer a gateway's is: "" when it is nobody's of ours.
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
-func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *Row, customer objectid.ID, err error) {
+func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway payments.GatewayName, gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
 	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
 		Gateway: string(gateway), GatewayCustomerID: gatewayID,
 	})

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
-	"marquee/modules/accounts"
 	"marquee/modules/payments"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
@@ -21,12 +18,12 @@ type CardOrder struct {
 	PlanID     string
 	promoCode  string
 	Instrument payments.Instrument
-	Renews     *Row // the subscription that a renewal replaces
+	Renews     *lifecycle.Row // the subscription that a renewal replaces
 }
 
 // CardOutcome is what the subscribe routes answer.
 type CardOutcome struct {
-	Sub           Row
+	Sub           lifecycle.Row
 	PaymentStatus string
 	declined      bool
 	clientSecret  string
@@ -54,12 +51,12 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 		}
 		return CardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
 	case errors.As(err, &declined):
-		sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Declined: true, Remote: declined.Remote})
+		sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote})
 		return CardOutcome{Sub: sub, PaymentStatus: string(payments.RequiresPaymentMethod), declined: true, Message: declined.Message}, err
 	case err != nil:
 		return s.notAnswered(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Remote: &remote, Open: remote.Outcome == payments.OutcomeUnknown})
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Remote: &remote, Open: remote.Outcome == payments.OutcomeUnknown})
 	return CardOutcome{Sub: sub, PaymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
 }
 
@@ -78,17 +75,17 @@ func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, 
 	if err != nil {
 		return s.notCharged(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Remote: &remote})
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Remote: &remote})
 	return CardOutcome{Sub: sub, PaymentStatus: remote.PaymentStatus}, err
 }
 
 // notCharged is what gateway A's card routes answer to a first charge that failed:
 // a declined card ends the subscription, a lost answer leaves it to the recovery.
-func (s *Checkout) notCharged(ctx context.Context, sub Row, cause error) (CardOutcome, error) {
+func (s *Checkout) notCharged(ctx context.Context, sub lifecycle.Row, cause error) (CardOutcome, error) {
 	var declined *payments.Declined
 	switch {
 	case errors.As(cause, &declined):
-		if _, err := s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Declined: true, Remote: declined.Remote}); err != nil {
+		if _, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote}); err != nil {
 			return CardOutcome{}, err
 		}
 		return CardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
@@ -99,8 +96,8 @@ func (s *Checkout) notCharged(ctx context.Context, sub Row, cause error) (CardOu
 // notAnswered is what the card routes answer when the call brought neither a
 // subscription nor a declined card: what the gateway certainly did not do is given up,
 // and everything else is not known, errors that nobody foresaw among it.
-func (s *Checkout) notAnswered(ctx context.Context, sub Row, cause error) (CardOutcome, error) {
-	if sub.ID == "" || Certain(cause) {
+func (s *Checkout) notAnswered(ctx context.Context, sub lifecycle.Row, cause error) (CardOutcome, error) {
+	if sub.ID == "" || lifecycle.Certain(cause) {
 		return CardOutcome{}, s.giveUp(ctx, sub, cause)
 	}
 	s.recovery.NotKnown(ctx, sub, cause)
@@ -129,18 +126,18 @@ func (s *Checkout) prepareCard(ctx context.Context, o CardOrder, name payments.G
 
 // checkCardAmount refuses a first month that gateway B would not charge as it is.
 func checkCardAmount(w wish, name payments.GatewayName) error {
-	if name != payments.GWB || w.first == nil || *w.first == 0 || *w.first >= MinGWB {
+	if name != payments.GWB || w.first == nil || *w.first == 0 || *w.first >= lifecycle.MinGWB {
 		return nil
 	}
-	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", MinGWB).WithField("plan_id")
+	return fault.Bad("The first month costs less than R$ %s with your promo code, the smallest amount that can be paid here by card.", lifecycle.MinGWB).WithField("plan_id")
 }
 
 // startCard commits the intent and calls the gateway. The call outlives the
 // client's patience: what it does has to be known.
-func (s *Checkout) startCard(ctx context.Context, w wish, o CardOrder) (Row, payments.RemoteSubscription, error) {
+func (s *Checkout) startCard(ctx context.Context, w wish, o CardOrder) (lifecycle.Row, payments.RemoteSubscription, error) {
 	sub, err := s.intend(ctx, w)
 	if err != nil {
-		return Row{}, payments.RemoteSubscription{}, err
+		return lifecycle.Row{}, payments.RemoteSubscription{}, err
 	}
 	if w.renews != nil && sub.RenewsID == nil { // it was pending, and has ended here
 		if _, err := s.calls.EndNow(ctx, *w.renews); err != nil {
@@ -156,58 +153,16 @@ func (s *Checkout) startCard(ctx context.Context, w wish, o CardOrder) (Row, pay
 	return sub, remote, err
 }
 
-// TermsOf is what the gateway is asked for, and by which it is searched after a
-// crash.
-func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
-	return payments.SubscriptionTerms{
-		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: Text(sub.GwbPriceID),
-		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
-		FirstDue: s.FirstDue(sub),
-	}
-}
-
-// FirstDue is the day of the first charge: the first, or the one after the trial, the
-// month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it renews.
-func (s *Calendar) FirstDue(sub Row) time.Time {
-	if sub.StartsAt != nil {
-		return StartOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
-	}
-	days := int(sub.TrialDays)
-	if s.ChargesFirstMonth(sub) {
-		days = discountedDays
-	}
-	return StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
-}
-
 // giveUp cancels an intent of which the gateway certainly made nothing. An error
 // that came before the intent passes as it is.
-func (s *Checkout) giveUp(ctx context.Context, sub Row, cause error) error {
+func (s *Checkout) giveUp(ctx context.Context, sub lifecycle.Row, cause error) error {
 	if sub.ID == "" {
 		return cause
 	}
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if _, err := s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Nothing: true}); err != nil {
+	if _, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Nothing: true}); err != nil {
 		return errors.Join(payments.FaultOf(cause), err)
 	}
 	return payments.FaultOf(cause)
 }
-
-// Certain reports whether the error says that the gateway did nothing.
-func Certain(err error) bool {
-	if errors.Is(err, payments.ErrOutcomeUnknown) {
-		return false
-	}
-	var rejected *payments.Rejected
-	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, payments.ErrGatewayMissing)
-}
-
-func PayerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
-	return payments.Payer{
-		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(name)],
-		Name: c.FullName, Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
-	}
-}
-
-// Age is how long ago the subscription's row was made.
-func (s *Calendar) Age(sub Row) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }

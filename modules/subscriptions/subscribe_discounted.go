@@ -11,23 +11,14 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 )
 
-// discountedDays is how long after the discounted first month the recurrence
-// charges first (specification, Promo codes).
-const discountedDays = 30
-
 // riskLife is how long the gateway may look at the risk of a card: what it never
 // decides is given up, and money that comes all the same is late money.
 const riskLife = 7 * 24 * time.Hour
-
-// ChargesFirstMonth reports whether the first month is a payment of its own: a
-// card at gateway A with a promo code.
-func (*Calendar) ChargesFirstMonth(sub Row) bool {
-	return sub.FirstAmountCents != nil && sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard)
-}
 
 // subscribeDiscounted charges the discounted first month by itself and then makes
 // the recurrence at the full price. The intent stays open until both are there:
@@ -51,14 +42,14 @@ func (s *Checkout) subscribeDiscounted(ctx context.Context, w wish, o CardOrder)
 	if charge.Payment.Status != payments.PaymentSettled {
 		return out, s.recovery.WaitsForGateway(ctx, sub) // it looks at the risk first: the recurrence waits for its word
 	}
-	out.Sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.Instrument.RemoteIP}, BySubscribe)
+	out.Sub, err = s.startRecurrence(ctx, sub, w.plan, w.payer, payments.Instrument{CardToken: charge.CardToken, RemoteIP: o.Instrument.RemoteIP}, lifecycle.BySubscribe)
 	return out, err
 }
 
 // startRecurrence makes what charges from the second month on. Without it the
 // month that was paid stays paid; nobody is told of a failure that the recovery
 // will mend.
-func (s *Checkout) startRecurrence(ctx context.Context, sub Row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source Source) (Row, error) {
+func (s *Checkout) startRecurrence(ctx context.Context, sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer, card payments.Instrument, source lifecycle.Source) (lifecycle.Row, error) {
 	gateway, err := s.payments.Gateway(payments.GWA)
 	if err != nil {
 		return sub, err
@@ -76,7 +67,7 @@ func (s *Checkout) startRecurrence(ctx context.Context, sub Row, plan subscripti
 	return s.settler.Settle(ctx, sub, Answer{Source: source, Remote: &remote})
 }
 
-func (s *Recovery) FirstMonthOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
+func (s *Recovery) FirstMonthOf(sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
 	return payments.CardTerms{
 		Reference: sub.ID, Kind: payments.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,
 	}
@@ -85,12 +76,12 @@ func (s *Recovery) FirstMonthOf(sub Row, plan subscriptionsdb.Plan, payer paymen
 // askFirstMonth looks for the charge of the first month and for the recurrence, and
 // makes the latter when only the former is there, and it is proved that the call of
 // the request made none: the gateway's search may lag.
-func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub Row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (Answer, error) {
+func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (Answer, error) {
 	charge, ok, err := gateway.FindCardCharge(ctx, s.FirstMonthOf(sub, plan, payer))
 	if err != nil || !ok {
-		return Answer{Source: ByRecovery, Nothing: true}, err
+		return Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
 	}
-	a := Answer{Source: ByRecovery, Charge: &charge}
+	a := Answer{Source: lifecycle.ByRecovery, Charge: &charge}
 	switch charge.Payment.Status {
 	case payments.PaymentPending:
 		a.Open = s.calendar.Age(sub) < riskLife
@@ -140,7 +131,7 @@ const NoAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what the recovery found: the first month is paid,
 // with a recurrence behind it or not.
-func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *Row, a Answer) error {
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
 	if a.Open && !a.Seeks {
 		return nil
 	}
@@ -158,13 +149,13 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *Row, a
 }
 
 // AccessBegun reports whether the subscription runs, or is only held up.
-func AccessBegun(sub Row) bool {
-	return Status(sub.Status) == Active || Status(sub.Status) == Suspended
+func AccessBegun(sub lifecycle.Row) bool {
+	return lifecycle.Status(sub.Status) == lifecycle.Active || lifecycle.Status(sub.Status) == lifecycle.Suspended
 }
 
 // endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
 // nothing would end it.
-func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *Row) error {
+func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
 	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
 		return nil
 	}
@@ -172,5 +163,5 @@ func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *Row)
 	if sub.StartedAt != nil {
 		began = *sub.StartedAt
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
+	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
 }

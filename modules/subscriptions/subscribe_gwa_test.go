@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/sandbox/stage"
 )
 
@@ -222,7 +222,7 @@ func TestPixPaidJustBeforeItIsReplaced(t *testing.T) {
 	b.clock.Advance(25 * time.Hour)
 	b.expect(t, 409, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.Equal(t, "active", b.status(t, idOf(first)))
-	require.WithinDuration(t, subscriptions.AddMonths(time.Now(), 1, b.zone(t)), column[time.Time](t, b, idOf(first), "expires_at"), time.Minute,
+	require.WithinDuration(t, lifecycle.AddMonths(time.Now(), 1, b.zone(t)), column[time.Time](t, b, idOf(first), "expires_at"), time.Minute,
 		"the gateway tells the day alone, and the period does not begin with the day")
 	b.listen()
 	b.settle(t)

@@ -3,13 +3,12 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
@@ -18,10 +17,6 @@ import (
 )
 
 const (
-	// Smallest PIX charges at gateway A (section 5), and charges of any kind at gateway
-	// B (section 7), which adds a smaller card invoice to the next one.
-	MinPixGWA = money.Cents(500)
-	MinGWB    = money.Cents(50)
 	// pixRecurring is the setting under which a PIX is an automatic one.
 	pixRecurring = "recurring"
 )
@@ -36,7 +31,7 @@ type pixOrder struct {
 
 // pixOutcome is what the PIX routes answer.
 type pixOutcome struct {
-	sub          Row
+	sub          lifecycle.Row
 	clientSecret secret.Text    // of gateway B
 	clarifying   *intent.Intent // while it is not known what the gateway made: there is no code yet
 }
@@ -87,14 +82,14 @@ func checkPixAmount(w wish) error {
 	if w.first != nil {
 		first = *w.first
 	}
-	least := MinPixGWA
+	least := lifecycle.MinPixGWA
 	switch {
 	case w.gateway.Name() == payments.GWB:
-		least = MinGWB
+		least = lifecycle.MinGWB
 	case w.automatic:
 		first, least = min(first, full), 1
-		if full < MinPixGWA {
-			first, least = full, MinPixGWA
+		if full < lifecycle.MinPixGWA {
+			first, least = full, lifecycle.MinPixGWA
 		}
 	}
 	if first >= least {
@@ -103,7 +98,7 @@ func checkPixAmount(w wish) error {
 	return fault.Bad("The subscription costs less than R$ %s, the smallest amount that can be paid by PIX. Subscribe by card.", least).WithField("plan_id")
 }
 
-func (s *Checkout) startPix(ctx context.Context, w wish, sub Row) (pixOutcome, error) {
+func (s *Checkout) startPix(ctx context.Context, w wish, sub lifecycle.Row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	charge, err := w.gateway.CreatePix(call, s.calendar.PixTermsOf(sub, w.plan, w.payer))
@@ -111,14 +106,14 @@ func (s *Checkout) startPix(ctx context.Context, w wish, sub Row) (pixOutcome, e
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Pix: &charge})
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Pix: &charge})
 	return pixOutcome{sub: sub, clientSecret: charge.ClientSecret}, err
 }
 
 // noCode is what the PIX routes answer without a code: the intent ends when there will
 // be none; else it is not known whether there is one, and the looks find out.
-func (s *Checkout) noCode(ctx context.Context, sub Row, cause error) (pixOutcome, error) {
-	if Certain(cause) {
+func (s *Checkout) noCode(ctx context.Context, sub lifecycle.Row, cause error) (pixOutcome, error) {
+	if lifecycle.Certain(cause) {
 		return pixOutcome{}, s.giveUp(ctx, sub, cause)
 	}
 	s.recovery.NotKnown(ctx, sub, cause)
@@ -133,7 +128,7 @@ func (s *Checkout) noCode(ctx context.Context, sub Row, cause error) (pixOutcome
 
 // startAutomatic makes the authorization with the code of the first payment,
 // which also carries the payer's consent.
-func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub Row) (pixOutcome, error) {
+func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub lifecycle.Row) (pixOutcome, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	auth, err := w.gateway.AuthorizePix(call, s.calendar.AuthorizationOf(sub, w.plan, w.payer))
@@ -141,72 +136,37 @@ func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub Row) (pixOutc
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: BySubscribe, Auth: &auth})
+	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Auth: &auth})
 	return pixOutcome{sub: sub}, err
 }
 
-func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
-	return payments.AuthorizationTerms{
-		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
-		FirstAmount: PixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
-		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
-	}
-}
-
 // settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *Row, a Answer) error {
-	c := Change{Source: a.Source}
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
+	c := lifecycle.Change{Source: a.Source}
 	switch a.Auth.Status {
 	case payments.AuthorizationActive:
-		c.Action = AuthorizationActivated
-		if Status(sub.Status).Ended() {
+		c.Action = lifecycle.AuthorizationActivated
+		if lifecycle.Status(sub.Status).Ended() {
 			return s.store.EndAtGatewayTx(ctx, tx, *sub)
 		}
 		return s.AuthorizeTx(ctx, tx, sub, c, a.Auth)
 	case payments.AuthorizationCancelled, payments.AuthorizationRefused:
-		c.Action = AuthorizationCancelled
+		c.Action = lifecycle.AuthorizationCancelled
 	case payments.AuthorizationExpired:
-		c.Action = AuthorizationExpired
+		c.Action = lifecycle.AuthorizationExpired
 	default:
 		return nil
 	}
 	if s.calendar.EndsWithPeriod(*sub) {
-		c.Action, c.Edit = GatewayDeletedPaid, s.calendar.EndedThere
+		c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
-// PixTermsOf is what the gateway is asked for, and by which it is searched after
-// a crash.
-func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
-	return payments.PixTerms{
-		Reference: sub.ID, Kind: payments.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,
-		DueDate: StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
-	}
-}
-
-// PixAmount is what the first PIX payment of the subscription costs.
-func PixAmount(sub Row) money.Cents {
-	if sub.FirstAmountCents != nil {
-		return money.Cents(*sub.FirstAmountCents)
-	}
-	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
-}
-
-// PixDue is when an unpaid PIX is given up: its code runs out, or the wait is
-// over.
-func (s *Calendar) PixDue(sub Row) time.Time {
-	due := sub.RegisterDate.Add(s.cfg.PixPendingTTL)
-	if sub.PixExpiresAt != nil && sub.PixExpiresAt.Before(due) {
-		return *sub.PixExpiresAt
-	}
-	return due
-}
-
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
-func (s *Recovery) DropPixAs(ctx context.Context, sub Row, by Action, source Source) error {
+func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
@@ -226,7 +186,7 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub Row, by Action, source Sou
 		}
 		_, err = s.settler.Settle(ctx, sub, Answer{Source: source, Pix: &charge})
 		return err
-	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == Replaced:
+	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == lifecycle.Replaced:
 		return s.EndLater(ctx, sub, source, err)
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
 		return err
@@ -236,8 +196,8 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub Row, by Action, source Sou
 
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
-func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub Row, by Action, source Source) error {
-	auth, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
+func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 		return err
 	}
@@ -245,8 +205,8 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gatew
 		_, err = s.settler.Settle(ctx, sub, Answer{Source: source, Auth: &auth})
 		return err
 	}
-	err = gateway.CancelPixAuthorization(ctx, AuthorizationRef(sub))
-	if err != nil && by == Replaced {
+	err = gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	if err != nil && by == lifecycle.Replaced {
 		return s.EndLater(ctx, sub, source, err)
 	}
 	if err != nil {

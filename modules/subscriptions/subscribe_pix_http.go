@@ -6,6 +6,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -60,15 +61,15 @@ type PixCodeInfo struct {
 	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
-func (h checkoutHandlers) SubscribePixGWA(ctx context.Context, in *subscribePixInput) (*Envelope, error) {
+func (h checkoutHandlers) SubscribePixGWA(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
 	return h.orderPixGWA(ctx, in, false)
 }
 
-func (h checkoutHandlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*Envelope, error) {
+func (h checkoutHandlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
 	return h.orderPixGWA(ctx, in, true)
 }
 
-func (h checkoutHandlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*Envelope, error) {
+func (h checkoutHandlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*lifecycle.Envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWA, pixOrder{
 		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode), automatic: automatic,
 	})
@@ -78,17 +79,17 @@ func (h checkoutHandlers) orderPixGWA(ctx context.Context, in *subscribePixInput
 	return pixGWAEnvelope(ctx, out), nil
 }
 
-func pixGWAEnvelope(ctx context.Context, out pixOutcome) *Envelope {
+func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
-	return httpapi.One(ctx, Shown(sub), pixInfo{
-		Message: out.message(), Amount: PixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
+	return httpapi.One(ctx, lifecycle.Shown(sub), pixInfo{
+		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
 		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: NotKnownOf(out.clarifying),
 	})
 }
 
 const PayPix = "Pay the PIX to start your subscription."
 
-func codeOf(sub Row) PixCodeInfo {
+func codeOf(sub lifecycle.Row) PixCodeInfo {
 	return PixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)}
 }
 
@@ -108,7 +109,7 @@ type pixGWBInfo struct {
 	PixNotKnown
 }
 
-func (h checkoutHandlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*Envelope, error) {
+func (h checkoutHandlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*lifecycle.Envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
 	if err != nil {
 		return nil, err
@@ -116,11 +117,11 @@ func (h checkoutHandlers) SubscribePixGWB(ctx context.Context, in *subscribePixG
 	return pixGWBEnvelope(ctx, out), nil
 }
 
-func pixGWBEnvelope(ctx context.Context, out pixOutcome) *Envelope {
+func pixGWBEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
-	return httpapi.One(ctx, Shown(sub), pixGWBInfo{
-		Message: out.message(), Amount: int64(PixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
-		ClientSecret: Filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: NotKnownOf(out.clarifying),
+	return httpapi.One(ctx, lifecycle.Shown(sub), pixGWBInfo{
+		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
+		ClientSecret: lifecycle.Filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: NotKnownOf(out.clarifying),
 	})
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -21,10 +21,10 @@ func wrongGateway(want payments.GatewayName) error {
 }
 
 // findAt is find for the routes of one gateway; "" takes either.
-func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName) (Row, error) {
+func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName) (lifecycle.Row, error) {
 	sub, err := s.reads.Find(ctx, s.pool, id)
 	if err == nil && only != "" && sub.Gateway != string(only) {
-		return Row{}, wrongGateway(only)
+		return lifecycle.Row{}, wrongGateway(only)
 	}
 	return sub, err
 }
@@ -33,15 +33,15 @@ func (s *Admin) findAt(ctx context.Context, id string, only payments.GatewayName
 // its gateway by job; what is opened again after its end, or after its period, and a
 // PIX that nobody has paid, run for one period from now, since no recurrence stands
 // behind them.
-func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *Row, action Action, edit func(*Row)) (bool, error) {
+func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, edit func(*lifecycle.Row)) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
-	now, ended := s.clock.Now(), Status(sub.Status).Ended()
-	if action == AdminActivates {
+	now, ended := s.clock.Now(), lifecycle.Status(sub.Status).Ended()
+	if action == lifecycle.AdminActivates {
 		if err := s.isKnownTx(ctx, tx, *sub); err != nil {
 			return false, err
 		}
 	}
-	if ended && action == AdminActivates {
+	if ended && action == lifecycle.AdminActivates {
 		gone, err := s.store.IsGoneTx(ctx, tx, sub.CustomerID)
 		if err != nil {
 			return false, err
@@ -50,12 +50,12 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *Row, action Act
 			return false, fault.Conflict("The customer has deleted the account.")
 		}
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, Change{Action: action, Source: ByAdmin, Actor: &actor, Edit: func(r *Row) {
-		if action == AdminActivates {
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: lifecycle.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
+		if action == lifecycle.AdminActivates {
 			r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 			passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 			unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == string(payments.MethodPix) && !r.PixAutomatic
-			if ended || passed || unpaid || r.ExpiresAt == nil && (ChargesNothing(*r) || DebitsNothing(*r)) {
+			if ended || passed || unpaid || r.ExpiresAt == nil && (lifecycle.ChargesNothing(*r) || lifecycle.DebitsNothing(*r)) {
 				r.AnchorDay = nil
 				r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(now, r), nil
 			}
@@ -70,10 +70,10 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *Row, action Act
 	if err != nil || !moved {
 		return moved, err
 	}
-	if action == AdminActivates { // they lift the dispute's suspension: what gives access is charged
+	if action == lifecycle.AdminActivates { // they lift the dispute's suspension: what gives access is charged
 		return true, errors.Join(s.store.ResumeTx(ctx, tx, sub.ID, now), s.store.StopTx(ctx, tx, *sub, now))
 	}
-	if !Status(sub.Status).Ended() {
+	if !lifecycle.Status(sub.Status).Ended() {
 		return true, nil
 	}
 	return true, s.store.EndAtGatewayTx(ctx, tx, *sub)
@@ -81,8 +81,8 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *Row, action Act
 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
 // recurrence: what would be opened might be charged by nothing, or by what comes of it.
-func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub Row) error {
-	if !sub.IntentOpen || Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
+func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
+	if !sub.IntentOpen || lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(payments.MethodCard) {
 		return nil
 	}
 	i, open, err := s.intents.OpenOf(ctx, tx, sub.ID)
@@ -96,49 +96,37 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	return fault.Conflict("It is not known yet whether the gateway made the subscription.%s Activate it when that is known.", again)
 }
 
-// ChargesNothing reports whether no recurrence charges the card of a row, now or when it
-// is made.
-func ChargesNothing(sub Row) bool {
-	return sub.PaymentMethod == string(payments.MethodCard) && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
-}
-
-// DebitsNothing reports whether no authorization of a row's automatic PIX stands at the
-// gateway, or may yet turn out to.
-func DebitsNothing(sub Row) bool {
-	return sub.PixAutomatic && (sub.GwaPixAuthID == nil && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
-}
-
 // administer locks a subscription, changes it, and writes the audit trail.
-func (s *Admin) administer(ctx context.Context, found Row, reason string, act func(tx pgx.Tx, sub *Row) error) (Row, error) {
-	var sub Row
+func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason string, act func(tx pgx.Tx, sub *lifecycle.Row) error) (lifecycle.Row, error) {
+	var sub lifecycle.Row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		if sub, err = s.store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
 			return err
 		}
-		before := Shown(sub)
+		before := lifecycle.Shown(sub)
 		if err := act(tx, &sub); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, sub, reason)
 	})
 	if postgres.Constraint(err) == ConstraintOneLive {
-		return Row{}, errOtherLive()
+		return lifecycle.Row{}, errOtherLive()
 	}
 	return sub, err
 }
 
 // adminCancel ends a subscription at once, here and at its gateway: 409 when it
 // has ended already.
-func (s *Admin) adminCancel(ctx context.Context, found Row, reason string) (Row, error) {
-	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *Row) error {
-		moved, err := s.adminMoveTx(ctx, tx, sub, AdminCancels, nil)
+func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason string) (lifecycle.Row, error) {
+	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
+		moved, err := s.adminMoveTx(ctx, tx, sub, lifecycle.AdminCancels, nil)
 		if err == nil && !moved {
 			return fault.Conflict("The subscription is %s already.", sub.Status)
 		}
 		return err
 	})
 	if err != nil {
-		return Row{}, err
+		return lifecycle.Row{}, err
 	}
 	return s.calls.EndNow(ctx, sub)
 }
@@ -146,30 +134,30 @@ func (s *Admin) adminCancel(ctx context.Context, found Row, reason string) (Row,
 // activate opens a subscription, whatever it is, and makes it the customer's
 // current one: 409 when they have another that is live. One that was to end with its
 // paid time goes on, as by a renewal without card data; 409 where that needs a card.
-func (s *Admin) activate(ctx context.Context, found Row, reason string) (Row, error) {
-	if Status(found.Status) == Active && found.CancelAtPeriodEnd {
+func (s *Admin) activate(ctx context.Context, found lifecycle.Row, reason string) (lifecycle.Row, error) {
+	if lifecycle.Status(found.Status) == lifecycle.Active && found.CancelAtPeriodEnd {
 		return s.adminResume(ctx, found, reason)
 	}
-	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *Row) error {
-		_, err := s.adminMoveTx(ctx, tx, sub, AdminActivates, nil)
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
+		_, err := s.adminMoveTx(ctx, tx, sub, lifecycle.AdminActivates, nil)
 		return err
 	})
 }
 
-func (s *Admin) adminResume(ctx context.Context, sub Row, reason string) (Row, error) {
-	if !Resumable(sub) {
-		return Row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
+func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason string) (lifecycle.Row, error) {
+	if !lifecycle.Resumable(sub) {
+		return lifecycle.Row{}, fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.own.Resume(ctx, sub, func(tx pgx.Tx, locked *Row) error {
+	err := s.own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
-		before := Shown(*locked)
+		before := lifecycle.Shown(*locked)
 		if err := s.store.EditTx(ctx, tx, locked, GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
 	})
 	if err != nil {
-		return Row{}, s.payments.Refused(ctx, "take back the end of the period", err)
+		return lifecycle.Row{}, s.payments.Refused(ctx, "take back the end of the period", err)
 	}
 	return s.reconciler.AgreedNow(ctx, sub)
 }
@@ -181,8 +169,8 @@ const lastYear = 9999
 // after the present end, which is that of the paid period while a recurrence runs:
 // 409 for a subscription that has ended, and as ExtendRowTx says; 422 for an earlier
 // instant.
-func (s *Admin) extend(ctx context.Context, found Row, days int, until *time.Time) (Row, error) {
-	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *Row) error {
+func (s *Admin) extend(ctx context.Context, found lifecycle.Row, days int, until *time.Time) (lifecycle.Row, error) {
+	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *lifecycle.Row) error {
 		return s.extensions.ExtendRowTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
 			switch {
 			case until == nil:
@@ -197,12 +185,4 @@ func (s *Admin) extend(ctx context.Context, found Row, days int, until *time.Tim
 			return *until, nil
 		})
 	})
-}
-
-func CallerID(ctx context.Context) *objectid.ID {
-	id := httpapi.CallerOf(ctx).ID
-	if id == "" {
-		return nil
-	}
-	return &id
 }

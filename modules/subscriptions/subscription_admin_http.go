@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -95,7 +96,7 @@ func (h adminHandlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Ou
 		Message: "The subscription was cancelled.", SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 		GWASubscriptionID: sub.GwaSubscriptionID, GWBSubscriptionID: sub.GwbSubscriptionID, CancelledAt: httpapi.TimePtr(sub.EndedAt),
 	}
-	switch running := RunningID(sub); {
+	switch running := lifecycle.RunningID(sub); {
 	case running == "":
 	case sub.GatewayEndedAt != nil:
 		body.GatewayResponse = map[string]any{"id": running, "status": "canceled"}
@@ -105,7 +106,7 @@ func (h adminHandlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Ou
 	return httpapi.OK(body)
 }
 
-func (h adminHandlers) activate(ctx context.Context, in *reasonInput) (*Envelope, error) {
+func (h adminHandlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Envelope, error) {
 	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.activate(ctx, sub, in.reason())
@@ -113,7 +114,7 @@ func (h adminHandlers) activate(ctx context.Context, in *reasonInput) (*Envelope
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, Shown(sub), MessageInfo{StatusMessages[Status(sub.Status)]}), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)]}), nil
 }
 
 type extendInput struct {
@@ -124,7 +125,7 @@ type extendInput struct {
 	}
 }
 
-func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*Envelope, error) {
+func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*lifecycle.Envelope, error) {
 	if (in.Body.Days == nil) == (in.Body.ExpiresAt == nil) {
 		return nil, fault.InvalidAt("has to be given, or expires_at, and not both", "body", "days")
 	}
@@ -140,7 +141,7 @@ func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*Envelope, 
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, Shown(sub), nil), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), nil), nil
 }
 
 type chargebackInput struct {
@@ -151,7 +152,7 @@ type chargebackInput struct {
 	}
 }
 
-func (h adminHandlers) chargeback(ctx context.Context, in *chargebackInput) (*Envelope, error) {
+func (h adminHandlers) chargeback(ctx context.Context, in *chargebackInput) (*lifecycle.Envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
@@ -163,7 +164,7 @@ func (h adminHandlers) chargeback(ctx context.Context, in *chargebackInput) (*En
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, Shown(sub), nil), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), nil), nil
 }
 
 type withdrawChargebackInput struct {
@@ -174,7 +175,7 @@ type withdrawChargebackInput struct {
 	}
 }
 
-func (h adminHandlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*Envelope, error) {
+func (h adminHandlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*lifecycle.Envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
@@ -186,7 +187,7 @@ func (h adminHandlers) withdrawChargeback(ctx context.Context, in *withdrawCharg
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, Shown(sub), nil), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), nil), nil
 }
 
 type subscriptionPaymentsBody struct {
@@ -233,11 +234,11 @@ func (h adminHandlers) payments(ctx context.Context, in *idInput) (*httpapi.Outp
 	}
 	for _, p := range remote {
 		doc := subscriptionPaymentDoc{
-			ID: p.ID, PaymentIntent: Filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
-			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: Filled(p.Description),
+			ID: p.ID, PaymentIntent: lifecycle.Filled(p.PaymentIntentID), Status: p.Status, Amount: int64(p.Amount), AmountRefunded: int64(p.AmountRefunded),
+			Refunded: p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(), Description: lifecycle.Filled(p.Description),
 		}
 		if sub.Gateway == string(payments.GWA) {
-			doc.GWAPaymentID, doc.BillingType = Filled(p.ID), Filled(p.BillingType)
+			doc.GWAPaymentID, doc.BillingType = lifecycle.Filled(p.ID), lifecycle.Filled(p.BillingType)
 			doc.DueDate, doc.PaidAt = httpapi.TimePtr(p.DueDate), httpapi.TimePtr(p.PaidAt)
 		}
 		body.Payments = append(body.Payments, doc)

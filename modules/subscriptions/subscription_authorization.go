@@ -7,41 +7,42 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 )
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
-func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
-	if Status(sub.Status).Ended() {
+func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+	if lifecycle.Status(sub.Status).Ended() {
 		return IgnoredEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, e) && !e.IsProof() {
 		return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
-	c := Change{Action: AuthorizationActivated, Source: SourceOf(e), Event: &e.ID, Edit: func(r *Row) { noteEvent(r, e) }}
+	c := lifecycle.Change{Action: lifecycle.AuthorizationActivated, Source: SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
 	return "", s.settler.AuthorizeTx(ctx, tx, sub, c, e.Authorization)
 }
 
 // teaches reports whether an event tells an id of the authorization that the row lacks,
 // since the answer to the call that made it was lost.
-func teaches(sub Row, e payments.Event) bool {
+func teaches(sub lifecycle.Row, e payments.Event) bool {
 	a := e.Authorization
 	return a != nil && (sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != "")
 }
 
-func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change, a *payments.PixAuthorization) error {
+func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *payments.PixAuthorization) error {
 	now, note := s.clock.Now(), c.Edit
-	c.Edit = func(r *Row) {
+	c.Edit = func(r *lifecycle.Row) {
 		if note != nil {
 			note(r)
 		}
-		CloseIntent(r)
-		LearnAuthorization(r, a)
+		lifecycle.CloseIntent(r)
+		lifecycle.LearnAuthorization(r, a)
 		if r.NextBillingDate == nil {
 			r.NextBillingDate = s.calendar.PeriodFrom(now, r)
 		}
 	}
-	if sub.HasChargeback && Status(sub.Status) == Suspended {
+	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
 		return s.store.EditTx(ctx, tx, sub, c.Edit)
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
@@ -53,16 +54,16 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
-func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	switch {
-	case Status(sub.Status).Ended():
+	case lifecycle.Status(sub.Status).Ended():
 		return IgnoredEnded, nil
 	case e.Kind == payments.AuthorizationWasCancelled && !s.calendar.EndsWithPeriod(*sub):
-		c := Change{Action: AuthorizationCancelled, Source: ByWebhook, Event: &e.ID}
+		c := lifecycle.Change{Action: lifecycle.AuthorizationCancelled, Source: lifecycle.ByWebhook, Event: &e.ID}
 		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
 			return "", err
 		}
-		return "", s.store.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID, Told: true})
+		return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
 	case e.Kind != payments.AuthorizationWasCancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return IgnoredOlder, nil
 	}
@@ -70,41 +71,22 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *Row, 
 }
 
 // UnauthorizeTx ends a subscription with its authorization.
-func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *Row, action Action, event string) error {
+func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action lifecycle.Action, event string) error {
 	now := s.clock.Now()
-	c := Change{Action: action, Source: ByWebhook, Event: &event, Edit: func(r *Row) {
+	c := lifecycle.Change{Action: action, Source: lifecycle.ByWebhook, Event: &event, Edit: func(r *lifecycle.Row) {
 		r.GatewayEndedAt = &now
 	}}
 	if s.calendar.EndsWithPeriod(*sub) {
-		c.Action, c.Edit = GatewayDeletedPaid, s.calendar.EndedThere
+		c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
 	}
 	_, err := s.store.MoveTx(ctx, tx, sub, c)
 	return err
 }
 
-// AuthorizationRef names the row's automatic PIX at gateway A.
-func AuthorizationRef(sub Row) payments.AuthorizationRef {
-	return payments.AuthorizationRef{ID: Text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: Text(sub.GwaCustomerID)}
-}
-
-func LearnAuthorization(r *Row, a *payments.PixAuthorization) {
-	if a == nil {
-		return
-	}
-	Learn(&r.GwaPixAuthID, a.ID)
-	Learn(&r.GwaCustomerID, a.CustomerID)
-	Learn(&r.PixConciliationID, a.ConciliationID)
-	Learn(&r.PixPayload, a.Payload)
-	Learn(&r.PixImage, a.EncodedImage)
-	if a.ExpiresAt != nil {
-		r.PixExpiresAt = a.ExpiresAt
-	}
-}
-
 // cycleAfterTx is the beginning of the cycle after the one whose debit failed or is
 // gone; nil when the payment is no debit. Without it the debits would stop at the first
 // that nobody paid.
-func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (*time.Time, error) {
+func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (*time.Time, error) {
 	if !sub.PixAutomatic || e.Payment == nil {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
 	}
@@ -112,17 +94,17 @@ func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub Row, e paymen
 	if err != nil || cycle == nil {
 		return nil, err
 	}
-	next := LatestOf(s.calendar.MonthsOn(*cycle, int(sub.PeriodMonths), sub), sub.NextBillingDate)
+	next := lifecycle.LatestOf(s.calendar.MonthsOn(*cycle, int(sub.PeriodMonths), sub), sub.NextBillingDate)
 	return &next, nil
 }
 
 // skipCycleTx has the debits go on with the cycle after the one of the event's
 // debit, which nobody will pay. Moved is false when they have gone on already, and
 // when the payment is no debit.
-func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (moved bool, err error) {
+func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (moved bool, err error) {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
 	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
 		return false, err
 	}
-	return true, s.store.EditTx(ctx, tx, sub, func(r *Row) { r.NextBillingDate = next })
+	return true, s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.NextBillingDate = next })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -36,10 +37,10 @@ func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a RefusedAr
 }
 
 // endedAuthorizations say what the gateway's word makes of a row that runs.
-var endedAuthorizations = map[payments.AuthorizationStatus]Action{
-	payments.AuthorizationRefused:   AuthorizationCancelled,
-	payments.AuthorizationCancelled: AuthorizationCancelled,
-	payments.AuthorizationExpired:   AuthorizationExpired,
+var endedAuthorizations = map[payments.AuthorizationStatus]lifecycle.Action{
+	payments.AuthorizationRefused:   lifecycle.AuthorizationCancelled,
+	payments.AuthorizationCancelled: lifecycle.AuthorizationCancelled,
+	payments.AuthorizationExpired:   lifecycle.AuthorizationExpired,
 }
 
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
@@ -60,7 +61,7 @@ func (s *Reconciler) FollowAuthorization(ctx context.Context, a RefusedArgs) err
 	return s.finishAsked(ctx, payments.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followActivation(ctx context.Context, sub Row, a RefusedArgs) (ignored string, err error) {
+func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a RefusedArgs) (ignored string, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return "an identifier of another subscription", nil
 	}
@@ -68,7 +69,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub Row, a RefusedArg
 	if err != nil {
 		return "", err
 	}
-	ref := AuthorizationRef(sub)
+	ref := lifecycle.AuthorizationRef(sub)
 	ref.ID = a.AuthorizationID
 	auth, err := gateway.ReadPixAuthorization(ctx, ref)
 	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && auth.Status != payments.AuthorizationActive {
@@ -79,14 +80,14 @@ func (s *Reconciler) followActivation(ctx context.Context, sub Row, a RefusedArg
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Auth: &auth})
+	_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Auth: &auth})
 	return "", err
 }
 
 // followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Reconciler) followRefusal(ctx context.Context, sub Row, told RefusedArgs) (ignored string, err error) {
-	if Status(sub.Status).Ended() {
+func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told RefusedArgs) (ignored string, err error) {
+	if lifecycle.Status(sub.Status).Ended() {
 		return IgnoredEnded, nil
 	}
 	if sub.GwaPixAuthID == nil {
@@ -96,7 +97,7 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub Row, told RefusedArg
 	if err != nil {
 		return "", err
 	}
-	a, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
+	a, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	if err != nil {
 		return "", fmt.Errorf("read authorization of %s: %w", sub.ID, err)
 	}
@@ -107,7 +108,7 @@ func (s *Reconciler) followRefusal(ctx context.Context, sub Row, told RefusedArg
 	}
 	return "", postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || Text(locked.GwaPixAuthID) != a.ID || Status(locked.Status).Ended() {
+		if err != nil || lifecycle.Text(locked.GwaPixAuthID) != a.ID || lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
 		return s.applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)

@@ -10,6 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -22,19 +23,19 @@ import (
 // card, or when the PIX has just been paid. A PIX that is being clarified ends at once:
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown away, "" for
 // none.
-func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (Row, string, error) {
+func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
-		return Row{}, "", err
+		return lifecycle.Row{}, "", err
 	}
 	pix := sub.PaymentMethod == string(payments.MethodPix)
-	if sub.IntentOpen && Status(sub.Status) == Pending && !pix {
-		return Row{}, "", s.checkout.ConflictWith(ctx, s.pool, sub)
+	if sub.IntentOpen && lifecycle.Status(sub.Status) == lifecycle.Pending && !pix {
+		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, sub)
 	}
-	c := Change{Action: CustomerCancels, Source: ByCustomer, Actor: &customerID}
-	var after Row
+	c := lifecycle.Change{Action: lifecycle.CustomerCancels, Source: lifecycle.ByCustomer, Actor: &customerID}
+	var after lifecycle.Row
 	var givenUp string
-	if Status(sub.Status) == Pending && pix && !sub.IntentOpen {
+	if lifecycle.Status(sub.Status) == lifecycle.Pending && pix && !sub.IntentOpen {
 		after, err = s.cancelPix(ctx, sub, c)
 	} else {
 		after, givenUp, err = s.cancelNow(ctx, sub, c)
@@ -45,17 +46,17 @@ func (s *Own) cancelOwn(ctx context.Context, customerID objectid.ID, only paymen
 	// Its renewal may have taken its place meanwhile: that is what they want to end.
 	next, nextErr := s.currentAt(ctx, customerID, only)
 	if nextErr != nil || next.ID == sub.ID || next.IntentOpen {
-		return Row{}, "", err
+		return lifecycle.Row{}, "", err
 	}
 	return s.cancelNow(ctx, next, c)
 }
 
 // currentAt is the customer's live subscription: 404 without one, 400 when it is
 // with the other gateway; "" stands for either.
-func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (Row, error) {
+func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only payments.GatewayName) (lifecycle.Row, error) {
 	sub, err := s.reads.Current(ctx, customerID)
 	if err == nil && only != "" && sub.Gateway != string(only) {
-		return Row{}, fault.Bad("Your subscription is not with this gateway.")
+		return lifecycle.Row{}, fault.Bad("Your subscription is not with this gateway.")
 	}
 	return sub, err
 }
@@ -64,48 +65,45 @@ func (s *Own) currentAt(ctx context.Context, customerID objectid.ID, only paymen
 // it has been paid meanwhile, or a renewal or another subscription has taken its place,
 // which goes on. While the gateway does not answer it ends here all the same: the code is
 // made unpayable by job, and money that was quicker is late money.
-func (s *Own) cancelPix(ctx context.Context, sub Row, c Change) (Row, error) {
-	if err := s.recovery.DropPixAs(ctx, sub, CustomerCancels, ByCustomer); err != nil {
+func (s *Own) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
+	if err := s.recovery.DropPixAs(ctx, sub, lifecycle.CustomerCancels, lifecycle.ByCustomer); err != nil {
 		s.log.WarnContext(ctx, "PIX not dropped at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", sub.Gateway), slog.Any("error", err))
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
 		return after, err
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, sub.ID)
-	if err == nil && Status(after.Status) == Active {
-		return Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+	if err == nil && lifecycle.Status(after.Status) == lifecycle.Active {
+		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	if err != nil {
-		return Row{}, err
+		return lifecycle.Row{}, err
 	}
 	last, err := s.db.GetLastReason(ctx, s.pool, sub.ID)
 	if err != nil {
-		return Row{}, fmt.Errorf("read why the subscription ended: %w", err)
+		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}
-	if Reason(last) == ReasonReplaced {
-		return Row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
+	if lifecycle.Reason(last) == lifecycle.ReasonReplaced {
+		return lifecycle.Row{}, fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
 	}
 	return after, nil
 }
-
-// EndRetry is when the job ends at the gateway what the request could not.
-const EndRetry = time.Minute
 
 // cancelNow ends a subscription here, and then at its gateway: the job for that
 // is in the same commit, so that no crash leaves a recurrence running. The
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
-func (s *Own) cancelNow(ctx context.Context, sub Row, c Change) (Row, string, error) {
+func (s *Own) cancelNow(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
 	sub, givenUp, err := s.cancelHere(ctx, sub, c)
 	if err != nil {
-		return Row{}, "", err
+		return lifecycle.Row{}, "", err
 	}
 	sub, err = s.calls.EndNow(ctx, sub)
 	return sub, givenUp, err
 }
 
 // cancelHere ends a subscription here, and by job at its gateway.
-func (s *Own) cancelHere(ctx context.Context, sub Row, c Change) (Row, string, error) {
+func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, string, error) {
 	var paid *time.Time
 	wasPaid := false
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
@@ -113,7 +111,7 @@ func (s *Own) cancelHere(ctx context.Context, sub Row, c Change) (Row, string, e
 		if err != nil {
 			return err
 		}
-		if Status(sub.Status) == Pending && Status(locked.Status) == Active {
+		if lifecycle.Status(sub.Status) == lifecycle.Pending && lifecycle.Status(locked.Status) == lifecycle.Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
 		if paid, err = s.reads.PaidUntil(ctx, tx, locked); err != nil {
@@ -132,22 +130,22 @@ func (s *Own) cancelHere(ctx context.Context, sub Row, c Change) (Row, string, e
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
 		sub = locked
-		if !KnownAtGateway(sub) {
+		if !lifecycle.KnownAtGateway(sub) {
 			return nil
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
+		_, err = s.jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(lifecycle.EndRetry),
 		})
 		return err
 	})
 	if err != nil {
-		return Row{}, "", err
+		return lifecycle.Row{}, "", err
 	}
 	return sub, s.reads.GivenUp(sub, paid, wasPaid), nil
 }
 
 // EndNow tries what the job would do, and answers the row as it is after.
-func (s *Calls) EndNow(ctx context.Context, sub Row) (Row, error) {
+func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	if err := s.EndAtGateway(ctx, sub.ID); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -18,48 +19,41 @@ import (
 // without one, 400 when it is with the other gateway, is not paid by card, or the
 // card is refused. At gateway B, what a failed renewal left open is then paid with
 // it; the text tells how that went.
-func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payments.GatewayName, card payments.Instrument) (Row, string, error) {
+func (s *Own) changeCard(ctx context.Context, customerID objectid.ID, name payments.GatewayName, card payments.Instrument) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
-		return Row{}, "", err
+		return lifecycle.Row{}, "", err
 	}
 	if sub.PaymentMethod != string(payments.MethodCard) {
-		return Row{}, "", fault.Bad("Your subscription is not paid by card.")
+		return lifecycle.Row{}, "", fault.Bad("Your subscription is not paid by card.")
 	}
-	if RemoteID(sub) == "" || sub.IntentOpen {
-		return Row{}, "", s.checkout.ConflictWith(ctx, s.pool, Pending.StandIn(sub))
+	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
+		return lifecycle.Row{}, "", s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(sub))
 	}
 	gateway, err := s.payments.Gateway(name)
 	if err != nil {
-		return Row{}, "", payments.FaultOf(err)
+		return lifecycle.Row{}, "", payments.FaultOf(err)
 	}
 	field := "credit_card"
 	if name == payments.GWB {
 		field = "payment_method_id"
 	}
 	_, err = gateway.ChangeCard(ctx, payments.CardChange{
-		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub), Payer: s.reads.PayerOfRow(ctx, sub), Instrument: card,
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), Payer: s.reads.PayerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
-		return Row{}, "", s.cardRefused(ctx, err, field)
+		return lifecycle.Row{}, "", s.cardRefused(ctx, err, field)
 	}
-	if sub.HasChargeback && Status(sub.Status) == Suspended {
+	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
 		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil
 	}
-	if sub.PaymentFailures == 0 && Status(sub.Status) != Suspended {
+	if sub.PaymentFailures == 0 && lifecycle.Status(sub.Status) != lifecycle.Suspended {
 		return sub, cardChanged, nil
 	}
 	return s.payOpen(ctx, gateway, sub)
 }
 
 const cardChanged = "The card was changed."
-
-// StandIn is the row as if it were in the state: what a customer is told of one
-// whose gateway is being asked.
-func (st Status) StandIn(sub Row) Row {
-	sub.Status = string(st)
-	return sub
-}
 
 func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
 	var declined *payments.Declined
@@ -77,7 +71,7 @@ func (s *Own) cardRefused(ctx context.Context, err error, field string) error {
 }
 
 // payOpen tries the open invoice with the new card.
-func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub Row) (Row, string, error) {
+func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	attempt := intent.Ref{Kind: intent.OpenInvoice, Subject: sub.ID, Item: objectid.New().String()}
 	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		return s.intents.OpenTx(ctx, tx, intent.Opening{
@@ -99,7 +93,7 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub Row) (R
 	switch {
 	case errors.As(err, &declined):
 		return sub, cardChanged + " What is open could not be paid with it: " + declined.Message, s.endInvoice(ctx, attempt, intent.Declined)
-	case err != nil && Certain(err):
+	case err != nil && lifecycle.Certain(err):
 		_ = s.payments.Refused(ctx, "pay open invoice", err)
 		return sub, cardChanged + " What is open could not be paid with it yet.", s.endInvoice(ctx, attempt, intent.Refused)
 	case err != nil:
@@ -108,7 +102,7 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub Row) (R
 	case !open || paid.Status != payments.PaymentSettled:
 		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Done)
 	}
-	if sub, err = s.settler.Settle(ctx, sub, Answer{Source: ByCustomer, Invoice: &paid}); err != nil {
+	if sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByCustomer, Invoice: &paid}); err != nil {
 		return sub, "", err
 	}
 	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Done)
@@ -116,8 +110,8 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub Row) (R
 
 // invoiceOf is an attempt to pay what is open: its id is committed, and the same
 // attempt repeated is paid once.
-func invoiceOf(sub Row, attempt intent.Ref) payments.InvoicePayment {
-	return payments.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub)}
+func invoiceOf(sub lifecycle.Row, attempt intent.Ref) payments.InvoicePayment {
+	return payments.InvoicePayment{AttemptID: objectid.ID(attempt.Item), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub)}
 }
 
 func (s *Own) endInvoice(ctx context.Context, attempt intent.Ref, how intent.State) error {
@@ -136,7 +130,7 @@ func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 	if err != nil {
 		return 0, err
 	}
-	if Status(sub.Status).Ended() || s.clock.Now().Sub(l.CreatedAt) > invoiceRepeats {
+	if lifecycle.Status(sub.Status).Ended() || s.clock.Now().Sub(l.CreatedAt) > invoiceRepeats {
 		return intent.Settled, nil
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
@@ -154,7 +148,7 @@ func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 	case err != nil:
 		return 0, err
 	case !open: // the attempt may have paid it
-		remote, err := gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
+		remote, err := gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 		if err != nil {
 			return 0, err
 		}
@@ -164,7 +158,7 @@ func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 		paid = *remote.LatestPayment
 	}
 	if paid.Status == payments.PaymentSettled {
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: ByRecovery, Invoice: &paid})
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByRecovery, Invoice: &paid})
 	}
 	return intent.Settled, err
 }

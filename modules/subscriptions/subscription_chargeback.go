@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
@@ -20,9 +21,9 @@ import (
 // disputes. It is of the latest payment that gave it time, which may have been made for
 // what the subscription has renewed, and no more than what is left of that: 422 above it,
 // and where nothing was paid or is left; 409 while that payment is disputed already.
-func (s *Admin) chargeback(ctx context.Context, found Row, reason string, amount *int64) (Row, error) {
+func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string, amount *int64) (lifecycle.Row, error) {
 	now := s.clock.Now()
-	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *Row) error {
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
 		report := payments.DisputeReport{
 			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: payments.DisputeOpen, NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
 		}
@@ -51,7 +52,7 @@ func (s *Admin) chargeback(ctx context.Context, found Row, reason string, amount
 		if err != nil {
 			return err
 		}
-		if err := s.disputes.OpenDisputeTx(ctx, tx, &disputed, Change{Source: ByAdmin, Actor: CallerID(ctx)}); err != nil {
+		if err := s.disputes.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
 			return err
 		}
 		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
@@ -61,7 +62,7 @@ func (s *Admin) chargeback(ctx context.Context, found Row, reason string, amount
 
 // LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
-func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub Row) (Row, *payments.LedgerPayment, error) {
+func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (lifecycle.Row, *payments.LedgerPayment, error) {
 	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
@@ -76,7 +77,7 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub Row) (Row
 
 // DisputableTx is what a dispute of a payment may be of: neither given back or asked for,
 // nor taken by another one. 409 while one is open.
-func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of Row, paid payments.LedgerPayment) (money.Cents, error) {
+func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid payments.LedgerPayment) (money.Cents, error) {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, of.ID)
 	if err != nil {
 		return 0, err
@@ -99,7 +100,7 @@ func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of Row, pai
 }
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.
-func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub Row) (*payments.LedgerPayment, error) {
+func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (*payments.LedgerPayment, error) {
 	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub Row) (*pa
 // never been: what it closed is open again and collected again, unless another dispute
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
 // 409 for the gateway's own.
-func (s *Admin) withdrawChargeback(ctx context.Context, sub Row, disputeID, reason string) (Row, error) {
+func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row, disputeID, reason string) (lifecycle.Row, error) {
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
@@ -133,8 +134,8 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub Row, disputeID, reas
 		case err != nil || !withdrawn:
 			return err
 		}
-		before := Shown(locked)
-		err = s.disputes.LiftAllTx(ctx, tx, &disputed, func(r *Row) error { return s.disputes.ForgetChargebackTx(ctx, tx, r, s.clock.Now()) })
+		before := lifecycle.Shown(locked)
+		err = s.disputes.LiftAllTx(ctx, tx, &disputed, func(r *lifecycle.Row) error { return s.disputes.ForgetChargebackTx(ctx, tx, r, s.clock.Now()) })
 		if err != nil {
 			return err
 		}
@@ -148,10 +149,10 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub Row, disputeID, reas
 
 // WithdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
 // that it followed by renewals, and answers which one's it is.
-func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub Row, disputeID string) (disputed Row, withdrawn bool, err error) {
+func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputeID string) (disputed lifecycle.Row, withdrawn bool, err error) {
 	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
-		return Row{}, false, err
+		return lifecycle.Row{}, false, err
 	}
 	for _, disputed = range chain {
 		withdrawn, err = s.payments.WithdrawDisputeTx(ctx, tx, payments.ForSubscription, disputed.ID, disputeID)
@@ -164,17 +165,17 @@ func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub Row, di
 
 // ForgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
 // was won since, it is that one's end which opens the subscription.
-func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *Row, at time.Time) error {
+func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time) error {
 	all, err := s.holdingDisputesOf(ctx, tx, *sub)
 	if err != nil || hasState(all, payments.DisputeOpen) || hasState(all, payments.DisputeLost) {
 		return err
 	}
-	c := Change{Action: ChargebackWithdrawn, Source: ByAdmin, Actor: CallerID(ctx)}
+	c := lifecycle.Change{Action: lifecycle.ChargebackWithdrawn, Source: lifecycle.ByAdmin, Actor: lifecycle.CallerID(ctx)}
 	switch {
 	case hasState(all, payments.DisputeWon):
 		return s.winDisputeTx(ctx, tx, sub, at, c)
-	case sub.StartedAt == nil && Status(sub.Status) == Suspended:
-		c.Action = UnpaidWithdrawn
+	case sub.StartedAt == nil && lifecycle.Status(sub.Status) == lifecycle.Suspended:
+		c.Action = lifecycle.UnpaidWithdrawn
 	}
 	return s.liftDisputeTx(ctx, tx, sub, at, c)
 }

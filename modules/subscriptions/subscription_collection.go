@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/audit"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -106,7 +107,7 @@ func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) e
 	return nil
 }
 
-var editActions = map[Status]Action{Active: AdminActivates, Suspended: AdminSuspends, Cancelled: AdminCancels, Expired: AdminExpires}
+var editActions = map[lifecycle.Status]lifecycle.Action{lifecycle.Active: lifecycle.AdminActivates, lifecycle.Suspended: lifecycle.AdminSuspends, lifecycle.Cancelled: lifecycle.AdminCancels, lifecycle.Expired: lifecycle.AdminExpires}
 
 // editRecordsTx moves and edits the rows of a PUT, which are locked.
 func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
@@ -130,14 +131,14 @@ func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*collect
 	return nil
 }
 
-func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *Row, rec *collection.Record) error {
+func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, rec *collection.Record) error {
 	wanted, given := rec.Value("status")
 	to, _ := wanted.(string)
 	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
 	if err != nil {
 		return err
 	}
-	if plan != nil && !Status(to).Ended() {
+	if plan != nil && !lifecycle.Status(to).Ended() {
 		local, err := CheckMovable(*sub)
 		if err == nil {
 			err = s.plans.CheckNoCodeTx(ctx, tx, *sub)
@@ -152,7 +153,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *Row, rec *coll
 			plan = nil // the row takes it on when the gateway has the price
 		}
 	}
-	edit := func(r *Row) {
+	edit := func(r *lifecycle.Row) {
 		if plan != nil {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 		}
@@ -162,7 +163,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *Row, rec *coll
 	if !given || to == sub.Status {
 		return s.store.EditTx(ctx, tx, sub, edit)
 	}
-	action, ok := editActions[Status(to)]
+	action, ok := editActions[lifecycle.Status(to)]
 	if !ok {
 		return rec.Invalid("status", "cannot be set to "+to)
 	}
@@ -176,7 +177,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *Row, rec *coll
 	return nil
 }
 
-func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub Row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
+func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, rec *collection.Record) (*subscriptionsdb.Plan, error) {
 	value, given := rec.Value("plan_id")
 	id, _ := value.(string)
 	if !given || id == sub.PlanID {
@@ -190,7 +191,7 @@ func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub Row, rec *collecti
 }
 
 // setDate takes a date that the body gives, and has the periods begin on its day.
-func (s *Admin) setDate(rec *collection.Record, column string, r *Row, field **time.Time) {
+func (s *Admin) setDate(rec *collection.Record, column string, r *lifecycle.Row, field **time.Time) {
 	value, given := rec.Value(column)
 	if !given {
 		return
@@ -210,27 +211,14 @@ func instantOf(t *time.Time) any {
 }
 
 // auditTx writes an admin's change into the audit trail, with his words for it.
-func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before SubscriptionDoc, after Row, reason string) error {
+func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.SubscriptionDoc, after lifecycle.Row, reason string) error {
 	now := struct {
-		SubscriptionDoc
+		lifecycle.SubscriptionDoc
 		Reason string `json:"reason,omitempty"`
-	}{Shown(after), reason}
+	}{lifecycle.Shown(after), reason}
 	return audit.RecordTx(ctx, tx, audit.Change{Resource: "subscriptions", RecordID: after.ID, Before: before, After: now})
 }
 
 func errOtherLive() error {
 	return fault.Conflict("The customer has another subscription that is live.")
-}
-
-// Find reads a subscription by its id: 422 for what is no id, 404 for an unknown
-// one.
-func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Row, error) {
-	if !objectid.Valid(id) {
-		return Row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
-	}
-	sub, err := s.db.GetSubscription(ctx, db, objectid.ID(id))
-	if postgres.IsNoRows(err) {
-		return Row{}, fault.NotFound("Subscription")
-	}
-	return sub, err
 }

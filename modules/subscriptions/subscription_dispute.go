@@ -2,7 +2,6 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,12 +10,13 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/postgres"
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	if e.Dispute == nil {
 		return "no dispute in the event", nil
 	}
@@ -26,7 +26,7 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 	if err != nil {
 		return "", err
 	}
-	return s.disputes.FollowDisputeTx(ctx, tx, sub, changed, Change{Source: SourceOf(e), Event: EventOf(e)})
+	return s.disputes.FollowDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: SourceOf(e), Event: EventOf(e)})
 }
 
 // FollowDisputeTx does what a dispute means for its subscription. Money that is held
@@ -34,7 +34,7 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 // won opens it again, when no other one is open and it was the dispute that closed it,
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
-func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, changed payments.DisputeChange, c Change) (string, error) {
+func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (string, error) {
 	won := changed.Closed && changed.State == payments.DisputeWon
 	switch {
 	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
@@ -49,12 +49,12 @@ func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, cha
 	return "no consequence", nil
 }
 
-func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) error {
+func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
-	c.Action, c.Edit = DisputeOpens, func(r *Row) { r.HasChargeback = true }
+	c.Action, c.Edit = lifecycle.DisputeOpens, func(r *lifecycle.Row) { r.HasChargeback = true }
 	for _, r := range held {
 		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
@@ -72,14 +72,14 @@ func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Cha
 // loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
 // dispute's opening, which is the exit that is counted. Other money that paid for time
 // which is lost with it goes back.
-func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) error {
+func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
-	c.Action, c.Edit = DisputeLost, func(r *Row) { r.HasChargeback = true }
+	c.Action, c.Edit = lifecycle.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
 	for _, r := range held {
-		was := Status(r.Status)
+		was := lifecycle.Status(r.Status)
 		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
@@ -98,23 +98,23 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, c Cha
 // disputedTx are those that a dispute of one's payment concerns: itself and, where renewals
 // have replaced it, the one that its customer has by them now. A renewal that waits for
 // its card is ended: it would open what is held.
-func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *Row) ([]*Row, error) {
+func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) ([]*lifecycle.Row, error) {
 	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("lock renewals: %w", err)
 	}
-	held := []*Row{sub}
+	held := []*lifecycle.Row{sub}
 	for i := range renewals {
 		r := &renewals[i]
 		switch {
-		case Waits(*r):
-			if _, err := s.store.MoveTx(ctx, tx, r, Change{Action: DisputeLost, Source: ByJob}); err != nil {
+		case lifecycle.Waits(*r):
+			if _, err := s.store.MoveTx(ctx, tx, r, lifecycle.Change{Action: lifecycle.DisputeLost, Source: lifecycle.ByJob}); err != nil {
 				return nil, err
 			}
 			if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
 				return nil, err
 			}
-		case !Status(r.Status).Ended():
+		case !lifecycle.Status(r.Status).Ended():
 			held = append(held, r)
 		}
 	}
@@ -122,11 +122,11 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *Row) ([]*Row,
 }
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
-func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, at time.Time, c Change) error {
-	c.Action = DisputeWon
-	return s.LiftAllTx(ctx, tx, sub, func(r *Row) error {
+func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
+	c.Action = lifecycle.DisputeWon
+	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
-		if err != nil || hasState(all, payments.DisputeOpen) || Status(r.Status).Ended() && hasState(all, payments.DisputeLost) {
+		if err != nil || hasState(all, payments.DisputeOpen) || lifecycle.Status(r.Status).Ended() && hasState(all, payments.DisputeLost) {
 			return err // another one was lost, and stays so
 		}
 		return s.liftDisputeTx(ctx, tx, r, at, c)
@@ -135,7 +135,7 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, at tim
 
 // LiftAllTx lifts from a subscription, and from those that followed it by renewals and
 // were held with it.
-func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *Row, lift func(r *Row) error) error {
+func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, lift func(r *lifecycle.Row) error) error {
 	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("lock renewals: %w", err)
@@ -156,16 +156,16 @@ func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *Row, lift func
 
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
 // dispute that closed it.
-func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, at time.Time, c Change) error {
+func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
 	if err := s.store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
-	c.Edit = func(r *Row) { r.HasChargeback = false }
+	c.Edit = func(r *lifecycle.Row) { r.HasChargeback = false }
 	closed, err := s.reads.ClosedByDisputeTx(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
-	if Status(sub.Status) == Suspended && !closed {
+	if lifecycle.Status(sub.Status) == lifecycle.Suspended && !closed {
 		return s.store.EditTx(ctx, tx, sub, c.Edit)
 	}
 	_, err = s.store.MoveTx(ctx, tx, sub, c)
@@ -173,7 +173,7 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *Row, at ti
 }
 
 // DisputesOf are the disputes of a subscription and of all that it followed by renewals.
-func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub Row) ([]payments.Dispute, error) {
+func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle.Row) ([]payments.Dispute, error) {
 	chain, err := s.reads.RenewalChain(ctx, db, sub)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub Row) ([]p
 
 // holdingDisputesOf are those of DisputesOf that concern the subscription: of money that
 // gave it time.
-func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub Row) ([]payments.Dispute, error) {
+func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub lifecycle.Row) ([]payments.Dispute, error) {
 	all, err := s.DisputesOf(ctx, db, sub)
 	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
 }
@@ -205,27 +205,14 @@ func hasState(all []payments.Dispute, state payments.DisputeState) bool {
 	return false
 }
 
-// ClosedByDisputeTx reports whether a suspended subscription would be open but
-// for its dispute: payments that failed keep it closed, and so does an admin.
-func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
-	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
-		return false, nil
-	}
-	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return true, nil
-	}
-	return reason != string(ReasonPaymentFailure) && reason != string(Reasons[AdminSuspends]), err
-}
-
 // FollowDisputes does for a suspended subscription with a chargeback what its disputes
 // ask for and was not done: its recurrence was not known yet when the dispute was
 // opened, or the dispute is from before collection was paused. Held for money that is
 // listed by now as having given nobody anything, it is opened again.
-func (s *Disputes) FollowDisputes(ctx context.Context, sub Row) error {
+func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || Status(locked.Status) != Suspended || !locked.HasChargeback {
+		if err != nil || lifecycle.Status(locked.Status) != lifecycle.Suspended || !locked.HasChargeback {
 			return err
 		}
 		all, err := s.DisputesOf(ctx, tx, sub)
@@ -238,9 +225,9 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub Row) error {
 		}
 		switch {
 		case !hasState(holding, payments.DisputeOpen) && hasState(holding, payments.DisputeLost):
-			return s.loseDisputeTx(ctx, tx, &locked, Change{Source: ByJob})
+			return s.loseDisputeTx(ctx, tx, &locked, lifecycle.Change{Source: lifecycle.ByJob})
 		case !slices.ContainsFunc(holding, takesMoney) && slices.ContainsFunc(all, takesMoney):
-			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), Change{Source: ByJob})
+			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), lifecycle.Change{Source: lifecycle.ByJob})
 		}
 		return s.pauseTx(ctx, tx, locked)
 	})
@@ -249,10 +236,10 @@ func (s *Disputes) FollowDisputes(ctx context.Context, sub Row) error {
 // HoldUnheld does for an active subscription what a dispute of a payment of those that it
 // followed by renewals asks for, and the release that took it in did not do: as its event
 // would now. What an admin has activated since stays open.
-func (s *Disputes) HoldUnheld(ctx context.Context, sub Row) error {
+func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || Status(locked.Status) != Active || locked.HasChargeback {
+		if err != nil || lifecycle.Status(locked.Status) != lifecycle.Active || locked.HasChargeback {
 			return err
 		}
 		all, err := s.holdingDisputesOf(ctx, tx, locked)
@@ -275,9 +262,9 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub Row) error {
 				return fmt.Errorf("read disputed subscription: %w", err)
 			}
 			if d.State == payments.DisputeLost {
-				return s.loseDisputeTx(ctx, tx, &disputed, Change{Source: ByJob})
+				return s.loseDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob})
 			}
-			if err := s.OpenDisputeTx(ctx, tx, &disputed, Change{Source: ByJob}); err != nil {
+			if err := s.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob}); err != nil {
 				return err
 			}
 		}
@@ -307,7 +294,7 @@ func LostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
 
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
-func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment) (bool, error) {
+func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
 	at := s.clock.Now()
 	if p.SettledAt != nil {
 		at = *p.SettledAt

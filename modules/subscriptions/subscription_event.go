@@ -9,12 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 )
 
 // appliers say what each kind of event does to the subscription it is about,
 // which is locked. The text is why it did nothing, "" when it did.
-var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (ignored string, err error){
+var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (ignored string, err error){
 	payments.PaymentWasSettled:    (*Applier).applyPaymentTx,
 	payments.PaymentHasFailed:     (*Applier).applyFailureTx,
 	payments.PaymentWasLost:       (*Applier).applyLossTx,
@@ -115,9 +116,9 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // applyToTx applies an event to the subscription that it was found to be of. What was
 // taken back was paid before, which may never be told, or when the gateway shows it no
 // more: a payment that the ledger lacks is booked first.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (ignored string, err error) {
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (ignored string, err error) {
 	if paid, ok := paidBefore(e); ok {
-		if Status(sub.Status).Ended() {
+		if lifecycle.Status(sub.Status).Ended() {
 			err = s.bookGoneTx(ctx, tx, *sub, *paid.Payment)
 		} else {
 			_, err = s.applyToTx(ctx, tx, sub, paid)
@@ -156,7 +157,7 @@ func paidBefore(e payments.Event) (paid payments.Event, ok bool) {
 
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
-func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub Row, p payments.Payment) error {
+func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p payments.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: payments.GatewayName(sub.Gateway), Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
@@ -169,13 +170,13 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub Row, p payments
 // heldByID reports whether a payment is held against an id that the gateway told here: a
 // code's or a debit's (isOrderedTx). The charges of a card's recurrence, a first month and
 // the first code of an automatic PIX have ids of the gateway's own.
-func heldByID(sub Row, e payments.Event) bool {
-	return PaysOnce(sub) || sub.PixAutomatic && !IsFirst(sub, e)
+func heldByID(sub lifecycle.Row, e payments.Event) bool {
+	return lifecycle.PaysOnce(sub) || sub.PixAutomatic && !IsFirst(sub, e)
 }
 
 // lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
 // locks whose it is by now.
-func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub Row, e *payments.Event) (Row, error) {
+func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e *payments.Event) (lifecycle.Row, error) {
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Known.Payment.ID)
 	if err != nil || known == nil || known.LocalID == e.Known.LocalID {
 		return sub, err
@@ -185,7 +186,7 @@ func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub Row, e *paymen
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
@@ -204,7 +205,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
-	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !Status(sub.Status).Ended())
+	recurs := (sub.PaymentMethod != string(payments.MethodPix) || sub.PixAutomatic) && (adopted || !lifecycle.Status(sub.Status).Ended())
 	beside, err := s.settler.IsBesideTx(ctx, tx, *sub, e)
 	if err != nil {
 		return "", err
@@ -219,7 +220,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 		return AskedLive, nil
 	case err == nil && older:
 		return "older than a failure that counts: booked alone", nil
-	case err == nil && Status(sub.Status).Ended():
+	case err == nil && lifecycle.Status(sub.Status).Ended():
 		return IgnoredEnded, nil
 	}
 	return "", err
@@ -228,18 +229,18 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 // IsFirst reports whether the payment is the one-off that began a subscription
 // whose recurrence is charged apart: the first code of an automatic PIX, a first
 // month that a promo code lowered.
-func IsFirst(sub Row, e payments.Event) bool {
+func IsFirst(sub lifecycle.Row, e payments.Event) bool {
 	if sub.PixAutomatic {
-		return e.ConciliationID != "" && e.ConciliationID == Text(sub.PixConciliationID)
+		return e.ConciliationID != "" && e.ConciliationID == lifecycle.Text(sub.PixConciliationID)
 	}
 	return sub.FirstAmountCents != nil && e.Gateway == payments.GWA && e.SubscriptionID == ""
 }
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
-	status := Status(sub.Status)
-	if e.Payment.InvoiceID == "" || e.Payment.Amount == 0 || status != Active && status != Suspended {
+func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (bool, error) {
+	status := lifecycle.Status(sub.Status)
+	if e.Payment.InvoiceID == "" || e.Payment.Amount == 0 || status != lifecycle.Active && status != lifecycle.Suspended {
 		return false, nil
 	}
 	f, err := s.payments.LastFailure(ctx, tx, payments.ForSubscription, sub.ID)
@@ -250,39 +251,39 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub Row, e paym
 }
 
 // BookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
+func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
 	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
 	})
 	return err
 }
 
-func SourceOf(e payments.Event) Source {
+func SourceOf(e payments.Event) lifecycle.Source {
 	switch e.Type {
 	case payments.Reconciled:
-		return ByReconcile
+		return lifecycle.ByReconcile
 	case payments.ReadLive:
-		return ByLiveRead
+		return lifecycle.ByLiveRead
 	}
-	return ByWebhook
+	return lifecycle.ByWebhook
 }
 
-func EventOf(e payments.Event) *string { return Filled(e.ID) }
+func EventOf(e payments.Event) *string { return lifecycle.Filled(e.ID) }
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
 // refused. A PIX code that nobody paid is no attempt, and stands in no ledger
 // (finance-definitions, payment_success_rate). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	if e.Payment == nil || e.Payment.ID == "" {
 		return "no payment in the event", nil
 	}
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
-	status := Status(sub.Status)
-	if sub.PaymentMethod == string(payments.MethodPix) && (!sub.PixAutomatic || status == Pending) {
+	status := lifecycle.Status(sub.Status)
+	if sub.PaymentMethod == string(payments.MethodPix) && (!sub.PixAutomatic || status == lifecycle.Pending) {
 		return "a code that nobody paid is no failure", nil
 	}
 	first, err := s.payments.RecordFailureTx(ctx, tx, payments.Failure{
@@ -295,19 +296,19 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 	switch {
 	case status.Ended():
 		return IgnoredEnded, nil
-	case status == Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
+	case status == lifecycle.Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
-		_, err := s.store.MoveTx(ctx, tx, sub, Change{Action: PaymentDeclined, Source: ByWebhook, Event: &e.ID})
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
 		return "", err
-	case Stopped(*sub):
+	case lifecycle.Stopped(*sub):
 		return "the recurrence was stopped: nothing is owed", nil
-	case Waits(*sub) && e.Gateway == payments.GWA:
-		_, err := s.store.MoveTx(ctx, tx, sub, Change{Action: PaymentDeclined, Source: ByWebhook, Event: &e.ID})
+	case lifecycle.Waits(*sub) && e.Gateway == payments.GWA:
+		_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentDeclined, Source: lifecycle.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.store.EndAtGatewayTx(ctx, tx, *sub))
-	case e.FirstInvoice || status == Pending:
+	case e.FirstInvoice || status == lifecycle.Pending:
 		return "a first payment does not count as a failure in a row", nil
-	case e.Known != nil, e.Payment.InvoiceID != "" && Text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
+	case e.Known != nil, e.Payment.InvoiceID != "" && lifecycle.Text(sub.LastPaidInvoiceID) == e.Payment.InvoiceID:
 		return "it has been paid since", nil
 	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
 		if err := s.noteFailureTx(ctx, tx, *sub, e); err != nil {
@@ -333,22 +334,22 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
-func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) error {
+func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) error {
 	d, found, err := s.reads.DebitOfTx(ctx, tx, *sub, e.Payment)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
 	}
 	begins := s.calendar.DayOf(d.Cycle)
 	early := d.FailedAt.Before(begins) && !s.clock.Now().Before(begins)
-	if !early || Status(sub.Status) != Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
+	if !early || lifecycle.Status(sub.Status) != lifecycle.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
 		return nil
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, Change{Action: PaymentFailsTooOften, Source: SourceOf(e), Event: EventOf(e)})
+	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentFailsTooOften, Source: SourceOf(e), Event: EventOf(e)})
 	return err
 }
 
 // failTx counts a failed payment; the one that reaches the limit suspends.
-func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) error {
+func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) error {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, e)
 	if err != nil {
 		return err
@@ -357,11 +358,11 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Ev
 	if err != nil {
 		return err
 	}
-	action, ahead := PaymentFails, debited && s.clock.Now().Before(s.calendar.DayOf(d.Cycle))
+	action, ahead := lifecycle.PaymentFails, debited && s.clock.Now().Before(s.calendar.DayOf(d.Cycle))
 	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
-		action = PaymentFailsTooOften
+		action = lifecycle.PaymentFailsTooOften
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, Change{Action: action, Source: SourceOf(e), Event: EventOf(e), Edit: func(r *Row) {
+	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: SourceOf(e), Event: EventOf(e), Edit: func(r *lifecycle.Row) {
 		r.PaymentFailures++
 		if next != nil {
 			r.NextBillingDate = next
@@ -384,17 +385,17 @@ func failedPayment(e payments.Event) *payments.Payment {
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	switch {
-	case Status(sub.Status).Ended():
+	case lifecycle.Status(sub.Status).Ended():
 		return IgnoredEnded, nil
-	case Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodPix):
+	case lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(payments.MethodPix):
 		return "the subscription does not wait for it", nil
 	case e.Payment == nil || sub.PixPaymentID != nil && *sub.PixPaymentID != e.Payment.ID:
 		return "the subscription waits for another payment", nil
 	}
-	_, err := s.store.MoveTx(ctx, tx, sub, Change{
-		Action: PixRunsOut, Source: ByWebhook, Event: &e.ID, Edit: func(r *Row) { Learn(&r.PixPaymentID, e.Payment.ID) },
+	_, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{
+		Action: lifecycle.PixRunsOut, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { lifecycle.Learn(&r.PixPaymentID, e.Payment.ID) },
 	})
 	if err != nil {
 		return "", err
@@ -405,8 +406,8 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *Row, e paymen
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
-	if Status(sub.Status).Ended() || e.Known != nil || Stopped(*sub) {
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+	if lifecycle.Status(sub.Status).Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return "no consequence", nil
 	}
 	if paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
@@ -424,9 +425,9 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	switch {
-	case Status(sub.Status).Ended():
+	case lifecycle.Status(sub.Status).Ended():
 		return IgnoredEnded, nil
 	case e.Subscription == nil || e.Subscription.NextBilling == nil:
 		return "no date in the event", nil
@@ -437,7 +438,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return IgnoredOlder, nil
 	}
-	return "", s.store.EditTx(ctx, tx, sub, func(r *Row) {
+	return "", s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		noteEvent(r, e)
 		s.calendar.LearnRemote(r, e.Subscription)
 	})
@@ -446,8 +447,8 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *Row, e pay
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
-	if Status(sub.Status).Ended() {
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
+	if lifecycle.Status(sub.Status).Ended() {
 		return IgnoredEnded, nil
 	}
 	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, e); err != nil || echo {
@@ -459,7 +460,7 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *Row, e payment
 	case !e.IsProof():
 		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
-	c := Change{Action: GatewaySaysCancelled, Source: ByWebhook, Event: &e.ID, Edit: func(r *Row) { noteEvent(r, e) }}
+	c := lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByWebhook, Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
 	var remote payments.RemoteSubscription
 	if e.Subscription != nil {
 		remote = *e.Subscription
@@ -468,7 +469,7 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *Row, e payment
 }
 
 // noteEvent keeps the newest status event, against which older ones are told.
-func noteEvent(r *Row, e payments.Event) {
+func noteEvent(r *lifecycle.Row, e payments.Event) {
 	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
 		at := e.CreatedAt
 		r.LastEventAt, r.LastEventID = &at, &e.ID

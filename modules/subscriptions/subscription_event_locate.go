@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 )
 
@@ -17,14 +18,14 @@ import (
 // last also finds events that overtook our own commit, and those of a call whose
 // answer was none: whether the event fits the row is strayTx's to say. A payment that
 // the ledger has needs no looking: its row says what it was for.
-func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
+func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	if e.Known != nil {
 		if e.Known.Purpose != payments.ForSubscription {
-			return Row{}, pgx.ErrNoRows
+			return lifecycle.Row{}, pgx.ErrNoRows
 		}
 		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
 	}
-	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (Row, error){
+	for _, find := range []func(context.Context, pgx.Tx, payments.Event) (lifecycle.Row, error){
 		s.LocateRemote, s.locateAuthorization, s.locateReference, s.charges.LocateCharge, s.locateOwnPix,
 	} {
 		sub, err := find(ctx, tx, e)
@@ -32,12 +33,12 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (Row,
 			return sub, err
 		}
 	}
-	return Row{}, pgx.ErrNoRows
+	return lifecycle.Row{}, pgx.ErrNoRows
 }
 
-func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
+func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	if e.SubscriptionID == "" {
-		return Row{}, pgx.ErrNoRows
+		return lifecycle.Row{}, pgx.ErrNoRows
 	}
 	if e.Gateway == payments.GWA {
 		return s.db.GetSubscriptionByGWAID(ctx, tx, &e.SubscriptionID)
@@ -45,7 +46,7 @@ func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e payments.Event)
 	return s.db.GetSubscriptionByGWBID(ctx, tx, &e.SubscriptionID)
 }
 
-func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
+func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	if e.AuthorizationID != "" {
 		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
 		if !errors.Is(err, pgx.ErrNoRows) {
@@ -53,24 +54,24 @@ func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e payments
 		}
 	}
 	if e.ConciliationID == "" {
-		return Row{}, pgx.ErrNoRows
+		return lifecycle.Row{}, pgx.ErrNoRows
 	}
 	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
 }
 
-func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
+func (s *Locator) locateReference(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	if !objectid.Valid(e.Reference.String()) {
-		return Row{}, pgx.ErrNoRows
+		return lifecycle.Row{}, pgx.ErrNoRows
 	}
 	return s.db.GetSubscription(ctx, tx, e.Reference)
 }
 
 // locateOwnPix finds the subscription whose code a refund or a dispute of gateway B is
 // of, which names nothing but the payment.
-func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (Row, error) {
+func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	id := ofPayment(e)
 	if id == "" {
-		return Row{}, pgx.ErrNoRows
+		return lifecycle.Row{}, pgx.ErrNoRows
 	}
 	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: string(e.Gateway), PixPaymentID: &id})
 	if !errors.Is(err, pgx.ErrNoRows) {
@@ -78,7 +79,7 @@ func (s *Locator) locateOwnPix(ctx context.Context, tx pgx.Tx, e payments.Event)
 	}
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &id})
 	if err != nil {
-		return Row{}, err
+		return lifecycle.Row{}, err
 	}
 	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
 }
@@ -100,7 +101,7 @@ func ofPayment(e payments.Event) string {
 // repeatOthersTx reports whether an event names the subscription with a payment that the
 // ledger has for something else: it pays that alone, whoever tells it. One that was made
 // another row's of the customer (/extend) learns what the gateway says of it since.
-func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (bool, error) {
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (bool, error) {
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil {
 		return false, nil
 	}
@@ -114,7 +115,7 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub Row, e paym
 	return true, err
 }
 
-func IsOthers(sub Row, known *payments.LedgerPayment) bool {
+func IsOthers(sub lifecycle.Row, known *payments.LedgerPayment) bool {
 	return known != nil && (known.Purpose != payments.ForSubscription || known.LocalID != sub.ID)
 }
 
@@ -128,16 +129,16 @@ type stray struct {
 
 // strayTx holds the event's ids against the row's. An id that contradicts is not
 // believed, and never written over the row's own.
-func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) (stray, error) {
+func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) (stray, error) {
 	if e.Known != nil {
 		return stray{}, nil
 	}
-	known := RemoteID(sub)
+	known := lifecycle.RemoteID(sub)
 	otherRecurrence := e.SubscriptionID != "" && e.Authorization == nil && e.SubscriptionID != known
 	switch {
 	case sub.Gateway != string(e.Gateway):
 		return stray{reason: "the subscription is of the other gateway"}, nil
-	case ofPayment(e) != "" && (e.Refund != nil || e.SubscriptionID == "" || Status(sub.Status) == Pending):
+	case ofPayment(e) != "" && (e.Refund != nil || e.SubscriptionID == "" || lifecycle.Status(sub.Status) == lifecycle.Pending):
 		// How much was paid, and how, is not told: what was taken back before the payment
 		// is booked would pass for a refund of ours, and the payment then for money.
 		return stray{reason: "its payment is not booked yet", waits: true}, nil
@@ -149,7 +150,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Ev
 		return stray{reason: "another recurrence than the subscription's", ours: true}, nil
 	case otherRecurrence && e.Gateway == payments.GWA && e.Kind != payments.PaymentWasSettled:
 		return stray{reason: "the recurrence is not known here yet", waits: true}, nil
-	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != Text(sub.PixConciliationID):
+	case e.Authorization != nil && e.ConciliationID != "" && e.ConciliationID != lifecycle.Text(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
 			return stray{reason: "an identifier of another authorization"}, nil
 		}
@@ -163,7 +164,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Ev
 }
 
 // takenTx: the row lacks an id that the event tells. Another row has it already.
-func (*Locator) takenTx(_ Row, err error) (stray, error) {
+func (*Locator) takenTx(_ lifecycle.Row, err error) (stray, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return stray{}, nil
 	}
@@ -171,7 +172,7 @@ func (*Locator) takenTx(_ Row, err error) (stray, error) {
 }
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
-func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub Row, why stray, e payments.Event) error {
+func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e payments.Event) error {
 	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.Payment.Amount == 0 {
 		return nil
 	}
@@ -194,15 +195,15 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub Row, why stray
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
-func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (adopted bool, err error) {
-	if e.SubscriptionID == "" || RemoteID(*sub) != "" {
+func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (adopted bool, err error) {
+	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
-	err = s.store.EditTx(ctx, tx, sub, func(r *Row) {
+	err = s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		if e.Gateway == payments.GWA {
-			Learn(&r.GwaSubscriptionID, e.SubscriptionID)
+			lifecycle.Learn(&r.GwaSubscriptionID, e.SubscriptionID)
 		} else {
-			Learn(&r.GwbSubscriptionID, e.SubscriptionID)
+			lifecycle.Learn(&r.GwbSubscriptionID, e.SubscriptionID)
 		}
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
 )
 
@@ -16,23 +17,25 @@ import (
 var ErrMissingOnce = errors.New("subscriptions: the gateway does not find it; looked at again in an hour")
 
 // goneRef names the intent of a subscription that its gateway did not find.
-func goneRef(sub Row) intent.Ref { return intent.Ref{Kind: intent.SubscriptionGone, Subject: sub.ID} }
+func goneRef(sub lifecycle.Row) intent.Ref {
+	return intent.Ref{Kind: intent.SubscriptionGone, Subject: sub.ID}
+}
 
 // ReadRunning reads the recurrence of a live subscription that was there once.
-func (s *Calls) ReadRunning(ctx context.Context, gateway payments.Gateway, sub Row) (payments.RemoteSubscription, error) {
-	remote, err := gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
+func (s *Calls) ReadRunning(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.RemoteSubscription, error) {
+	remote, err := gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 	return remote, s.FoundOnce(ctx, sub, err)
 }
 
 // ReadAuthorization reads the automatic PIX of a live subscription.
-func (s *Calls) ReadAuthorization(ctx context.Context, gateway payments.Gateway, sub Row) (payments.PixAuthorization, error) {
-	auth, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
+func (s *Calls) ReadAuthorization(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.PixAuthorization, error) {
+	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	return auth, s.FoundOnce(ctx, sub, err)
 }
 
 // FoundOnce judges the error of a read of something that was there once, and counts
 // it: what is missing is ErrMissingOnce, and an intent has it looked at again.
-func (s *Calls) FoundOnce(ctx context.Context, sub Row, read error) error {
+func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) error {
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	missing := errors.Is(read, payments.ErrGatewayMissing)
 	if read != nil && !missing {
@@ -58,10 +61,10 @@ func (s *Calls) FoundOnce(ctx context.Context, sub Row, read error) error {
 
 // missedOnce opens the intent of a live subscription that is missing; first is false
 // when it is open already.
-func (s *Calls) missedOnce(ctx context.Context, sub Row) (first bool, err error) {
+func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || Status(locked.Status).Ended() {
+		if err != nil || lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
 		first = true
@@ -84,17 +87,17 @@ func (s *Calls) LookForGone(ctx context.Context, l *intent.Look) (intent.Answer,
 	if err != nil {
 		return 0, err
 	}
-	if Status(sub.Status).Ended() || RemoteID(sub) == "" && sub.GwaPixAuthID == nil {
+	if lifecycle.Status(sub.Status).Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil {
 		return intent.Settled, nil // nothing is left to be asked
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return 0, err
 	}
-	if RemoteID(sub) != "" {
-		_, err = gateway.ReadSubscription(ctx, RemoteID(sub), sub.ID)
+	if lifecycle.RemoteID(sub) != "" {
+		_, err = gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 	} else {
-		_, err = gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
+		_, err = gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	}
 	switch {
 	case err == nil:
@@ -109,20 +112,20 @@ func (s *Calls) LookForGone(ctx context.Context, l *intent.Look) (intent.Answer,
 
 // endGone ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
-func (s *Calls) endGone(ctx context.Context, sub Row) error {
+func (s *Calls) endGone(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err
 		}
-		if err := s.intents.EndTx(ctx, tx, goneRef(sub), intent.Missing, "look"); err != nil || Status(locked.Status).Ended() {
+		if err := s.intents.EndTx(ctx, tx, goneRef(sub), intent.Missing, "look"); err != nil || lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
 		now := s.clock.Now()
 		if locked.ExpiresAt != nil && locked.ExpiresAt.After(now) {
 			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
 		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, Change{Action: GoneAtGateway, Source: ByRecovery}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GoneAtGateway, Source: lifecycle.ByRecovery}); err != nil {
 			return err
 		}
 		return s.store.EndAtGatewayTx(ctx, tx, locked)

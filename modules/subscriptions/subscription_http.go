@@ -5,63 +5,16 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 )
-
-// SubscriptionDoc is a subscription as the API shows it (query-contract, section
-// 3): the gateways' ids and gateway_deleted_at only when set, dates otherwise
-// null.
-type SubscriptionDoc struct {
-	ID                objectid.ID   `json:"_id"`
-	CustomerID        objectid.ID   `json:"customer_id"`
-	PlanID            string        `json:"plan_id"`
-	Gateway           string        `json:"gateway" enum:"gwa,gwb"`
-	Status            string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
-	PaymentMethod     string        `json:"payment_method" enum:"credit_card,pix,boleto"`
-	GWASubscriptionID *string       `json:"gwa_subscription_id,omitempty"`
-	GWACustomerID     *string       `json:"gwa_customer_id,omitempty"`
-	GWAPixAuthID      *string       `json:"gwa_pix_auth_id,omitempty"`
-	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
-	GWBPriceID        *string       `json:"gwb_price_id,omitempty"`
-	StartedAt         *httpapi.Time `json:"started_at" nullable:"true"`
-	NextBillingDate   *httpapi.Time `json:"next_billing_date" nullable:"true"`
-	LastPaymentAt     *httpapi.Time `json:"last_payment_at" nullable:"true"`
-	ExpiresAt         *httpapi.Time `json:"expires_at" nullable:"true"`
-	CreatedAt         httpapi.Time  `json:"created_at"`
-	GatewayDeletedAt  *httpapi.Time `json:"gateway_deleted_at,omitempty"`
-	WithdrawalUntil   *httpapi.Time `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; counted from the first payment, also of what it renews; absent where nothing was paid"`
-	PaymentFailures   int32         `json:"payment_failures" doc:"Failures in a row"`
-	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
-	HasChargeback     bool          `json:"has_chargeback"`
-	CancelAtPeriodEnd bool          `json:"cancel_at_period_end"`
-	CreatedByID       *objectid.ID  `json:"document_created_by_id" nullable:"true"`
-	RegisterDate      httpapi.Time  `json:"register_date"`
-	UpdateDate        httpapi.Time  `json:"register_update_date"`
-}
-
-func Shown(r Row) SubscriptionDoc {
-	return SubscriptionDoc{
-		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status, PaymentMethod: r.PaymentMethod,
-		GWASubscriptionID: r.GwaSubscriptionID, GWACustomerID: r.GwaCustomerID, GWAPixAuthID: r.GwaPixAuthID,
-		GWBSubscriptionID: r.GwbSubscriptionID, GWBPriceID: r.GwbPriceID,
-		StartedAt: httpapi.TimePtr(r.StartedAt), NextBillingDate: httpapi.TimePtr(r.NextBillingDate),
-		LastPaymentAt: httpapi.TimePtr(r.LastPaymentAt), ExpiresAt: httpapi.TimePtr(r.ExpiresAt),
-		CreatedAt: httpapi.Time(r.RegisterDate), GatewayDeletedAt: httpapi.TimePtr(r.GatewayDeletedAt),
-		PaymentFailures: r.PaymentFailures, TotalRefunded: r.TotalRefundedCents, HasChargeback: r.HasChargeback,
-		CancelAtPeriodEnd: r.CancelAtPeriodEnd,
-		CreatedByID:       r.DocumentCreatedByID, RegisterDate: httpapi.Time(r.RegisterDate), UpdateDate: httpapi.Time(r.RegisterUpdateDate),
-	}
-}
-
-type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
 
 type checkoutHandlers struct{ service *Checkout }
 
 func (s *Checkout) Handlers() checkoutHandlers { return checkoutHandlers{service: s} }
 
-func (h ownHandlers) Mine(ctx context.Context, _ *struct{}) (*Envelope, error) {
+func (h ownHandlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.reads.Current(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -80,7 +33,7 @@ type GwbInfo struct {
 	PaymentFailed bool    `json:"payment_failed,omitempty"`
 }
 
-func (h ownHandlers) ReadGWB(ctx context.Context, _ *struct{}) (*Envelope, error) {
+func (h ownHandlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -89,15 +42,7 @@ func (h ownHandlers) ReadGWB(ctx context.Context, _ *struct{}) (*Envelope, error
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, GwbInfo{Message: StatusMessages[Status(sub.Status)], ClientSecret: Filled(clientSecret)}), nil
-}
-
-var StatusMessages = map[Status]string{
-	Active:    "The subscription is active.",
-	Pending:   "The payment is being confirmed.",
-	Suspended: "The subscription is suspended.",
-	Cancelled: "The subscription is cancelled.",
-	Expired:   "The subscription has expired.",
+	return httpapi.One(ctx, doc, GwbInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)], ClientSecret: lifecycle.Filled(clientSecret)}), nil
 }
 
 type subscribeGWBInput struct {
@@ -107,7 +52,7 @@ type subscribeGWBInput struct {
 	}
 }
 
-func (h checkoutHandlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*Envelope, error) {
+func (h checkoutHandlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*lifecycle.Envelope, error) {
 	token, err := in.Body.PaymentMethodID.Read()
 	if err != nil {
 		return nil, err
@@ -122,13 +67,13 @@ func (h checkoutHandlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInpu
 	return cardGWBEnvelope(ctx, out), nil
 }
 
-func cardGWBEnvelope(ctx context.Context, out CardOutcome) *Envelope {
+func cardGWBEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
 	message := out.Message
 	if message == "" {
 		message = outcomeMessages[out.PaymentStatus]
 	}
-	return httpapi.One(ctx, Shown(out.Sub), GwbInfo{
-		Message: message, ClientSecret: Filled(out.clientSecret),
+	return httpapi.One(ctx, lifecycle.Shown(out.Sub), GwbInfo{
+		Message: message, ClientSecret: lifecycle.Filled(out.clientSecret),
 		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
 	})
 }
@@ -155,7 +100,7 @@ type gwaInfo struct {
 	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
 }
 
-func (h checkoutHandlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*Envelope, error) {
+func (h checkoutHandlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lifecycle.Envelope, error) {
 	card, err := in.Body.CreditCard.Read()
 	if err != nil {
 		return nil, err
@@ -174,9 +119,9 @@ func (h checkoutHandlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInpu
 	return cardGWAEnvelope(ctx, out), nil
 }
 
-func cardGWAEnvelope(ctx context.Context, out CardOutcome) *Envelope {
-	return httpapi.One(ctx, Shown(out.Sub), gwaInfo{
-		Message: StatusMessages[Status(out.Sub.Status)], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
+func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
+	return httpapi.One(ctx, lifecycle.Shown(out.Sub), gwaInfo{
+		Message: lifecycle.StatusMessages[lifecycle.Status(out.Sub.Status)], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
 	})
 }
 

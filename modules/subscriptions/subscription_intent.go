@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
@@ -39,9 +40,9 @@ type wish struct {
 	trial     int  // free days
 	automatic bool // PIX by authorized debits
 	promoCode string
-	first     *money.Cents // what the first payment costs with the promo code
-	renews    *Row         // the subscription that this one replaces
-	startsAt  *time.Time   // end of its paid time, at which the first charge falls due; set with the row
+	first     *money.Cents   // what the first payment costs with the promo code
+	renews    *lifecycle.Row // the subscription that this one replaces
+	startsAt  *time.Time     // end of its paid time, at which the first charge falls due; set with the row
 }
 
 // callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
@@ -89,7 +90,7 @@ func (s *Checkout) admit(ctx context.Context, w *wish) (err error) {
 // payerAt makes the customer known to the gateway and keeps his id there. Making
 // him twice moves no money.
 func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer) (payments.Payer, error) {
-	p := PayerOf(c, gateway.Name())
+	p := lifecycle.PayerOf(c, gateway.Name())
 	if p.GatewayID != "" {
 		return p, nil
 	}
@@ -104,9 +105,9 @@ func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c acco
 // intend commits the row that stands for the wish, before the gateway is asked
 // (open-shapes, Card money moves once). A client who goes away meanwhile does not
 // stop it half-way: the call follows what is committed.
-func (s *Checkout) intend(ctx context.Context, w wish) (Row, error) {
+func (s *Checkout) intend(ctx context.Context, w wish) (lifecycle.Row, error) {
 	ctx = context.WithoutCancel(ctx)
-	var sub Row
+	var sub lifecycle.Row
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if err := s.accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
 			return err
@@ -125,12 +126,12 @@ func (s *Checkout) intend(ctx context.Context, w wish) (Row, error) {
 	})
 	switch postgres.Constraint(err) {
 	case ConstraintOneLive:
-		return Row{}, fault.Conflict("You already have a subscription.")
+		return lifecycle.Row{}, fault.Conflict("You already have a subscription.")
 	case constraintOneRenewal:
-		return Row{}, errRenewalWaits()
+		return lifecycle.Row{}, errRenewalWaits()
 	}
 	if err != nil {
-		return Row{}, err
+		return lifecycle.Row{}, err
 	}
 	faultpoint.Hit("subscribe.after_intent")
 	return sub, nil
@@ -151,10 +152,10 @@ func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	if w.renews == nil || live.ID != w.renews.ID || live.Status != w.renews.Status || live.IntentOpen {
 		return s.ConflictWith(ctx, tx, live)
 	}
-	if Status(live.Status) != Pending {
+	if lifecycle.Status(live.Status) != lifecycle.Pending {
 		return s.beginRenewalTx(ctx, tx, w, live)
 	}
-	moved, err := s.store.MoveTx(ctx, tx, &live, Change{Action: Replaced, Source: ByCustomer, Actor: &w.customer.ID})
+	moved, err := s.store.MoveTx(ctx, tx, &live, lifecycle.Change{Action: lifecycle.Replaced, Source: lifecycle.ByCustomer, Actor: &w.customer.ID})
 	if err != nil {
 		return err
 	}
@@ -164,14 +165,14 @@ func (s *Checkout) vacateTx(ctx context.Context, tx pgx.Tx, w *wish) error {
 	return s.store.EndAtGatewayTx(ctx, tx, live)
 }
 
-func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (Row, error) {
+func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (lifecycle.Row, error) {
 	now := s.clock.Now()
-	recoverAt := now.Add(AdoptAfter)
+	recoverAt := now.Add(lifecycle.AdoptAfter)
 	id := objectid.At(now)
 	if w.trial > 0 && w.renews == nil {
 		free, err := s.claimTrialTx(ctx, tx, w, id)
 		if err != nil {
-			return Row{}, err
+			return lifecycle.Row{}, err
 		}
 		if !free {
 			w.trial = 0
@@ -180,16 +181,16 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (Row, error)
 	params := subscriptionsdb.InsertSubscriptionParams{
 		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: string(w.gateway.Name()),
 		PaymentMethod: string(w.method), PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
-		PixAutomatic: w.automatic, PromoCode: Filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
+		PixAutomatic: w.automatic, PromoCode: lifecycle.Filled(w.promoCode), RecoveryAt: &recoverAt, Now: now,
 	}
 	if w.first != nil {
 		params.FirstAmountCents = (*int64)(w.first)
 	}
-	if w.renews != nil && Status(w.renews.Status) == Active {
+	if w.renews != nil && lifecycle.Status(w.renews.Status) == lifecycle.Active {
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == payments.MethodCard {
-		first := s.calendar.FirstDue(Row{
+		first := s.calendar.FirstDue(lifecycle.Row{
 			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
 			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
 		})
@@ -197,30 +198,30 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w wish) (Row, error)
 	}
 	switch w.gateway.Name() {
 	case payments.GWA:
-		params.GwaCustomerID = Filled(w.payer.GatewayID)
+		params.GwaCustomerID = lifecycle.Filled(w.payer.GatewayID)
 	case payments.GWB:
-		params.GwbCustomerID = Filled(w.payer.GatewayID)
+		params.GwbCustomerID = lifecycle.Filled(w.payer.GatewayID)
 		if w.method == payments.MethodCard {
 			params.GwbPriceID = w.plan.GwbPriceID
 		}
 	}
 	sub, err := s.db.InsertSubscription(ctx, tx, params)
 	if err != nil {
-		return Row{}, err
+		return lifecycle.Row{}, err
 	}
 	if err := s.store.ScheduleTx(ctx, tx, sub); err != nil {
-		return Row{}, err
+		return lifecycle.Row{}, err
 	}
 	if w.promoCode != "" {
 		if err := s.promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
-			return Row{}, err
+			return lifecycle.Row{}, err
 		}
 	}
-	reason := Reasons[Subscribe]
+	reason := lifecycle.Reasons[lifecycle.Subscribe]
 	if w.renews != nil {
-		reason = Reasons[Renew]
+		reason = lifecycle.Reasons[lifecycle.Renew]
 	}
-	return sub, s.store.RecordMoveTx(ctx, tx, sub, None, reason, Change{Source: BySubscribe, Actor: &sub.CustomerID})
+	return sub, s.store.RecordMoveTx(ctx, tx, sub, lifecycle.None, reason, lifecycle.Change{Source: lifecycle.BySubscribe, Actor: &sub.CustomerID})
 }
 
 // makeRoom ends a pending subscription that a new one may replace: at the
@@ -238,7 +239,7 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 		return s.ConflictWith(ctx, s.pool, live)
 	}
 	if live.PaymentMethod == string(payments.MethodPix) {
-		err = s.recovery.DropPixAs(ctx, live, Replaced, BySubscribe)
+		err = s.recovery.DropPixAs(ctx, live, lifecycle.Replaced, lifecycle.BySubscribe)
 	} else {
 		err = s.dropPendingCard(ctx, live)
 	}
@@ -251,8 +252,8 @@ func (s *Checkout) makeRoom(ctx context.Context, customerID objectid.ID) error {
 // replaceable: a PIX that waits too long, or a card of gateway B whose payment
 // was begun and not finished. While the gateway is being asked, nobody knows
 // what there is to replace.
-func (s *Checkout) replaceable(sub Row) bool {
-	if Status(sub.Status) != Pending || sub.IntentOpen {
+func (s *Checkout) replaceable(sub lifecycle.Row) bool {
+	if lifecycle.Status(sub.Status) != lifecycle.Pending || sub.IntentOpen {
 		return false
 	}
 	if sub.PaymentMethod == string(payments.MethodPix) {
@@ -263,7 +264,7 @@ func (s *Checkout) replaceable(sub Row) bool {
 
 // dropPendingCard ends a pending card subscription of gateway B. One that turns
 // out to be paid is settled instead; the caller finds it live.
-func (s *Checkout) dropPendingCard(ctx context.Context, sub Row) error {
+func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return err
@@ -272,20 +273,20 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub Row) error {
 	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 		return err
 	}
-	if err == nil && Running(remote.Status) {
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Remote: &remote})
+	if err == nil && lifecycle.Running(remote.Status) {
+		_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
 		return err
 	}
 	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
-		return s.recovery.EndLater(ctx, sub, BySubscribe, err)
+		return s.recovery.EndLater(ctx, sub, lifecycle.BySubscribe, err)
 	}
-	return s.recovery.End(ctx, sub, Replaced, BySubscribe)
+	return s.recovery.End(ctx, sub, lifecycle.Replaced, lifecycle.BySubscribe)
 }
 
 // EndLater ends here what is replaced while its gateway does not confirm that it has ended
 // there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
 // it all the same is given back, as late money.
-func (s *Recovery) EndLater(ctx context.Context, sub Row, source Source, cause error) error {
+func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source lifecycle.Source, cause error) error {
 	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
@@ -293,7 +294,7 @@ func (s *Recovery) EndLater(ctx context.Context, sub Row, source Source, cause e
 		if err != nil || locked.Status != sub.Status {
 			return err
 		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, Change{Action: Replaced, Source: source}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.Replaced, Source: source}); err != nil {
 			return err
 		}
 		return s.store.EndAtGatewayTx(ctx, tx, locked)
@@ -302,7 +303,7 @@ func (s *Recovery) EndLater(ctx context.Context, sub Row, source Source, cause e
 
 // End moves a subscription in its own transaction; one that has moved meanwhile
 // is left alone.
-func (s *Recovery) End(ctx context.Context, sub Row, by Action, source Source) error {
+func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
@@ -311,15 +312,15 @@ func (s *Recovery) End(ctx context.Context, sub Row, by Action, source Source) e
 		if locked.Status != sub.Status {
 			return nil
 		}
-		_, err = s.store.MoveTx(ctx, tx, &locked, Change{Action: by, Source: source})
+		_, err = s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: by, Source: source})
 		return err
 	})
 }
 
 // ConflictWith words why the live subscription is in the way; while its gateway is
 // being asked, since when, and when it is asked next.
-func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live Row) error {
-	if live.IntentOpen && Status(live.Status) == Pending {
+func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecycle.Row) error {
+	if live.IntentOpen && lifecycle.Status(live.Status) == lifecycle.Pending {
 		i, open, err := s.intents.OpenOf(ctx, db, live.ID)
 		if err != nil {
 			return err
@@ -328,10 +329,10 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live Row) e
 			return fault.Conflict("%s", Clarified(live, i))
 		}
 	}
-	switch Status(live.Status) {
-	case Active:
+	switch lifecycle.Status(live.Status) {
+	case lifecycle.Active:
 		return fault.Conflict("You already have an active subscription.")
-	case Suspended:
+	case lifecycle.Suspended:
 		if live.HasChargeback {
 			return fault.Conflict("A payment of your subscription is disputed: nothing is charged, and access waits, until the bank has decided. You can cancel it and subscribe anew.")
 		}
@@ -345,7 +346,7 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live Row) e
 }
 
 // Clarified tells a customer what is being found out, and when it may be known.
-func Clarified(sub Row, i intent.Intent) string {
+func Clarified(sub lifecycle.Row, i intent.Intent) string {
 	if sub.PaymentMethod == string(payments.MethodPix) {
 		return "Your PIX is being clarified. " + AskedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
 	}
@@ -357,10 +358,3 @@ func AskedAgain(i intent.Intent) string {
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// Running reports whether a subscription at its gateway gives access.
-func Running(status payments.RemoteStatus) bool {
-	return status == payments.RemoteActive || status == payments.RemoteTrialing
-}
-
-func IsMissing(err error) bool { return fault.Is(err, fault.Missing) }

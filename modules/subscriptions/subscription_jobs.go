@@ -11,45 +11,10 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// ExpireArgs ends access when expires_at is reached.
-type ExpireArgs struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	At             time.Time   `json:"at"`
-}
-
-// Kind names the job.
-func (ExpireArgs) Kind() string { return "subscriptions_expire" }
-
-// DropPixArgs gives up a PIX that nobody paid in time.
-type DropPixArgs struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	At             time.Time   `json:"at"`
-}
-
-// Kind names the job.
-func (DropPixArgs) Kind() string { return "subscriptions_drop_pix" }
-
-// DebitArgs orders the next debit of an automatic PIX.
-type DebitArgs struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	At             time.Time   `json:"at"`
-}
-
-// Kind names the job.
-func (DebitArgs) Kind() string { return "subscriptions_debit" }
-
-// EndArgs ends at the gateway what has ended here.
-type EndArgs struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	Told           bool        `json:"told,omitempty"` // the gateway said by an event that it has ended there: a look may be enough
-}
-
-// Kind names the job.
-func (EndArgs) Kind() string { return "subscriptions_end_at_gateway" }
 
 // sweepArgs looks for rows whose jobs were lost.
 type sweepArgs struct{}
@@ -75,16 +40,16 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if goesOn, err := s.reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
-			return errors.Join(err, s.store.EditTx(ctx, tx, &locked, func(r *Row) { r.ExpiresAt = nil }))
+			return errors.Join(err, s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
 		}
 		if locked.ExpiresAt.After(now) {
 			return nil
 		}
-		action := PeriodEnds
-		if locked.CancelAtPeriodEnd && RemoteID(locked) != "" {
-			action = CustomerCancels // as the gateway's own event says, whichever comes first
+		action := lifecycle.PeriodEnds
+		if locked.CancelAtPeriodEnd && lifecycle.RemoteID(locked) != "" {
+			action = lifecycle.CustomerCancels // as the gateway's own event says, whichever comes first
 		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, Change{Action: action, Source: ByJob}); err != nil {
+		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: action, Source: lifecycle.ByJob}); err != nil {
 			return err
 		}
 		return s.store.EndAtGatewayTx(ctx, tx, locked)
@@ -97,35 +62,35 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 	return s.calls.Ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
 }
 
-func (s *Recovery) pixRunsOut(sub Row) bool {
-	waits := Status(sub.Status) == Pending && sub.PaymentMethod == string(payments.MethodPix) && !sub.IntentOpen
+func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
+	waits := lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(payments.MethodPix) && !sub.IntentOpen
 	return waits && !s.calendar.PixDue(sub).After(s.clock.Now())
 }
 
-func (s *Recovery) dropUnpaid(ctx context.Context, sub Row) error {
-	return s.DropPixAs(ctx, sub, PixRunsOut, ByJob)
+func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
+	return s.DropPixAs(ctx, sub, lifecycle.PixRunsOut, lifecycle.ByJob)
 }
 
 // EndAtGateway cancels at the gateway a subscription that has ended here, so that
 // it charges nobody. When that fails the looks repeat it.
 func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
-	return s.Ends(ctx, id, RunsThere, s.EndThere)
+	return s.Ends(ctx, id, lifecycle.RunsThere, s.EndThere)
 }
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
 func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || !RunsThere(sub) {
+	if err != nil || !lifecycle.RunsThere(sub) {
 		return err
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
 	}
-	if RemoteID(sub) == "" {
+	if lifecycle.RemoteID(sub) == "" {
 		return s.EndAtGateway(ctx, id)
 	}
-	remote, err := gateway.ReadSubscription(payments.Background(ctx), RemoteID(sub), sub.ID)
+	remote, err := gateway.ReadSubscription(payments.Background(ctx), lifecycle.RemoteID(sub), sub.ID)
 	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status.Ended() {
 		return s.noteEnded(ctx, sub)
 	}
@@ -135,13 +100,7 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	return s.EndAtGateway(ctx, id) // what is not known, too
 }
 
-// RunsThere reports whether a subscription that has ended here is not known to have ended
-// at its gateway.
-func RunsThere(sub Row) bool {
-	return Status(sub.Status).Ended() && KnownAtGateway(sub) && sub.GatewayEndedAt == nil
-}
-
-func (s *Calls) EndThere(ctx context.Context, sub Row) error {
+func (s *Calls) EndThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
@@ -149,20 +108,20 @@ func (s *Calls) EndThere(ctx context.Context, sub Row) error {
 }
 
 // noteEnded notes that the gateway has confirmed the end of what has ended here.
-func (s *Calls) noteEnded(ctx context.Context, sub Row) error {
+func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !Status(locked.Status).Ended() {
+		if err != nil || !lifecycle.Status(locked.Status).Ended() {
 			return err
 		}
 		now := s.clock.Now()
-		return s.store.EditTx(ctx, tx, &locked, func(r *Row) { r.GatewayEndedAt = &now })
+		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
 	})
 }
 
 // Ends has something of a subscription end at its gateway, where it is to. Repeating it
 // is harmless, and the looks do so when it fails.
-func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(Row) bool, end func(context.Context, Row) error) error {
+func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(lifecycle.Row) bool, end func(context.Context, lifecycle.Row) error) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
 	if err != nil || !due(sub) {
 		return err
@@ -177,9 +136,9 @@ func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
 	switch {
 	case err != nil:
-	case RunsThere(sub):
+	case lifecycle.RunsThere(sub):
 		err = s.calls.EndThere(ctx, sub)
-	case Stops(sub):
+	case lifecycle.Stops(sub):
 		err = s.calls.StopThere(ctx, sub)
 	case s.pixRunsOut(sub):
 		err = s.dropUnpaid(ctx, sub)
@@ -189,19 +148,19 @@ func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,
 // authorization, a code that could be paid. What is gone is no error.
-func (s *Calls) stopRemote(ctx context.Context, sub Row) error {
+func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return err
 	}
 	var failed error
-	if id := RemoteID(sub); id != "" {
+	if id := lifecycle.RemoteID(sub); id != "" {
 		failed = gateway.CancelSubscription(ctx, id, sub.ID)
 	}
 	if sub.GwaPixAuthID != nil {
-		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, AuthorizationRef(sub)))
+		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub)))
 	}
-	if id := Text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
+	if id := lifecycle.Text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
 		err := gateway.CancelPix(ctx, id, sub.ID)
 		if !errors.Is(err, payments.ErrGatewayMissing) && !errors.Is(err, payments.ErrAlreadyPaid) {
 			failed = errors.Join(failed, err)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -26,29 +26,24 @@ type RecoverArgs struct {
 // Kind names the job.
 func (RecoverArgs) Kind() string { return "subscriptions_recover" }
 
-// AdoptAfter is when a row whose outcome is open has to have an intent of its own: the
-// release before the schedule of looks makes rows without, and recovers by recovery_at,
-// which lies so far ahead that it leaves the rows of this one alone.
-const AdoptAfter = 10 * time.Minute
-
 // OpenIntentTx opens the intent of a row whose call follows the commit.
-func (s *Recovery) OpenIntentTx(ctx context.Context, tx pgx.Tx, sub Row, callTime time.Duration) error {
-	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime})
+func (s *Recovery) OpenIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, callTime time.Duration) error {
+	return s.intents.OpenTx(ctx, tx, intent.Opening{Ref: lifecycle.IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime})
 }
 
 // NotKnown notes that a call ended without an answer that says what it did. The row
 // stays as it is; the looks find out.
-func (s *Recovery) NotKnown(ctx context.Context, sub Row, cause error) {
+func (s *Recovery) NotKnown(ctx context.Context, sub lifecycle.Row, cause error) {
 	s.log.WarnContext(ctx, "what the gateway did is not known", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if err := s.intents.NotKnown(ctx, IntentOf(sub.ID), cause); err != nil {
+	if err := s.intents.NotKnown(ctx, lifecycle.IntentOf(sub.ID), cause); err != nil {
 		s.log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
 }
 
 // WaitsForGateway notes that the gateway took the call on and decides later.
-func (s *Recovery) WaitsForGateway(ctx context.Context, sub Row) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.WaitTx(ctx, tx, IntentOf(sub.ID)) })
+func (s *Recovery) WaitsForGateway(ctx context.Context, sub lifecycle.Row) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.intents.WaitTx(ctx, tx, lifecycle.IntentOf(sub.ID)) })
 }
 
 // Recover looks at an open intent at once. One that is not open is left alone, and so
@@ -66,7 +61,7 @@ func (s *Recovery) Recover(ctx context.Context, id objectid.ID) error {
 
 // Adopt opens the intent that a row of the release before lacks.
 func (s *Recovery) Adopt(ctx context.Context, id objectid.ID) error {
-	if open, err := s.intents.IsOpen(ctx, s.pool, IntentOf(id)); err != nil || open {
+	if open, err := s.intents.IsOpen(ctx, s.pool, lifecycle.IntentOf(id)); err != nil || open {
 		return err
 	}
 	sub, err := s.db.GetSubscription(ctx, s.pool, id)
@@ -117,7 +112,7 @@ func (s *Recovery) Look(ctx context.Context, l *intent.Look) (intent.Answer, err
 }
 
 // ask looks at the gateway for what the intent's call may have made.
-func (s *Recovery) ask(ctx context.Context, sub Row, l *intent.Look) (Answer, error) {
+func (s *Recovery) ask(ctx context.Context, sub lifecycle.Row, l *intent.Look) (Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return Answer{}, err
@@ -129,24 +124,24 @@ func (s *Recovery) ask(ctx context.Context, sub Row, l *intent.Look) (Answer, er
 	payer := s.reads.PayerOfRow(ctx, sub)
 	if sub.PixAutomatic {
 		auth, ok, err := gateway.FindPixAuthorization(ctx, s.calendar.AuthorizationOf(sub, plan, payer))
-		return Answer{Source: ByRecovery, Auth: &auth, Nothing: !ok}, err
+		return Answer{Source: lifecycle.ByRecovery, Auth: &auth, Nothing: !ok}, err
 	}
 	if s.calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
 		return s.askFirstMonth(ctx, gateway, sub, plan, payer, l)
 	}
 	if sub.PaymentMethod == string(payments.MethodPix) {
 		charge, ok, err := gateway.FindPix(ctx, s.calendar.PixTermsOf(sub, plan, payer))
-		return Answer{Source: ByRecovery, Pix: &charge, Nothing: !ok}, err
+		return Answer{Source: lifecycle.ByRecovery, Pix: &charge, Nothing: !ok}, err
 	}
 	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
 	if err != nil || !ok {
-		return Answer{Source: ByRecovery, Nothing: true}, err
+		return Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
 	}
-	return ReadRemote(ByRecovery, &remote), nil
+	return ReadRemote(lifecycle.ByRecovery, &remote), nil
 }
 
 // ReadRemote judges a card subscription that was read live.
-func ReadRemote(source Source, remote *payments.RemoteSubscription) Answer {
+func ReadRemote(source lifecycle.Source, remote *payments.RemoteSubscription) Answer {
 	a := Answer{Source: source, Remote: remote}
 	switch remote.Status {
 	case payments.RemoteCanceled, payments.RemoteIncompleteExpired:
@@ -156,21 +151,4 @@ func ReadRemote(source Source, remote *payments.RemoteSubscription) Answer {
 		a.Open = remote.Outcome == payments.OutcomeUnknown
 	}
 	return a
-}
-
-// PayerOfRow is the payer as the row knows him; his data are only asked for
-// where they still are.
-func (s *Reads) PayerOfRow(ctx context.Context, sub Row) payments.Payer {
-	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
-	if err != nil {
-		customer = accounts.Customer{ID: sub.CustomerID}
-	}
-	payer := PayerOf(customer, payments.GatewayName(sub.Gateway))
-	if sub.Gateway == string(payments.GWA) && sub.GwaCustomerID != nil {
-		payer.GatewayID = *sub.GwaCustomerID
-	}
-	if sub.Gateway == string(payments.GWB) && sub.GwbCustomerID != nil {
-		payer.GatewayID = *sub.GwbCustomerID
-	}
-	return payer
 }

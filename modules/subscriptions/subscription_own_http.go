@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -13,10 +14,6 @@ import (
 type ownHandlers struct{ service *Own }
 
 func (s *Own) Handlers() ownHandlers { return ownHandlers{service: s} }
-
-type MessageInfo struct {
-	Message string `json:"message"`
-}
 
 type subscriptionCancelledBody struct {
 	Message        string      `json:"message"`
@@ -48,22 +45,22 @@ func (h ownHandlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.
 
 // cancelOwn ends the caller's subscription now, or with its paid time; the text tells
 // which, and what paid time was thrown away.
-func (h ownHandlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (Row, string, error) {
+func (h ownHandlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (lifecycle.Row, string, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	if in.At != "" {
 		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
 		return sub, h.service.endMessage(sub), err
 	}
 	sub, givenUp, err := h.service.cancelOwn(ctx, customer, only)
-	return sub, StatusMessages[Status(sub.Status)] + givenUp, err
+	return sub, lifecycle.StatusMessages[lifecycle.Status(sub.Status)] + givenUp, err
 }
 
 // endMessage says how a subscription that was cancelled ends.
-func (s *Own) endMessage(sub Row) string {
-	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && Status(sub.Status) == Active {
+func (s *Own) endMessage(sub lifecycle.Row) string {
+	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && lifecycle.Status(sub.Status) == lifecycle.Active {
 		return "The subscription ends with the paid period, on " + s.calendar.Day(*sub.ExpiresAt) + "."
 	}
-	return StatusMessages[Status(sub.Status)]
+	return lifecycle.StatusMessages[lifecycle.Status(sub.Status)]
 }
 
 type renewInput struct {
@@ -107,7 +104,7 @@ func (h ownHandlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output
 func renewedOutput(out CardOutcome) (*httpapi.Output[renewedBody], error) {
 	sub, message := out.Sub, out.Message
 	if message == "" {
-		message = StatusMessages[Status(sub.Status)]
+		message = lifecycle.StatusMessages[lifecycle.Status(sub.Status)]
 	}
 	body := renewedBody{Message: message, Subscription: renewedDoc{
 		ID: sub.ID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status, PaymentMethod: sub.PaymentMethod,
@@ -119,7 +116,7 @@ func renewedOutput(out CardOutcome) (*httpapi.Output[renewedBody], error) {
 	return httpapi.OK(body)
 }
 
-func (h ownHandlers) ReadGWA(ctx context.Context, _ *struct{}) (*Envelope, error) {
+func (h ownHandlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
 	if err != nil {
 		return nil, err
@@ -128,27 +125,27 @@ func (h ownHandlers) ReadGWA(ctx context.Context, _ *struct{}) (*Envelope, error
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, MessageInfo{StatusMessages[Status(sub.Status)]}), nil
+	return httpapi.One(ctx, doc, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)]}), nil
 }
 
-func (h ownHandlers) CancelGWA(ctx context.Context, in *cancelInput) (*Envelope, error) {
+func (h ownHandlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	sub, message, err := h.cancelOwn(ctx, in, payments.GWA)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, Shown(sub), MessageInfo{message}), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
 }
 
 // CancelGWB ends the subscription with its paid time, as the specification says of
 // this route, and at once what gives no access.
-func (h ownHandlers) CancelGWB(ctx context.Context, in *cancelInput) (*Envelope, error) {
+func (h ownHandlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	sub, err := h.service.currentAt(ctx, customer, payments.GWB)
 	if err != nil {
 		return nil, err
 	}
 	var message string
-	if in.At == "" && Status(sub.Status) == Active {
+	if in.At == "" && lifecycle.Status(sub.Status) == lifecycle.Active {
 		sub, err = h.service.cancelAtPeriodEnd(ctx, customer, payments.GWB, true)
 		message = h.service.endMessage(sub)
 	} else {
@@ -157,7 +154,7 @@ func (h ownHandlers) CancelGWB(ctx context.Context, in *cancelInput) (*Envelope,
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, Shown(sub), MessageInfo{message}), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
 }
 
 type cardGWAInput struct {
@@ -167,7 +164,7 @@ type cardGWAInput struct {
 	}
 }
 
-func (h ownHandlers) ChangeCardGWA(ctx context.Context, in *cardGWAInput) (*Envelope, error) {
+func (h ownHandlers) ChangeCardGWA(ctx context.Context, in *cardGWAInput) (*lifecycle.Envelope, error) {
 	r := renewal{card: in.Body.CreditCard, holder: in.Body.Holder, remoteIP: httpapi.ClientIP(ctx)}
 	return h.changeCard(ctx, payments.GWA, r)
 }
@@ -178,11 +175,11 @@ type cardGWBInput struct {
 	}
 }
 
-func (h ownHandlers) ChangeCardGWB(ctx context.Context, in *cardGWBInput) (*Envelope, error) {
+func (h ownHandlers) ChangeCardGWB(ctx context.Context, in *cardGWBInput) (*lifecycle.Envelope, error) {
 	return h.changeCard(ctx, payments.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
 }
 
-func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*Envelope, error) {
+func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*lifecycle.Envelope, error) {
 	card, err := r.instrument(name)
 	if err != nil {
 		return nil, err
@@ -191,5 +188,5 @@ func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, 
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, Shown(sub), MessageInfo{message}), nil
+	return httpapi.One(ctx, lifecycle.Shown(sub), lifecycle.MessageInfo{Message: message}), nil
 }

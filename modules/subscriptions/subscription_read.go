@@ -3,14 +3,12 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -20,28 +18,16 @@ import (
 // section 6.3).
 const incompleteLife = 23 * time.Hour
 
-// Current returns the customer's live subscription; 404 when there is none.
-func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error) {
-	sub, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return Row{}, fault.NotFound("Subscription")
-	}
-	if err != nil {
-		return Row{}, fmt.Errorf("read subscription: %w", err)
-	}
-	return sub, nil
-}
-
 // ReadGWB returns the customer's gateway B subscription; a pending one is read
 // live and resolved (open-shapes, Live read of a pending gateway B
 // subscription). The client secret is there while the payer has to authenticate.
-func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub Row, clientSecret string, err error) {
+func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub lifecycle.Row, clientSecret string, err error) {
 	sub, err = s.reads.Current(ctx, customerID)
 	if err != nil {
-		return Row{}, "", err
+		return lifecycle.Row{}, "", err
 	}
 	if sub.Gateway != string(payments.GWB) {
-		return Row{}, "", fault.Bad("Your subscription is not with this gateway.")
+		return lifecycle.Row{}, "", fault.Bad("Your subscription is not with this gateway.")
 	}
 	if httpapi.HeadOnly(ctx) {
 		return sub, "", nil // the gateway is not asked
@@ -49,7 +35,7 @@ func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub Row, cli
 	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID {
 		return s.checkout.ReadRenewal(ctx, sub, waiting, err)
 	}
-	if Status(sub.Status) != Pending || sub.PaymentMethod != string(payments.MethodCard) {
+	if lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(payments.MethodCard) {
 		return sub, "", nil
 	}
 	resolved, clientSecret, err := s.recovery.Resolve(ctx, sub)
@@ -64,10 +50,10 @@ func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub Row, cli
 // Resolve reads a pending card subscription of gateway B and settles what it
 // finds. What is dead is ended at the gateway first, so that no money can move
 // for it afterwards.
-func (s *Recovery) Resolve(ctx context.Context, sub Row) (Row, string, error) {
+func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	if sub.GwbSubscriptionID == nil {
 		var err error
-		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || Status(sub.Status) != Pending {
+		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || lifecycle.Status(sub.Status) != lifecycle.Pending {
 			return sub, "", err // what the gateway doesn't show yet, the looks judge
 		}
 	}
@@ -79,11 +65,11 @@ func (s *Recovery) Resolve(ctx context.Context, sub Row) (Row, string, error) {
 		return sub, "", err
 	}
 	open := a.Open || a.Remote.Outcome == payments.RequiresAction
-	if !Running(a.Remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
+	if !lifecycle.Running(a.Remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
 		if err := s.endDead(ctx, sub, *a.Remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.settler.Settle(ctx, sub, Answer{Source: ByLiveRead, Remote: a.Remote, Dead: true})
+		resolved, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Remote: a.Remote, Dead: true})
 		return resolved, "", err
 	}
 	resolved, err := s.settler.Settle(ctx, sub, a)
@@ -92,7 +78,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub Row) (Row, string, error) {
 
 // LookNow looks at the open intent without waiting for its time, and answers the row
 // as it is after.
-func (s *Recovery) LookNow(ctx context.Context, sub Row) (Row, error) {
+func (s *Recovery) LookNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	if sub.IntentOpen {
 		if err := s.intents.LookNow(ctx, sub.ID); err != nil {
 			return sub, err
@@ -101,16 +87,16 @@ func (s *Recovery) LookNow(ctx context.Context, sub Row) (Row, error) {
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
 
-func (s *Recovery) readLive(ctx context.Context, sub Row) (Answer, error) {
+func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
 		return Answer{}, err
 	}
 	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
-	return ReadRemote(ByLiveRead, &remote), err
+	return ReadRemote(lifecycle.ByLiveRead, &remote), err
 }
 
-func (s *Recovery) endDead(ctx context.Context, sub Row, remote payments.RemoteSubscription) error {
+func (s *Recovery) endDead(ctx context.Context, sub lifecycle.Row, remote payments.RemoteSubscription) error {
 	if remote.Status == payments.RemoteCanceled || remote.Status == payments.RemoteIncompleteExpired {
 		return nil
 	}
@@ -123,7 +109,7 @@ func (s *Recovery) endDead(ctx context.Context, sub Row, remote payments.RemoteS
 
 // pixShown is what the route of the code answers.
 type pixShown struct {
-	sub        Row // with the code, also of a renewal
+	sub        lifecycle.Row // with the code, also of a renewal
 	message    string
 	clarifying *intent.Intent // while it is not known whether there is a code
 }
@@ -135,7 +121,7 @@ type pixShown struct {
 // is a code, it comes without.
 func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, error) {
 	sub, err := s.reads.Current(ctx, customerID)
-	if err == nil && Status(sub.Status) != Pending {
+	if err == nil && lifecycle.Status(sub.Status) != lifecycle.Pending {
 		return s.chargeShown(ctx, sub)
 	}
 	if fault.Is(err, fault.Missing) {
@@ -172,7 +158,7 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 }
 
 // chargeShown shows the code of a further period of a subscription that is paid.
-func (s *Own) chargeShown(ctx context.Context, sub Row) (pixShown, error) {
+func (s *Own) chargeShown(ctx context.Context, sub lifecycle.Row) (pixShown, error) {
 	c, ok, err := s.charges.ShownCharge(ctx, sub)
 	if err != nil {
 		return pixShown{}, err
@@ -192,7 +178,7 @@ func (s *Own) chargeShown(ctx context.Context, sub Row) (pixShown, error) {
 }
 
 // payRenewal says what the code of a further period is for.
-func (s *Own) payRenewal(sub Row, c RenewalCharge) string {
+func (s *Own) payRenewal(sub lifecycle.Row, c lifecycle.RenewalCharge) string {
 	switch {
 	case c.Cycle.Valid:
 		return "Pay the PIX for the period of your subscription that begins on " + s.calendar.Day(s.calendar.DayOf(c.Cycle)) + "."
@@ -207,15 +193,15 @@ func errCodeGone() error {
 }
 
 // fetchPix asks the gateway for a code that its first answer did not bring.
-func (s *Own) fetchPix(ctx context.Context, sub Row) (Row, error) {
+func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
 	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
 		after, err := s.recovery.LookNow(ctx, sub)
 		switch {
 		case err != nil:
 			s.log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 			return sub, nil
-		case Status(after.Status) != Pending:
-			return Row{}, fault.NotFound("Pending subscription")
+		case lifecycle.Status(after.Status) != lifecycle.Pending:
+			return lifecycle.Row{}, fault.NotFound("Pending subscription")
 		case after.PixPayload != nil || after.IntentOpen:
 			return after, nil
 		}
@@ -226,26 +212,26 @@ func (s *Own) fetchPix(ctx context.Context, sub Row) (Row, error) {
 		sub, err = s.settler.Settle(ctx, sub, a)
 	}
 	if err != nil {
-		return Row{}, s.payments.Refused(ctx, "read PIX code", err)
+		return lifecycle.Row{}, s.payments.Refused(ctx, "read PIX code", err)
 	}
 	if sub.PixPayload == nil && (a.Pix != nil && a.Pix.Expired || a.Auth != nil && a.Auth.Expired) {
-		return Row{}, errCodeGone()
+		return lifecycle.Row{}, errCodeGone()
 	}
 	if sub.PixPayload == nil {
-		return Row{}, &fault.Error{Kind: fault.Unavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
+		return lifecycle.Row{}, &fault.Error{Kind: fault.Unavailable, RetryAfter: 10 * time.Second, Message: "The PIX code is not there yet. Try again in a moment."}
 	}
 	return sub, nil
 }
 
-func (s *Own) askPix(ctx context.Context, sub Row) (Answer, error) {
+func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return Answer{}, err
 	}
 	if sub.GwaPixAuthID != nil {
-		auth, err := gateway.ReadPixAuthorization(ctx, AuthorizationRef(sub))
-		return Answer{Source: ByLiveRead, Auth: &auth}, err
+		auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+		return Answer{Source: lifecycle.ByLiveRead, Auth: &auth}, err
 	}
-	charge, err := gateway.ReadPix(ctx, Text(sub.PixPaymentID), sub.ID)
-	return Answer{Source: ByLiveRead, Pix: &charge}, err
+	charge, err := gateway.ReadPix(ctx, lifecycle.Text(sub.PixPaymentID), sub.ID)
+	return Answer{Source: lifecycle.ByLiveRead, Pix: &charge}, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -17,7 +18,7 @@ import (
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *Row, e payments.Event) (string, error) {
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
@@ -30,7 +31,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *Row, e paym
 	}
 	reason := ""
 	if changed.Dispute != nil {
-		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, Change{Source: SourceOf(e), Event: EventOf(e)})
+		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: SourceOf(e), Event: EventOf(e)})
 		if err != nil || changed.Dispute.State != payments.DisputeWon {
 			return reason, err
 		}
@@ -50,7 +51,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *Row, e paym
 
 // listReturnedTx has people decide about what is left of a PIX of which the payer's bank
 // did not take all in the end: its time was lost with the subscription.
-func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub Row, r payments.RefundRecord) error {
+func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func paymentOf(e payments.Event) *payments.Payment {
 }
 
 // listTakenBackTx has people look at what a bank took back of a payment, once or more often.
-func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub Row, r payments.RefundRecord) error {
+func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
 	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub Row, r pay
 }
 
 // totalRefundsTx writes what the ledger adds up to.
-func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *Row) error {
+func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
 	total, err := s.payments.RefundedTotal(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil || int64(total) == sub.TotalRefundedCents {
 		return err
@@ -116,12 +117,12 @@ func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *Row) error
 			}
 		}
 	}
-	return s.store.EditTx(ctx, tx, sub, func(r *Row) { r.TotalRefundedCents = int64(total) })
+	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
 }
 
 // TotalRefunds rewrites the total after a refund that was settled elsewhere, in a
 // transaction of its own: the ledger locks its rows after the subscription's.
-func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) (sub Row, err error) {
+func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) (sub lifecycle.Row, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		if sub, err = s.store.LockTx(ctx, tx, customerID, id); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -27,7 +28,7 @@ type refundOrder struct {
 
 // refunded is what the refund routes answer.
 type refunded struct {
-	sub      Row
+	sub      lifecycle.Row
 	refund   payments.Refund
 	response json.RawMessage
 	admin    string
@@ -41,7 +42,7 @@ type refunded struct {
 // 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
 // the gateway refuses; 503 while it does not answer: then the refund is either not
 // made or finished by a job.
-func (s *Admin) refund(ctx context.Context, found Row, o refundOrder) (refunded, error) {
+func (s *Admin) refund(ctx context.Context, found lifecycle.Row, o refundOrder) (refunded, error) {
 	payment, left, err := s.refundable(ctx, found, o)
 	if err != nil {
 		return refunded{}, err
@@ -53,7 +54,7 @@ func (s *Admin) refund(ctx context.Context, found Row, o refundOrder) (refunded,
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
 	out, err := s.payments.RefundPayment(call, payments.RefundRequest{
-		Payment: payment, Amount: o.amount, Reason: o.reason, Admin: caller.Username, AdminID: CallerID(ctx),
+		Payment: payment, Amount: o.amount, Reason: o.reason, Admin: caller.Username, AdminID: lifecycle.CallerID(ctx),
 	}, nil)
 	if err != nil {
 		return refunded{}, s.refundFault(ctx, err, o)
@@ -65,7 +66,7 @@ func (s *Admin) refund(ctx context.Context, found Row, o refundOrder) (refunded,
 	return refundedBy(sub, payment, out), nil
 }
 
-func refundedBy(sub Row, payment payments.LedgerPayment, out payments.RefundOutcome) refunded {
+func refundedBy(sub lifecycle.Row, payment payments.LedgerPayment, out payments.RefundOutcome) refunded {
 	r := refunded{
 		sub: sub, refund: out.Refund, response: out.Response, admin: out.Refund.Admin, at: out.Refund.RequestedAt,
 		full: out.Refund.Amount >= payment.Payment.Amount,
@@ -106,7 +107,7 @@ func (s *Admin) recallRefund(ctx context.Context, id objectid.ID) (refunded, err
 
 // refundable finds the payment that is meant and what is left of it. The latest of
 // which a refund is not answered is not passed over for an older one.
-func (s *Admin) refundable(ctx context.Context, sub Row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
+func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder) (payments.LedgerPayment, money.Cents, error) {
 	none := payments.LedgerPayment{}
 	paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
 	if err != nil {
@@ -145,7 +146,7 @@ func (s *Admin) refundable(ctx context.Context, sub Row, o refundOrder) (payment
 
 // namesOf are all names of a payment. Gateway B gives one three: the ledger may
 // know its invoice, while people see the payment intent or the charge.
-func (s *Admin) namesOf(ctx context.Context, sub Row, id string) ([]string, error) {
+func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Row, id string) ([]string, error) {
 	names := []string{id}
 	if sub.Gateway != string(payments.GWB) {
 		return names, nil
@@ -204,16 +205,16 @@ func (s *Admin) refundFault(ctx context.Context, err error, o refundOrder) error
 }
 
 // listRemote is the payments as the gateway has them.
-func (s *Admin) listRemote(ctx context.Context, sub Row) ([]payments.RemotePayment, error) {
+func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]payments.RemotePayment, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
 		return nil, payments.FaultOf(err)
 	}
-	customer := Text(sub.GwaCustomerID)
+	customer := lifecycle.Text(sub.GwaCustomerID)
 	if sub.Gateway == string(payments.GWB) {
-		customer = Text(sub.GwbCustomerID)
+		customer = lifecycle.Text(sub.GwbCustomerID)
 	}
-	q := payments.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: RemoteID(sub), CustomerGatewayID: customer}
+	q := payments.PaymentsQuery{SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub), CustomerGatewayID: customer}
 	if sub.PixAutomatic {
 		paid, err := s.payments.PaymentsOf(ctx, s.pool, payments.ForSubscription, sub.ID)
 		if err != nil {

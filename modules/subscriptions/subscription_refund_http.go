@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
@@ -55,7 +56,7 @@ type refundInput struct {
 	}
 }
 
-func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*Envelope, error) {
+func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*lifecycle.Envelope, error) {
 	o := refundOrder{reason: in.Body.Reason}
 	for field, id := range map[string]string{"payment_intent_id": in.Body.PaymentIntentID, "payment_id": in.Body.PaymentID, "charge_id": in.Body.ChargeID} {
 		if id == "" {
@@ -73,16 +74,16 @@ func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*Envelope, 
 	return refundedEnvelope(ctx, r), nil
 }
 
-func refundedEnvelope(ctx context.Context, r refunded) *Envelope {
+func refundedEnvelope(ctx context.Context, r refunded) *lifecycle.Envelope {
 	info := refundedOf(r)
 	info.RefundType, info.PaymentID, info.PaymentIntentID = "partial", nil, nil
 	if r.full {
 		info.RefundType = "full"
 	}
-	return httpapi.One(ctx, Shown(r.sub), info)
+	return httpapi.One(ctx, lifecycle.Shown(r.sub), info)
 }
 
-func (h adminHandlers) recallRefund(ctx context.Context, id objectid.ID) (*Envelope, error) {
+func (h adminHandlers) recallRefund(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
 	r, err := h.service.recallRefund(ctx, id)
 	if err != nil {
 		return nil, err

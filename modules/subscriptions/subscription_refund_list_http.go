@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -65,15 +66,15 @@ func (h adminHandlers) refunds(ctx context.Context, in *idInput) (*httpapi.Outpu
 	}
 	for _, r := range given {
 		doc := subscriptionRefundDoc{
-			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: Filled(r.Reason),
-			Admin: Filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
+			RefundID: r.ID, EventID: r.EventID, Type: r.EventType, Amount: int64(r.Amount), Status: string(r.Status), Reason: lifecycle.Filled(r.Reason),
+			Admin: lifecycle.Filled(r.Admin), ProcessedAt: httpapi.TimePtr(r.RefundedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, r.PaymentID)
 		body.Refunds = append(body.Refunds, doc)
 	}
 	for _, d := range disputes {
 		doc := subscriptionChargebackDoc{
-			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: Filled(d.Reason), Status: string(d.State),
+			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: lifecycle.Filled(d.Reason), Status: string(d.State),
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)
@@ -88,9 +89,9 @@ func (h adminHandlers) refunds(ctx context.Context, in *idInput) (*httpapi.Outpu
 }
 
 // idsAt puts a payment's id under the name that its gateway gives it.
-func idsAt(sub Row, id string) (payment, intent *string) {
+func idsAt(sub lifecycle.Row, id string) (payment, intent *string) {
 	if sub.Gateway == string(payments.GWA) {
-		return Filled(id), nil
+		return lifecycle.Filled(id), nil
 	}
-	return nil, Filled(id)
+	return nil, lifecycle.Filled(id)
 }

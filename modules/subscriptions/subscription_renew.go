@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -28,13 +29,13 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (Car
 	if err != nil {
 		return CardOutcome{}, err
 	}
-	if Status(old.Status) == Suspended && old.HasChargeback {
+	if lifecycle.Status(old.Status) == lifecycle.Suspended && old.HasChargeback {
 		return CardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
 	}
-	if status := Status(old.Status); status != Active && status != Pending {
+	if status := lifecycle.Status(old.Status); status != lifecycle.Active && status != lifecycle.Pending {
 		return CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
-	if r.empty() && Resumable(old) && old.Gateway == string(payments.GWB) {
+	if r.empty() && lifecycle.Resumable(old) && old.Gateway == string(payments.GWB) {
 		return s.resumeOwn(ctx, old)
 	}
 	o := CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
@@ -42,17 +43,17 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (Car
 		return CardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, Pending.StandIn(old))
+		return CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(old))
 	}
 	if _, err := s.plans.SellablePlan(ctx, old.PlanID); err != nil {
 		return CardOutcome{}, err
 	}
-	if Status(old.Status) == Active {
+	if lifecycle.Status(old.Status) == lifecycle.Active {
 		if err := s.checkout.DropWaiting(ctx, customerID); err != nil {
 			return CardOutcome{}, err
 		}
 	}
-	if Status(old.Status) == Pending && old.PaymentMethod == string(payments.MethodPix) {
+	if lifecycle.Status(old.Status) == lifecycle.Pending && old.PaymentMethod == string(payments.MethodPix) {
 		if old, err = s.dropForRenewal(ctx, old); err != nil {
 			return CardOutcome{}, err
 		}
@@ -73,15 +74,15 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (Car
 // Billing, gateway B, Renew): pending, also once the gateway took the card.
 func (s *Own) tellRenewal(ctx context.Context, out CardOutcome) (CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
-	case waited && Status(out.Sub.Status) == Active:
+	case waited && lifecycle.Status(out.Sub.Status) == lifecycle.Active:
 		old, err := s.db.GetSubscription(ctx, s.pool, *out.Sub.RenewsID)
-		if err == nil && Status(old.Status).Ended() {
+		if err == nil && lifecycle.Status(old.Status).Ended() {
 			_, err = s.calls.EndNow(ctx, old)
 		}
 		if err != nil {
 			return out, err
 		}
-	case waited && Status(out.Sub.Status).Ended():
+	case waited && lifecycle.Status(out.Sub.Status).Ended():
 		out.Message = strings.TrimSpace(out.Message + " Your present subscription goes on.")
 	}
 	return s.asBegun(out), nil
@@ -89,10 +90,10 @@ func (s *Own) tellRenewal(ctx context.Context, out CardOutcome) (CardOutcome, er
 
 // asBegun shows a renewal as it began.
 func (s *Own) asBegun(out CardOutcome) CardOutcome {
-	if Status(out.Sub.Status) != Active {
+	if lifecycle.Status(out.Sub.Status) != lifecycle.Active {
 		return out
 	}
-	out.Sub.Status, out.Sub.StartedAt = string(Pending), nil
+	out.Sub.Status, out.Sub.StartedAt = string(lifecycle.Pending), nil
 	if out.Sub.StartsAt != nil {
 		out.Message = "The card was accepted: it is charged first on " + s.calendar.Day(s.calendar.FirstDue(out.Sub)) + "."
 	}
@@ -101,13 +102,13 @@ func (s *Own) asBegun(out CardOutcome) CardOutcome {
 
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
-func (s *Own) dropForRenewal(ctx context.Context, old Row) (Row, error) {
-	if err := s.recovery.DropPixAs(ctx, old, Replaced, ByCustomer); err != nil {
-		return Row{}, s.payments.Refused(ctx, "cancel PIX", err)
+func (s *Own) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.Row, error) {
+	if err := s.recovery.DropPixAs(ctx, old, lifecycle.Replaced, lifecycle.ByCustomer); err != nil {
+		return lifecycle.Row{}, s.payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.GetSubscription(ctx, s.pool, old.ID)
-	if err == nil && Status(after.Status) == Active {
-		return Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+	if err == nil && lifecycle.Status(after.Status) == lifecycle.Active {
+		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	return after, err
 }

@@ -8,24 +8,17 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// Resumable reports whether a subscription that was to end with its paid time can
-// simply go on: gateway B takes the end back, and a period that was paid once has
-// nothing that would have to be taken back. Gateway A cannot undo a deletion.
-func Resumable(sub Row) bool {
-	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
-	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !EndsThere(sub))
-}
-
 // Resume takes back that the subscription ends with its paid time; nothing is charged.
 // It is a no-op at the gateway when repeated. Write gets the locked row in the
 // transaction that follows the gateway's word. 409 when the gateway refuses; other
 // errors of the gateway are as it gave them.
-func (s *Own) Resume(ctx context.Context, sub Row, write func(tx pgx.Tx, locked *Row) error) error {
+func (s *Own) Resume(ctx context.Context, sub lifecycle.Row, write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
 	if sub.GwbSubscriptionID != nil {
 		_, err := s.calls.SetPeriodEnd(ctx, sub, false)
 		var rejected *payments.Rejected
@@ -41,7 +34,7 @@ func (s *Own) Resume(ctx context.Context, sub Row, write func(tx pgx.Tx, locked 
 		if err != nil {
 			return err
 		}
-		if Status(locked.Status).Ended() {
+		if lifecycle.Status(locked.Status).Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
 		if err := s.reconciler.NoteToldTx(ctx, tx, &locked, sub, sub.GwbSubscriptionID != nil); err != nil {
@@ -53,7 +46,7 @@ func (s *Own) Resume(ctx context.Context, sub Row, write func(tx pgx.Tx, locked 
 
 // GoOn clears the end that a resumed subscription had. A period that was paid once
 // keeps its own.
-func GoOn(r *Row) {
+func GoOn(r *lifecycle.Row) {
 	r.CancelAtPeriodEnd = false
 	if r.GwbSubscriptionID != nil {
 		r.ExpiresAt = nil
@@ -63,12 +56,12 @@ func GoOn(r *Row) {
 // resumeOwn has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the looks ask for it again; 409 to another try meanwhile.
-func (s *Own) resumeOwn(ctx context.Context, sub Row) (CardOutcome, error) {
+func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (CardOutcome, error) {
 	ref := resumeIntent(sub.ID)
 	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
 		return CardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
 	}
-	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *Row) error {
+	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
 		return s.store.EditTx(ctx, tx, locked, GoOn)
 	})
@@ -87,7 +80,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub Row) (CardOutcome, error) {
 	if err := s.calls.HandOver(context.WithoutCancel(ctx), o, err); err != nil {
 		return CardOutcome{}, err
 	}
-	sub.Status = string(Pending)
+	sub.Status = string(lifecycle.Pending)
 	return CardOutcome{
 		Sub: sub, PaymentStatus: string(payments.OutcomeUnknown),
 		Message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",
@@ -97,7 +90,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub Row) (CardOutcome, error) {
 func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
 // resumeWaits is the 409 of who resumes, while that is being found out.
-func (s *Own) resumeWaits(ctx context.Context, sub Row) error {
+func (s *Own) resumeWaits(ctx context.Context, sub lifecycle.Row) error {
 	i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 	if err != nil || !open {
 		return err
@@ -110,11 +103,11 @@ func (s *Own) resumeWaits(ctx context.Context, sub Row) error {
 func (s *Own) LookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
 	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
-	if err != nil || !Resumable(sub) {
+	if err != nil || !lifecycle.Resumable(sub) {
 		return intent.Settled, err
 	}
 	wanted := true
-	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *Row) (err error) {
+	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) (err error) {
 		wanted, err = s.intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
 		if err != nil || !wanted {
 			return err
@@ -137,7 +130,7 @@ func (s *Own) LookAtResume(ctx context.Context, l *intent.Look) (intent.Answer, 
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
 // it to end after all.
-func (s *Own) giveUpResume(ctx context.Context, sub Row) error {
+func (s *Own) giveUpResume(ctx context.Context, sub lifecycle.Row) error {
 	if open, err := s.intents.IsOpen(ctx, s.pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -19,16 +19,16 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestTransitionsAreThoseOfTheGoldenFile(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	states := append([]subscriptions.Status{subscriptions.None}, subscriptions.Statuses...)
+	states := append([]lifecycle.Status{lifecycle.None}, lifecycle.Statuses...)
 	fmt.Fprintf(&b, "%-24s", "action")
 	for _, s := range states {
 		fmt.Fprintf(&b, "%-11s", name(s))
 	}
-	for _, action := range subscriptions.Actions {
+	for _, action := range lifecycle.Actions {
 		fmt.Fprintf(&b, "\n%-24s", action)
 		for _, s := range states {
 			cell := "-"
-			if to, ok := subscriptions.Next(s, action); ok {
+			if to, ok := lifecycle.Next(s, action); ok {
 				cell = name(to)
 			}
 			fmt.Fprintf(&b, "%-11s", cell)
@@ -48,8 +48,8 @@ func TestTransitionsAreThoseOfTheGoldenFile(t *testing.T) {
 	require.Equal(t, string(want), got)
 }
 
-func name(s subscriptions.Status) string {
-	if s == subscriptions.None {
+func name(s lifecycle.Status) string {
+	if s == lifecycle.None {
 		return "(new)"
 	}
 	return string(s)
@@ -57,11 +57,11 @@ func name(s subscriptions.Status) string {
 
 func TestTerminalStatesAreLeftOnlyByLateMoneyAndAdmins(t *testing.T) {
 	t.Parallel()
-	for _, action := range subscriptions.Actions {
-		for _, ended := range []subscriptions.Status{subscriptions.Cancelled, subscriptions.Expired} {
-			to, ok := subscriptions.Next(ended, action)
+	for _, action := range lifecycle.Actions {
+		for _, ended := range []lifecycle.Status{lifecycle.Cancelled, lifecycle.Expired} {
+			to, ok := lifecycle.Next(ended, action)
 			if ok && to != ended {
-				require.Contains(t, []subscriptions.Action{subscriptions.LateMoney, subscriptions.AdminActivates}, action)
+				require.Contains(t, []lifecycle.Action{lifecycle.LateMoney, lifecycle.AdminActivates}, action)
 			}
 		}
 	}
@@ -72,52 +72,52 @@ func TestTerminalStatesAreLeftOnlyByLateMoneyAndAdmins(t *testing.T) {
 func TestEveryRowOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	const (
-		pending, active, suspended = subscriptions.Pending, subscriptions.Active, subscriptions.Suspended
-		cancelled, expired         = subscriptions.Cancelled, subscriptions.Expired
+		pending, active, suspended = lifecycle.Pending, lifecycle.Active, lifecycle.Suspended
+		cancelled, expired         = lifecycle.Cancelled, lifecycle.Expired
 	)
-	live := []subscriptions.Status{pending, active, suspended}
+	live := []lifecycle.Status{pending, active, suspended}
 	for _, row := range []struct {
 		trigger string
-		from    []subscriptions.Status
-		by      subscriptions.Action
-		to      subscriptions.Status
+		from    []lifecycle.Status
+		by      lifecycle.Action
+		to      lifecycle.Status
 	}{
-		{"gateway B subscribe (card), any answer", []subscriptions.Status{subscriptions.None}, subscriptions.Subscribe, pending},
-		{"gateway B subscribe (card), approved at once", []subscriptions.Status{pending}, subscriptions.PaymentSettles, active},
-		{"gateway B subscribe (card), declined", []subscriptions.Status{pending}, subscriptions.PaymentDeclined, cancelled},
-		{"gateway A subscribe (card)", []subscriptions.Status{subscriptions.None}, subscriptions.Subscribe, pending},
-		{"renew", []subscriptions.Status{subscriptions.None}, subscriptions.Renew, pending},
-		{"renew, the previous one", []subscriptions.Status{pending, active}, subscriptions.Replaced, cancelled},
-		{"payment confirmed webhook (gateway A)", []subscriptions.Status{pending}, subscriptions.PaymentSettles, active},
-		{"invoice.paid", []subscriptions.Status{pending}, subscriptions.PaymentSettles, active},
-		{"GET status: incomplete, incomplete_expired or canceled", []subscriptions.Status{pending}, subscriptions.LiveReadDead, cancelled},
-		{"new subscribe, PIX pending for more than 24 hours", []subscriptions.Status{pending}, subscriptions.Replaced, cancelled},
-		{"updated or created: active, trialing", live, subscriptions.GatewaySaysActive, active},
-		{"updated or created: past_due, unpaid, paused", live, subscriptions.GatewaySaysSuspended, suspended},
-		{"updated or created: canceled", live, subscriptions.GatewaySaysCancelled, cancelled},
-		{"updated or created: incomplete", live, subscriptions.GatewaySaysIncomplete, pending},
-		{"updated or created: incomplete_expired", live, subscriptions.GatewaySaysExpired, expired},
-		{"customer.subscription.deleted", live, subscriptions.GatewaySaysCancelled, cancelled},
-		{"invoice.payment_failed, below 3", []subscriptions.Status{active}, subscriptions.PaymentFails, active},
-		{"invoice.payment_failed reaches 3", []subscriptions.Status{active}, subscriptions.PaymentFailsTooOften, suspended},
-		{"charge.dispute.created", []subscriptions.Status{active}, subscriptions.DisputeOpens, suspended},
-		{"payment_intent.succeeded", []subscriptions.Status{pending}, subscriptions.PaymentSettles, active},
-		{"payment_intent.payment_failed", []subscriptions.Status{pending}, subscriptions.PixRunsOut, cancelled},
-		{"gateway A deleted or inactivated, no time left", live, subscriptions.GatewaySaysCancelled, cancelled},
-		{"authorization activated", live, subscriptions.AuthorizationActivated, active},
-		{"authorization cancelled or refused", live, subscriptions.AuthorizationCancelled, cancelled},
-		{"authorization expired", live, subscriptions.AuthorizationExpired, expired},
-		{"admin cancel", live, subscriptions.AdminCancels, cancelled},
-		{"customer cancel", live, subscriptions.CustomerCancels, cancelled},
+		{"gateway B subscribe (card), any answer", []lifecycle.Status{lifecycle.None}, lifecycle.Subscribe, pending},
+		{"gateway B subscribe (card), approved at once", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
+		{"gateway B subscribe (card), declined", []lifecycle.Status{pending}, lifecycle.PaymentDeclined, cancelled},
+		{"gateway A subscribe (card)", []lifecycle.Status{lifecycle.None}, lifecycle.Subscribe, pending},
+		{"renew", []lifecycle.Status{lifecycle.None}, lifecycle.Renew, pending},
+		{"renew, the previous one", []lifecycle.Status{pending, active}, lifecycle.Replaced, cancelled},
+		{"payment confirmed webhook (gateway A)", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
+		{"invoice.paid", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
+		{"GET status: incomplete, incomplete_expired or canceled", []lifecycle.Status{pending}, lifecycle.LiveReadDead, cancelled},
+		{"new subscribe, PIX pending for more than 24 hours", []lifecycle.Status{pending}, lifecycle.Replaced, cancelled},
+		{"updated or created: active, trialing", live, lifecycle.GatewaySaysActive, active},
+		{"updated or created: past_due, unpaid, paused", live, lifecycle.GatewaySaysSuspended, suspended},
+		{"updated or created: canceled", live, lifecycle.GatewaySaysCancelled, cancelled},
+		{"updated or created: incomplete", live, lifecycle.GatewaySaysIncomplete, pending},
+		{"updated or created: incomplete_expired", live, lifecycle.GatewaySaysExpired, expired},
+		{"customer.subscription.deleted", live, lifecycle.GatewaySaysCancelled, cancelled},
+		{"invoice.payment_failed, below 3", []lifecycle.Status{active}, lifecycle.PaymentFails, active},
+		{"invoice.payment_failed reaches 3", []lifecycle.Status{active}, lifecycle.PaymentFailsTooOften, suspended},
+		{"charge.dispute.created", []lifecycle.Status{active}, lifecycle.DisputeOpens, suspended},
+		{"payment_intent.succeeded", []lifecycle.Status{pending}, lifecycle.PaymentSettles, active},
+		{"payment_intent.payment_failed", []lifecycle.Status{pending}, lifecycle.PixRunsOut, cancelled},
+		{"gateway A deleted or inactivated, no time left", live, lifecycle.GatewaySaysCancelled, cancelled},
+		{"authorization activated", live, lifecycle.AuthorizationActivated, active},
+		{"authorization cancelled or refused", live, lifecycle.AuthorizationCancelled, cancelled},
+		{"authorization expired", live, lifecycle.AuthorizationExpired, expired},
+		{"admin cancel", live, lifecycle.AdminCancels, cancelled},
+		{"customer cancel", live, lifecycle.CustomerCancels, cancelled},
 	} {
 		for _, from := range row.from {
-			to, ok := subscriptions.Next(from, row.by)
+			to, ok := lifecycle.Next(from, row.by)
 			require.True(t, ok, "%s from %s", row.trigger, from)
 			require.Equal(t, row.to, to, "%s from %s", row.trigger, from)
 		}
 	}
 	for _, from := range live { // gateway A deleted or inactivated, expires_at ahead
-		to, ok := subscriptions.Next(from, subscriptions.GatewayDeletedPaid)
+		to, ok := lifecycle.Next(from, lifecycle.GatewayDeletedPaid)
 		require.True(t, ok)
 		require.Equal(t, from, to)
 	}

@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 )
 
@@ -53,8 +54,8 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	for _, r := range rows {
 		for _, b := range []*SubscriptionStats{of[r.Gateway], of["all"]} {
 			b.Total += r.Subscriptions
-			*b.counter(Status(r.Status)) += r.Subscriptions
-			if Status(r.Status) == Active {
+			*b.counter(lifecycle.Status(r.Status)) += r.Subscriptions
+			if lifecycle.Status(r.Status) == lifecycle.Active {
 				b.MonthlyRevenue += r.MonthlyCents
 			}
 		}
@@ -67,6 +68,6 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	return allStatsBody{SubscriptionStats: *of["all"], ByGateway: map[string]SubscriptionStats{"gwa": *of["gwa"], "gwb": *of["gwb"]}}, nil
 }
 
-func (b *SubscriptionStats) counter(status Status) *int64 {
-	return map[Status]*int64{Active: &b.Active, Suspended: &b.Suspended, Cancelled: &b.Cancelled, Pending: &b.Pending, Expired: &b.Expired}[status]
+func (b *SubscriptionStats) counter(status lifecycle.Status) *int64 {
+	return map[lifecycle.Status]*int64{lifecycle.Active: &b.Active, lifecycle.Suspended: &b.Suspended, lifecycle.Cancelled: &b.Cancelled, lifecycle.Pending: &b.Pending, lifecycle.Expired: &b.Expired}[status]
 }

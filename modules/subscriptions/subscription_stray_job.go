@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -38,8 +39,8 @@ func (EndStrayArgs) Kind() string { return "subscriptions_end_stray" }
 
 // endStrayTx has the recurrence behind a charge ended that is booked beside the
 // subscription's own.
-func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub Row, e payments.Event) error {
-	if e.SubscriptionID == "" || e.SubscriptionID == RemoteID(sub) {
+func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
+	if e.SubscriptionID == "" || e.SubscriptionID == lifecycle.RemoteID(sub) {
 		return nil
 	}
 	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID})
@@ -107,7 +108,7 @@ func (s *Strays) EndStray(ctx context.Context, a EndStrayArgs) error {
 	return nil
 }
 
-func (s *Strays) rowOfRecurrence(ctx context.Context, a EndStrayArgs) (Row, error) {
+func (s *Strays) rowOfRecurrence(ctx context.Context, a EndStrayArgs) (lifecycle.Row, error) {
 	if a.Gateway == payments.GWA {
 		return s.db.GetSubscriptionByGWAID(ctx, s.pool, &a.RecurrenceID)
 	}

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -76,21 +77,21 @@ func UnderWay(err error) (intent.Answer, error) {
 // SweepPause takes up a pause that nobody asks about.
 func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
 	return s.calls.SweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
-		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(AdoptAfter)})
+		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }
 
 // SweepChargeMove takes up an extension's next charge that nobody asks about.
 func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
 	return s.calls.SweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
-		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(AdoptAfter)})
+		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }
 
 // SweepPlanMove takes up a plan's move that nobody asks about.
 func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
 	return s.calls.SweepOrder(ctx, planMoveIntent(id), s.RecoverMove, func() error {
-		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(AdoptAfter))})
+		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(lifecycle.AdoptAfter))})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -15,7 +16,7 @@ import (
 // ListUnappliedTx puts money that an ended subscription cannot take on the list of
 // unapplied payments, from which it is refunded by itself, and ends at the gateway
 // what went on charging.
-func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub Row, p Payment, note string, automatic bool) error {
+func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment, note string, automatic bool) error {
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
@@ -40,13 +41,13 @@ func referenceOf(p Payment) objectid.ID {
 // the deletion has not reached the subscription yet, or ended it after the charge. What
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by
 // the deletion.
-func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *Row, p Payment) (refunded bool, err error) {
+func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (refunded bool, err error) {
 	deleted, err := s.accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || s.paidBeforeDeletion(*sub, p, *deleted) {
 		return false, err
 	}
-	if Status(sub.Status) == Pending {
-		if _, err := s.store.MoveTx(ctx, tx, sub, Change{Action: CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
+	if lifecycle.Status(sub.Status) == lifecycle.Pending {
+		if _, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.CustomerCancels, Source: p.Source, Event: p.Event}); err != nil {
 			return false, err
 		}
 	}
@@ -56,13 +57,13 @@ func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *Row, p Pa
 // paidBeforeDeletion reports whether a payment that is told after the deletion had its
 // access before it. A code that was paid before it and is told after it had none. Where
 // gateway A tells the day of the deletion alone, the customer is given the benefit.
-func (s *Settler) paidBeforeDeletion(sub Row, p Payment, deleted time.Time) bool {
+func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.Time) bool {
 	oneOff := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}
-	if sub.Gateway == string(payments.GWA) && p.SettledAt.Equal(StartOfDay(*p.SettledAt, s.cfg.Zone)) {
-		return p.SettledAt.Before(StartOfDay(deleted, s.cfg.Zone))
+	if sub.Gateway == string(payments.GWA) && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, s.cfg.Zone)) {
+		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.cfg.Zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
 }
@@ -85,7 +86,7 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	switch {
 	case sub.CustomerID != e.CustomerID:
 		return "", fault.Conflict("The subscription is another customer's.")
-	case Status(sub.Status).Ended(), Status(sub.Status) == Pending:
+	case lifecycle.Status(sub.Status).Ended(), lifecycle.Status(sub.Status) == lifecycle.Pending:
 		return "", fault.Conflict("The subscription is %s.", sub.Status)
 	case sub.HasChargeback:
 		return "", fault.Conflict("A payment of the subscription is disputed.")
@@ -101,21 +102,21 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 }
 
 // livingTx finds and locks the subscription that a payment is to lengthen.
-func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (Row, error) {
+func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Row, error) {
 	id := e.SubscriptionID
 	if id == "" {
 		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return Row{}, fault.Conflict("The customer has no subscription that lives.")
+			return lifecycle.Row{}, fault.Conflict("The customer has no subscription that lives.")
 		}
 		if err != nil {
-			return Row{}, err
+			return lifecycle.Row{}, err
 		}
 		id = living.ID
 	}
 	sub, err := s.db.GetSubscriptionForUpdate(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Row{}, fault.NotFound("Subscription").WithField("subscription_id")
+		return lifecycle.Row{}, fault.NotFound("Subscription").WithField("subscription_id")
 	}
 	return sub, err
 }

@@ -11,13 +11,14 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 )
 
 // listUnusedTx lists what was paid for periods that a lost dispute of another payment took
 // away. A period of which no day was used is given back by itself, and so is what slipped
 // through after the dispute had been opened; of one that had begun people decide.
-func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub Row, was Status) error {
+func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, was lifecycle.Status) error {
 	chain, err := s.reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return err
@@ -37,20 +38,20 @@ func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub Row, was Sta
 
 // shutAt is when access ended: what was open until now had it until now, by the gateway's
 // clock where that is ahead.
-func (s *Disputes) shutAt(was Status, disputes []payments.Dispute) time.Time {
+func (s *Disputes) shutAt(was lifecycle.Status, disputes []payments.Dispute) time.Time {
 	shut, now := time.Time{}, s.clock.Now()
 	for _, d := range disputes {
 		if !d.OfNothing && takesMoney(d) {
-			shut, now = LatestOf(d.OpenedAt, &shut), LatestOf(LatestOf(now, d.ClosedAt), &d.OpenedAt)
+			shut, now = lifecycle.LatestOf(d.OpenedAt, &shut), lifecycle.LatestOf(lifecycle.LatestOf(now, d.ClosedAt), &d.OpenedAt)
 		}
 	}
-	if was != Suspended || shut.IsZero() {
+	if was != lifecycle.Suspended || shut.IsZero() {
 		return now
 	}
 	return shut
 }
 
-func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub Row, disputes []payments.Dispute, shut time.Time) error {
+func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputes []payments.Dispute, shut time.Time) error {
 	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -94,16 +95,16 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub Row, dispu
 // slippedThrough reports whether a payment was charged by itself after a dispute that holds
 // the subscription, or ended it, had been opened. Gateways tell seconds: what came in that of
 // the opening came before it.
-func slippedThrough(sub Row, disputes []payments.Dispute, p payments.LedgerPayment) bool {
-	return !PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p payments.LedgerPayment) bool {
+	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 		return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
 	})
 }
 
 // slippedAsOpened reports whether a payment was charged by itself in the second in which
 // such a dispute was opened, for a period that had not begun then.
-func slippedAsOpened(sub Row, disputes []payments.Dispute, p payments.LedgerPayment, begins time.Time) bool {
-	return !PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
+func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p payments.LedgerPayment, begins time.Time) bool {
+	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil && slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 		return !d.OfNothing && takesMoney(d) && begins.After(d.OpenedAt) &&
 			p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
 	})
@@ -112,8 +113,8 @@ func slippedAsOpened(sub Row, disputes []payments.Dispute, p payments.LedgerPaym
 // listSlippedTx lists what was charged after the dispute had been opened and was booked
 // before that was told, as keepPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
-func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub Row) error {
-	if Status(sub.Status).Ended() || !Collects(sub) {
+func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
+	if lifecycle.Status(sub.Status).Ended() || !lifecycle.Collects(sub) {
 		return nil
 	}
 	disputes, err := s.DisputesOf(ctx, tx, sub)
@@ -151,7 +152,7 @@ const SlippedNote = "Charged while another payment of the subscription was dispu
 
 // PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
-func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub Row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
+func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p payments.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
 		Gateway: string(p.Gateway), GatewayPaymentID: &p.Payment.ID,
 	})
@@ -171,7 +172,7 @@ func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub Row, p payment
 	switch {
 	case debited:
 		begins = s.calendar.DayOf(d.Cycle)
-	case p.Payment.MadeFor != nil && !PaysOnce(sub) && !sub.PixAutomatic:
+	case p.Payment.MadeFor != nil && !lifecycle.PaysOnce(sub) && !sub.PixAutomatic:
 		begins = *p.Payment.MadeFor
 	}
 	return begins, s.calendar.MonthsOn(begins, int(sub.PeriodMonths), sub), reference, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/idempotency"
@@ -23,7 +24,7 @@ import (
 
 // withdrawal is what became of a withdrawal.
 type withdrawal struct {
-	sub        Row
+	sub        lifecycle.Row
 	amount     money.Cents // given back by it and by refunds beside it, or on its way: without what had been given back before, unless that was all
 	refundedAt *time.Time  // nil until all of it is given back
 	underWay   bool        // a refund is not answered, or not done
@@ -40,7 +41,7 @@ const withdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 // right has ended or under dispute, with the date of its end where there is one.
 func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (withdrawal, error) {
 	sub, err := s.reads.Current(ctx, customerID)
-	if IsMissing(err) {
+	if lifecycle.IsMissing(err) {
 		sub, err = s.endedLast(ctx, customerID, err)
 	}
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 }
 
 // mayWithdraw answers why not.
-func (s *Withdrawals) mayWithdraw(ctx context.Context, sub Row) error {
+func (s *Withdrawals) mayWithdraw(ctx context.Context, sub lifecycle.Row) error {
 	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return err
@@ -101,29 +102,16 @@ func (s *Withdrawals) mayWithdraw(ctx context.Context, sub Row) error {
 		return refuse("Nothing has been paid for the subscription. Cancel it instead.")
 	case !s.clock.Now().Before(*until):
 		return refuse("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
-	case slices.ContainsFunc(chain, func(r Row) bool { return r.HasChargeback }):
+	case slices.ContainsFunc(chain, func(r lifecycle.Row) bool { return r.HasChargeback }):
 		return refuse("A payment of the subscription is disputed: the bank decides about the money. The right of withdrawal ends at " +
 			until.UTC().Format(time.RFC3339) + ".")
 	}
 	return nil
 }
 
-// RenewalChain is the subscription and all that it followed by renewals, newest first:
-// to their customer they are one.
-func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Row) ([]Row, error) {
-	if sub.RenewsID == nil {
-		return []Row{sub}, nil
-	}
-	chain, err := s.db.ListRenewalChain(ctx, db, sub.ID)
-	if err != nil {
-		return nil, fmt.Errorf("list what subscription %s renews: %w", sub.ID, err)
-	}
-	return chain, nil
-}
-
 // WithdrawalUntil is the end of the right to withdraw; nil where there is none:
 // nothing paid, the setting off.
-func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub Row) (*time.Time, error) {
+func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub lifecycle.Row) (*time.Time, error) {
 	chain, err := s.reads.RenewalChain(ctx, s.pool, sub)
 	if err != nil {
 		return nil, err
@@ -134,7 +122,7 @@ func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub Row) (*time.Time,
 // withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
 // WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. A payment
 // of before that lengthened the subscription neither begins the right nor ends it.
-func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []Row) (*time.Time, error) {
+func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []lifecycle.Row) (*time.Time, error) {
 	if s.cfg.WithdrawalDays == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -146,30 +134,30 @@ func (s *Withdrawals) withdrawalEnd(ctx context.Context, chain []Row) (*time.Tim
 		if first == nil { // a trial that was renewed
 			continue
 		}
-		return new(StartOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
+		return new(lifecycle.StartOfDay(*first, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, s.cfg.WithdrawalDays+1)), nil
 	}
 	return nil, nil //nolint:nilnil // as above
 }
 
 // withdrawTx ends the row, and has the rest done by job. One that has ended stays as it
 // is: its history tells of the withdrawal.
-func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *Row) error {
+func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
 	if withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID); err != nil || withdrawn {
 		return err // asked for twice at once
 	}
 	if sub.HasChargeback {
 		return fault.Conflict("A payment of the subscription has just been disputed.")
 	}
-	moved, err := s.store.MoveTx(ctx, tx, sub, Change{Action: CustomerWithdraws, Source: ByCustomer, Actor: &sub.CustomerID})
+	moved, err := s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.CustomerWithdraws, Source: lifecycle.ByCustomer, Actor: &sub.CustomerID})
 	if err != nil {
 		return err
 	}
 	if !moved {
 		return fault.Conflict("The subscription is %s.", sub.Status)
 	}
-	if KnownAtGateway(*sub) {
-		_, err := s.jobs.InsertTx(ctx, tx, EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
+	if lifecycle.KnownAtGateway(*sub) {
+		_, err := s.jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+			Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(lifecycle.EndRetry),
 		})
 		if err != nil {
 			return err
@@ -180,13 +168,13 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *Row) error
 
 // endedLast is the customer's last subscription that has begun, for who has none now;
 // none when nothing was paid for it, so that there is nothing to withdraw from.
-func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (Row, error) {
+func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (lifecycle.Row, error) {
 	last, err := s.db.GetLatestBegun(ctx, s.pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Row{}, none
+		return lifecycle.Row{}, none
 	}
 	if err != nil {
-		return Row{}, fmt.Errorf("read subscription: %w", err)
+		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
 	}
 	if withdrawn, err := s.isWithdrawn(ctx, s.pool, last.ID); err != nil || withdrawn {
 		return last, err
@@ -203,7 +191,7 @@ func (s *Withdrawals) isWithdrawn(ctx context.Context, db postgres.DB, id object
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
-	return reason == string(ReasonWithdrawn), err
+	return reason == string(lifecycle.ReasonWithdrawn), err
 }
 
 // withdrawalOf reads what became of a withdrawal.
@@ -283,27 +271,6 @@ func (s *Withdrawals) paidAndGiven(ctx context.Context, id objectid.ID) ([]payme
 	return paid, given, err
 }
 
-// GiveBackArgs gives the money of a withdrawn subscription back.
-type GiveBackArgs struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-}
-
-// Kind names the job.
-func (GiveBackArgs) Kind() string { return "subscriptions_give_back" }
-
-// GivenBackSoon is when a refund that is not answered, or under way, is looked at again.
-const GivenBackSoon = 10 * time.Minute
-
-func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
-	})
-	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
-	}
-	return nil
-}
-
 // GiveBack refunds what a withdrawn subscription still has, and comes again until all
 // of it is given back or stands on the list of unapplied payments.
 func (s *Withdrawals) GiveBack(ctx context.Context, id objectid.ID) error {
@@ -312,7 +279,7 @@ func (s *Withdrawals) GiveBack(ctx context.Context, id objectid.ID) error {
 	}
 	w, err := s.withdrawalOf(ctx, id)
 	if err == nil && w.refundedAt == nil && w.underWay {
-		return river.JobSnooze(GivenBackSoon)
+		return river.JobSnooze(lifecycle.GivenBackSoon)
 	}
 	return err
 }
@@ -337,7 +304,7 @@ func (s *Withdrawals) giveBack(ctx context.Context, id objectid.ID) error {
 }
 
 // giveBackAll refunds what is left of the payments of one subscription.
-func (s *Withdrawals) giveBackAll(ctx context.Context, sub Row) error {
+func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error {
 	paid, given, err := s.paidAndGiven(ctx, sub.ID)
 	if err != nil {
 		return err
@@ -354,7 +321,7 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub Row) error {
 
 // giveBackPayment refunds one payment. What its gateway refuses, now or after it had
 // taken the refund on, is left to people.
-func (s *Withdrawals) giveBackPayment(ctx context.Context, sub Row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
+func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
 	for _, r := range given {
 		if r.FailedAtGateway() && IsOne(p.Payment, []string{r.PaymentID}) {
 			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
@@ -377,7 +344,7 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub Row, p payments.L
 	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
 }
 
-func (s *Withdrawals) listUnrefunded(ctx context.Context, sub Row, p payments.LedgerPayment, left money.Cents, note string) error {
+func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p payments.LedgerPayment, left money.Cents, note string) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
 		_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,

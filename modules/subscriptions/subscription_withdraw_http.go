@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
@@ -42,8 +43,8 @@ func (h withdrawalHandlers) RecallWithdrawal(ctx context.Context, id objectid.ID
 }
 
 // own is a subscription as its customer sees it: with the end of the right to withdraw.
-func (h ownHandlers) own(ctx context.Context, sub Row) (SubscriptionDoc, error) {
-	doc := Shown(sub)
+func (h ownHandlers) own(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
+	doc := lifecycle.Shown(sub)
 	until, err := h.service.withdrawals.WithdrawalUntil(ctx, sub)
 	doc.WithdrawalUntil = httpapi.TimePtr(until)
 	return doc, err

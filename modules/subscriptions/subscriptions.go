@@ -1,9 +1,7 @@
 package subscriptions
 
 import (
-	"context"
 	"log/slog"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -11,76 +9,24 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
 
-// Config holds the specification's limits as configuration (open-shapes, The
-// specification's limits are configuration). The zero value of a field means
-// its default.
-type Config struct {
-	// PixPendingTTL: after it an unpaid PIX makes room for a new subscription. Default 24 h.
-	PixPendingTTL time.Duration
-	// MaxPaymentFailures in a row suspend. Default 3.
-	MaxPaymentFailures int
-	// PastDueOnlyCounts keeps gateway B's past_due from suspending at once
-	// (PAST_DUE_SUSPENDS=false): it counts as a failure like any other.
-	PastDueOnlyCounts bool
-	// Zone is REPORT_TZ, in which months and days pass. Default UTC.
-	Zone *time.Location
-	// RecoveryDelay is when a client whose PIX code is not known yet is told to come
-	// again. Default 1 min.
-	RecoveryDelay time.Duration
-	// WithdrawalDays after the day of its first payment a subscription may be withdrawn
-	// from. 0: never.
-	WithdrawalDays int
-	// RenewPixDays is how many days before its end a manual PIX can be renewed. Default 7.
-	RenewPixDays int
-	// DunningDays are the days after a failed payment on which the customer is
-	// mailed about it, rising. Default 0, 3, 7.
-	DunningDays []int
-	// PixRetryDays are the days after its due date on which a debit of automatic PIX
-	// that failed is taken again: rising, at most three, within seven days. Default 1, 3, 6.
-	PixRetryDays []int
-	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
-	AlphanumericTaxIDs bool
-}
-
-func (c Config) WithDefaults() Config {
-	if c.PixPendingTTL == 0 {
-		c.PixPendingTTL = 24 * time.Hour
-	}
-	if c.MaxPaymentFailures == 0 {
-		c.MaxPaymentFailures = 3
-	}
-	if c.Zone == nil {
-		c.Zone = time.UTC
-	}
-	if c.RecoveryDelay == 0 {
-		c.RecoveryDelay = time.Minute
-	}
-	if c.RenewPixDays == 0 {
-		c.RenewPixDays = 7
-	}
-	if c.DunningDays == nil {
-		c.DunningDays = []int{0, 3, 7}
-	}
-	if c.PixRetryDays == nil {
-		c.PixRetryDays = []int{1, 3, 6}
-	}
-	return c
-}
-
-// Settings is what the module asks of the platform's configuration; the module
-// settings fills it.
-type Settings interface {
-	// PixBillingMonths is how many months one PIX payment buys: 1, 3, 6 or 12.
-	PixBillingMonths(ctx context.Context) (int, error)
-	// PixSubscriptionMode is "manual" or "recurring".
-	PixSubscriptionMode(ctx context.Context) (string, error)
-}
+// What whoever makes the module says, in the words of its lowest room.
+type (
+	// Config holds the specification's limits as configuration.
+	Config = lifecycle.Config
+	// Settings is what the module asks of the platform's configuration.
+	Settings = lifecycle.Settings
+	// PromoCodes is what the module asks of promo codes.
+	PromoCodes = lifecycle.PromoCodes
+	// PromoDiscount is a code and the price that it gives the first month.
+	PromoDiscount = lifecycle.PromoDiscount
+)
 
 // Deps is what New needs.
 type Deps struct {
@@ -112,9 +58,9 @@ type Service struct {
 	cfg      Config
 	db       *subscriptionsdb.Queries
 
-	calendar    *Calendar
-	reads       *Reads
-	store       *Store
+	calendar    *lifecycle.Calendar
+	reads       *lifecycle.Reads
+	store       *lifecycle.Store
 	calls       *Calls
 	plans       *Plans
 	debits      *Debits
@@ -141,7 +87,7 @@ type Service struct {
 func New(d Deps) *Service {
 	cfg, promos := d.Config.WithDefaults(), d.Promos
 	if promos == nil {
-		promos = NoPromoCodes{}
+		promos = lifecycle.NoPromoCodes{}
 	}
 	s := &Service{
 		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
@@ -165,7 +111,7 @@ func New(d Deps) *Service {
 
 // furnish makes the rooms, lower ones first.
 func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
-	s.calendar, s.reads, s.store = newLifecycle(lifecycleDeps{
+	s.calendar, s.reads, s.store = lifecycle.New(lifecycle.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments,
 		Intents: s.intents, Promos: promos, Config: cfg,
 	})

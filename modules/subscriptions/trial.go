@@ -3,30 +3,24 @@ package subscriptions
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// TrialMonths is how long a tax id has no second trial.
-const TrialMonths = 24
-
-// Forgotten is the instant before which trials began that count no more.
-func Forgotten(now time.Time) time.Time { return now.AddDate(0, -TrialMonths, 0) }
 
 // claimTrialTx takes the one trial of the customer's tax id for a subscription that is
 // about to be written. Of two customers who have had the same tax id, one after the
 // other, one gets it. A subscription that ends before its trial begins gives it back.
 func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscriptionID objectid.ID) (bool, error) {
 	now := s.clock.Now()
-	before := Forgotten(now)
+	before := lifecycle.Forgotten(now)
 	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
 		TaxIDMac: s.accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now, Forgotten: &before,
 	})
@@ -34,39 +28,6 @@ func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w wish, subscrip
 		return false, fmt.Errorf("claim trial: %w", err)
 	}
 	return n == 1, nil
-}
-
-// startTrialTx notes that the customer has had his one trial, and his tax id too.
-func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
-	if sub.TrialDays == 0 {
-		return nil
-	}
-	if _, err := s.accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID); err != nil {
-		return err
-	}
-	now := s.clock.Now()
-	n, err := s.db.BeginTrial(ctx, tx, subscriptionsdb.BeginTrialParams{SubscriptionID: &sub.ID, Now: &now})
-	if err != nil {
-		return fmt.Errorf("begin trial: %w", err)
-	}
-	if n > 0 {
-		return nil
-	}
-	c, err := s.accounts.CustomerByID(ctx, tx, sub.CustomerID)
-	if IsMissing(err) || err == nil && c.TaxID == "" {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.NoteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
-}
-
-func (s *Store) NoteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
-	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
-		return fmt.Errorf("note trial: %w", err)
-	}
-	return nil
 }
 
 // trialUsesArgs is the job that removes trials that count no more, and notes those that
@@ -83,7 +44,7 @@ type trialUsesWorker struct {
 
 func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs]) error {
 	s := w.s
-	before := Forgotten(s.clock.Now())
+	before := lifecycle.Forgotten(s.clock.Now())
 	if _, err := s.db.DeleteOldTrials(ctx, s.pool, &before); err != nil {
 		return fmt.Errorf("delete old trials: %w", err)
 	}
@@ -139,7 +100,7 @@ func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID obj
 		}
 		held[i] = heldTrial{
 			Held:    "A keyed hash of your tax_id, by which a trial is given once. It stays when the account is deleted.",
-			BeganAt: httpapi.TimePtr(row.BeganAt), KeptUntil: httpapi.Time(from.AddDate(0, TrialMonths, 0)),
+			BeganAt: httpapi.TimePtr(row.BeganAt), KeptUntil: httpapi.Time(from.AddDate(0, lifecycle.TrialMonths, 0)),
 		}
 	}
 	return held, nil

@@ -13,7 +13,7 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -357,7 +357,7 @@ func TestAnUnappliedPaymentExtendsALivingSubscription(t *testing.T) {
 		row := doc(b.admin(t).Post(unappliedPath+"/"+id+"/extend", nil).Expect(200).Map())
 		require.Equal(t, "extended", row["state"])
 		require.Equal(t, living.String(), row["subscription_id"])
-		want := subscriptions.AddMonths(next, 1, b.zone(t))
+		want := lifecycle.AddMonths(next, 1, b.zone(t))
 		require.True(t, want.Equal(column[time.Time](t, b, living, "expires_at")))
 		require.True(t, want.Equal(column[time.Time](t, b, living, "next_billing_date")))
 		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", living))

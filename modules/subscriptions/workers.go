@@ -8,7 +8,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 )
 
@@ -20,13 +20,13 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RecoverArgs]) error {
 		return s.recovery.Recover(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ExpireArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.ExpireArgs]) error {
 		return s.recovery.Expire(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DropPixArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.DropPixArgs]) error {
 		return s.recovery.DropPix(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DebitArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.DebitArgs]) error {
 		return s.debits.Debit(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DebitRetryArgs]) error {
@@ -36,19 +36,19 @@ func (s *Service) Workers(w *river.Workers) {
 		}
 		return s.retries.RetryDebit(ctx, job.Args.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[EndArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.EndArgs]) error {
 		if job.Args.Told {
 			return s.calls.ConfirmEnd(ctx, job.Args.SubscriptionID)
 		}
 		return s.calls.EndAtGateway(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RenewalChargeArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.RenewalChargeArgs]) error {
 		return s.charges.TendRenewalCharge(ctx, job.Args.ChargeID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[StopArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.StopArgs]) error {
 		return s.calls.StopRecurrence(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[GiveBackArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.GiveBackArgs]) error {
 		return s.withdrawals.GiveBack(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DunningArgs]) error {
@@ -70,7 +70,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[EndStrayArgs]) error {
 		return s.strays.EndStray(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[PauseArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.PauseArgs]) error {
 		return s.pauses.CarryOutPause(ctx, job.Args.PauseID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ChargeMoveArgs]) error {
@@ -120,8 +120,4 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(Nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
 			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}
-}
-
-func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
-	return subscriptionsdb.ListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
 }

@@ -63,6 +63,11 @@ var rooms = map[string][]room{
 		{name: "events", uses: []string{"internal/ticketsdb", "state"}, sql: []string{"customer", "event", "ticket"}},
 		{name: "", sql: []string{"customer", "decline", "deleted_order", "event", "give_back", "order", "ticket"}},
 	},
+	"subscriptions": {
+		{name: "internal/subscriptionsdb"},
+		{name: "lifecycle", uses: []string{"internal/subscriptionsdb"}, sql: []string{"charge_moves", "debits", "pauses", "renewal_charges", "subscriptions", "transitions", "trial_uses"}},
+		{name: "", sql: []string{"charge_moves", "debit_retries", "debits", "dunning_mails", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
+	},
 }
 
 // notWords is what no room of words may import, beside platform/postgres and what stands on it.

@@ -1,4 +1,4 @@
-package subscriptions
+package lifecycle
 
 import (
 	"context"
@@ -37,25 +37,4 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*tim
 		}
 	}
 	return &end, nil
-}
-
-// firstUnpaidOf is the first debit of the last unbroken row of periods that nobody has
-// paid; nil when there is none. A period that does not begin where the one before ends was
-// moved there by an extension, which gives the time until then.
-func (s *Calendar) firstUnpaidOf(sub Row, unpaid []Debit) *Debit {
-	var first *Debit
-	for i, d := range unpaid {
-		if first == nil {
-			first = &unpaid[i]
-		}
-		follows := sub.NextBillingDate
-		if i+1 < len(unpaid) {
-			follows = new(s.DayOf(unpaid[i+1].Cycle))
-		}
-		ends := s.DateOf(s.MonthsOn(s.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
-		if follows != nil && s.DateOf(*follows).Time.After(ends.Time) {
-			first = nil
-		}
-	}
-	return first
 }

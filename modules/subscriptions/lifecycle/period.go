@@ -1,6 +1,8 @@
-package subscriptions
+package lifecycle
 
-import "time"
+import (
+	"time"
+)
 
 // AddMonths moves an instant by calendar months as they pass in the zone, and
 // keeps the time of the day there. A day that the month lacks becomes the

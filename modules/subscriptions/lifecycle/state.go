@@ -1,4 +1,4 @@
-package subscriptions
+package lifecycle
 
 // Status is a subscription's state (specification, States and transitions).
 type Status string

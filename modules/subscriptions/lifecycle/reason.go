@@ -1,4 +1,4 @@
-package subscriptions
+package lifecycle
 
 // Reason says in the history why a subscription moved. Moves that end access
 // carry one of the first five, from which churn is told apart

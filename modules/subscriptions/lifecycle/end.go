@@ -1,4 +1,4 @@
-package subscriptions
+package lifecycle
 
 import (
 	"context"
@@ -40,22 +40,16 @@ func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) er
 	return nil
 }
 
-// EndsThere reports whether what charged a living subscription has ended at the gateway,
-// or was opened again while its end was not confirmed: nothing that it charges, or fails
-// to charge, is owed.
-func EndsThere(sub Row) bool {
-	return !Status(sub.Status).Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
+func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+	if !KnownAtGateway(sub) {
+		return nil
+	}
+	return s.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID})
 }
 
-// Outlives reports whether the subscription goes on to the end of its paid time when what
-// charged it ends at the gateway: at gateway A any that has such an end, at gateway B one
-// whose recurrence is ended on our order.
-func (s *Calendar) Outlives(sub Row) bool {
-	ahead := sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
-	return ahead && (sub.Gateway == string(payments.GWA) || EndsThere(sub))
-}
-
-// EndedThere notes that the gateway has confirmed the end.
-func (s *Calendar) EndedThere(r *Row) {
-	r.GatewayDeletedAt, r.GatewayEndOpenSince = new(s.clock.Now()), nil
+func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
+	if _, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
+		return fmt.Errorf("queue the end at the gateway: %w", err)
+	}
+	return nil
 }

@@ -1,0 +1,10 @@
+// Package lifecycle holds the words of a subscription: its states, the one table action →
+// reason → target, what a row says, and the only code that moves it.
+//
+// Owns: subscriptions, transitions, pauses and what of renewal_charges and trial_uses follows
+// from a move; days and terms (Calendar, no database), what is read of a subscription (Reads),
+// every change of its state (Store); the arguments of the jobs that a change inserts.
+//
+// Does not own: what money means (room settle), what is asked of the gateways (room calls and
+// those above). It calls no gateway.
+package lifecycle

@@ -1,0 +1,75 @@
+package lifecycle
+
+import (
+	"context"
+
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+func CallerID(ctx context.Context) *objectid.ID {
+	id := httpapi.CallerOf(ctx).ID
+	if id == "" {
+		return nil
+	}
+	return &id
+}
+
+// SubscriptionDoc is a subscription as the API shows it (query-contract, section
+// 3): the gateways' ids and gateway_deleted_at only when set, dates otherwise
+// null.
+type SubscriptionDoc struct {
+	ID                objectid.ID   `json:"_id"`
+	CustomerID        objectid.ID   `json:"customer_id"`
+	PlanID            string        `json:"plan_id"`
+	Gateway           string        `json:"gateway" enum:"gwa,gwb"`
+	Status            string        `json:"status" enum:"active,pending,suspended,cancelled,expired"`
+	PaymentMethod     string        `json:"payment_method" enum:"credit_card,pix,boleto"`
+	GWASubscriptionID *string       `json:"gwa_subscription_id,omitempty"`
+	GWACustomerID     *string       `json:"gwa_customer_id,omitempty"`
+	GWAPixAuthID      *string       `json:"gwa_pix_auth_id,omitempty"`
+	GWBSubscriptionID *string       `json:"gwb_subscription_id,omitempty"`
+	GWBPriceID        *string       `json:"gwb_price_id,omitempty"`
+	StartedAt         *httpapi.Time `json:"started_at" nullable:"true"`
+	NextBillingDate   *httpapi.Time `json:"next_billing_date" nullable:"true"`
+	LastPaymentAt     *httpapi.Time `json:"last_payment_at" nullable:"true"`
+	ExpiresAt         *httpapi.Time `json:"expires_at" nullable:"true"`
+	CreatedAt         httpapi.Time  `json:"created_at"`
+	GatewayDeletedAt  *httpapi.Time `json:"gateway_deleted_at,omitempty"`
+	WithdrawalUntil   *httpapi.Time `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; counted from the first payment, also of what it renews; absent where nothing was paid"`
+	PaymentFailures   int32         `json:"payment_failures" doc:"Failures in a row"`
+	TotalRefunded     int64         `json:"total_refunded" doc:"Cents"`
+	HasChargeback     bool          `json:"has_chargeback"`
+	CancelAtPeriodEnd bool          `json:"cancel_at_period_end"`
+	CreatedByID       *objectid.ID  `json:"document_created_by_id" nullable:"true"`
+	RegisterDate      httpapi.Time  `json:"register_date"`
+	UpdateDate        httpapi.Time  `json:"register_update_date"`
+}
+
+func Shown(r Row) SubscriptionDoc {
+	return SubscriptionDoc{
+		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status, PaymentMethod: r.PaymentMethod,
+		GWASubscriptionID: r.GwaSubscriptionID, GWACustomerID: r.GwaCustomerID, GWAPixAuthID: r.GwaPixAuthID,
+		GWBSubscriptionID: r.GwbSubscriptionID, GWBPriceID: r.GwbPriceID,
+		StartedAt: httpapi.TimePtr(r.StartedAt), NextBillingDate: httpapi.TimePtr(r.NextBillingDate),
+		LastPaymentAt: httpapi.TimePtr(r.LastPaymentAt), ExpiresAt: httpapi.TimePtr(r.ExpiresAt),
+		CreatedAt: httpapi.Time(r.RegisterDate), GatewayDeletedAt: httpapi.TimePtr(r.GatewayDeletedAt),
+		PaymentFailures: r.PaymentFailures, TotalRefunded: r.TotalRefundedCents, HasChargeback: r.HasChargeback,
+		CancelAtPeriodEnd: r.CancelAtPeriodEnd,
+		CreatedByID:       r.DocumentCreatedByID, RegisterDate: httpapi.Time(r.RegisterDate), UpdateDate: httpapi.Time(r.RegisterUpdateDate),
+	}
+}
+
+type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
+
+var StatusMessages = map[Status]string{
+	Active:    "The subscription is active.",
+	Pending:   "The payment is being confirmed.",
+	Suspended: "The subscription is suspended.",
+	Cancelled: "The subscription is cancelled.",
+	Expired:   "The subscription has expired.",
+}
+
+type MessageInfo struct {
+	Message string `json:"message"`
+}

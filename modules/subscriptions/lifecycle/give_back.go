@@ -1,0 +1,29 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// EndRetry is when the job ends at the gateway what the request could not.
+const EndRetry = time.Minute
+
+// GivenBackSoon is when a refund that is not answered, or under way, is looked at again.
+const GivenBackSoon = 10 * time.Minute
+
+func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),
+	})
+	if err != nil {
+		return fmt.Errorf("queue refund: %w", err)
+	}
+	return nil
+}

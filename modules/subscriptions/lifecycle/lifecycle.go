@@ -1,0 +1,63 @@
+package lifecycle
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Intents  *intent.Service
+	Promos   PromoCodes
+	Config   Config
+}
+
+// Calendar knows the days and terms of subscriptions: pure, but for the clock.
+type Calendar struct {
+	clock    clock.Clock
+	payments *payments.Service
+	cfg      Config
+}
+
+// Reads answers what the rows of a subscription say.
+type Reads struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	accounts *accounts.Service
+	payments *payments.Service
+	cfg      Config
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+}
+
+// Store is the only one that writes a subscription's state.
+type Store struct {
+	jobs     *jobs.Client
+	clock    clock.Clock
+	accounts *accounts.Service
+	payments *payments.Service
+	intents  *intent.Service
+	promos   PromoCodes
+	db       *subscriptionsdb.Queries
+	calendar *Calendar
+	reads    *Reads
+}
+
+// New makes the room.
+func New(d Deps) (*Calendar, *Reads, *Store) {
+	calendar := &Calendar{clock: d.Clock, payments: d.Payments, cfg: d.Config}
+	reads := &Reads{pool: d.Pool, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: calendar}
+	store := &Store{jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, promos: d.Promos, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
+	return calendar, reads, store
+}

@@ -1,0 +1,192 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// IsMovedTx reports whether the charge of an instant was moved away by an extension.
+func (s *Reads) IsMovedTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) (bool, error) {
+	if !Recurs(sub) {
+		return false, nil
+	}
+	_, err := s.db.GetChargeMoveOver(ctx, tx, subscriptionsdb.GetChargeMoveOverParams{SubscriptionID: sub.ID, At: at})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// GoesOnTx reports whether the recurrence goes on at the end of the locked row's
+// extension, which is no end then.
+func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
+	if !Recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
+		return false, nil
+	}
+	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second)})
+}
+
+// ExtendedTo is the end of an extension whose order is open: what the gateway tells
+// meanwhile of its period is from before it. Nil: there is none.
+func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
+	last, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != "open":
+		return nil, nil //nolint:nilnil // nil is the answer
+	case err != nil:
+		return nil, fmt.Errorf("read extension: %w", err)
+	}
+	return &last.ToAt, nil
+}
+
+// CycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
+// debit of the subscription.
+func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID string) (*time.Time, error) {
+	d, err := s.db.GetDebitByPayment(ctx, tx, &paymentID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
+		return nil, nil //nolint:nilnil // nil is the answer: no debit
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read debit: %w", err)
+	}
+	return new(s.calendar.DayOf(d.Cycle)), nil
+}
+
+// DebitOfTx is the debit of the subscription that a payment pays.
+func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, p *payments.Payment) (d Debit, found bool, err error) {
+	if !sub.PixAutomatic || p == nil || p.ID == "" {
+		return Debit{}, false, nil
+	}
+	d, err = s.db.GetDebitByPayment(ctx, tx, &p.ID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
+		return Debit{}, false, nil
+	}
+	if err != nil {
+		return Debit{}, false, fmt.Errorf("read debit: %w", err)
+	}
+	return d, true, nil
+}
+
+// chargeOfTx finds the renewal charge that an event is about, by our own id or the
+// payment's; nil when it is about none.
+func (s *Reads) ChargeOf(ctx context.Context, db postgres.DB, e payments.Event) (*RenewalCharge, error) {
+	if objectid.Valid(e.Reference.String()) {
+		c, err := s.db.GetRenewalCharge(ctx, db, e.Reference)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return &c, err
+		}
+	}
+	if e.Payment == nil || e.Payment.ID == "" {
+		return nil, nil //nolint:nilnil // nil is the answer: no charge
+	}
+	c, err := s.db.GetRenewalChargeByPayment(ctx, db, subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: string(e.Gateway), GatewayPaymentID: &e.Payment.ID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return &c, err
+}
+
+// Find reads a subscription by its id: 422 for what is no id, 404 for an unknown
+// one.
+func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Row, error) {
+	if !objectid.Valid(id) {
+		return Row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
+	}
+	sub, err := s.db.GetSubscription(ctx, db, objectid.ID(id))
+	if postgres.IsNoRows(err) {
+		return Row{}, fault.NotFound("Subscription")
+	}
+	return sub, err
+}
+
+// ClosedByDisputeTx reports whether a suspended subscription would be open but
+// for its dispute: payments that failed keep it closed, and so does an admin.
+func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
+	if int(sub.PaymentFailures) >= s.cfg.MaxPaymentFailures {
+		return false, nil
+	}
+	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil
+	}
+	return reason != string(ReasonPaymentFailure) && reason != string(Reasons[AdminSuspends]), err
+}
+
+// Current returns the customer's live subscription; 404 when there is none.
+func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error) {
+	sub, err := s.db.GetLiveSubscription(ctx, s.pool, customerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Row{}, fault.NotFound("Subscription")
+	}
+	if err != nil {
+		return Row{}, fmt.Errorf("read subscription: %w", err)
+	}
+	return sub, nil
+}
+
+// WaitingRenewal is the customer's renewal that waits; ok is false when there is none.
+func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB, customerID objectid.ID) (waiting Row, ok bool, err error) {
+	waiting, err = s.db.GetWaitingRenewal(ctx, db, customerID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Row{}, false, nil
+	}
+	if err != nil {
+		return Row{}, false, fmt.Errorf("read renewal: %w", err)
+	}
+	return waiting, true, nil
+}
+
+// StatusActions is the specification's mapping of gateway B's statuses.
+var StatusActions = map[payments.RemoteStatus]Action{
+	payments.RemoteActive:            GatewaySaysActive,
+	payments.RemoteTrialing:          GatewaySaysActive,
+	payments.RemotePastDue:           GatewaySaysSuspended,
+	payments.RemoteUnpaid:            GatewaySaysSuspended,
+	payments.RemotePaused:            GatewaySaysSuspended,
+	payments.RemoteCanceled:          GatewaySaysCancelled,
+	payments.RemoteIncomplete:        GatewaySaysIncomplete,
+	payments.RemoteIncompleteExpired: GatewaySaysExpired,
+}
+
+// HeldTx says what keeps a subscription suspended against gateway B's routine word
+// that its recurrence runs: money that is disputed, or an admin. "" when that word
+// opens it.
+func (s *Reads) HeldTx(ctx context.Context, tx pgx.Tx, sub Row) (string, error) {
+	switch {
+	case Status(sub.Status) != Suspended:
+		return "", nil
+	case sub.HasChargeback:
+		return "suspended by a dispute", nil
+	}
+	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	if err == nil && Reason(reason) == Reasons[AdminSuspends] {
+		return "suspended by an admin", nil
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return "", err
+}
+
+// RenewalChain is the subscription and all that it followed by renewals, newest first:
+// to their customer they are one.
+func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Row) ([]Row, error) {
+	if sub.RenewsID == nil {
+		return []Row{sub}, nil
+	}
+	chain, err := s.db.ListRenewalChain(ctx, db, sub.ID)
+	if err != nil {
+		return nil, fmt.Errorf("list what subscription %s renews: %w", sub.ID, err)
+	}
+	return chain, nil
+}

@@ -1,0 +1,102 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+)
+
+const (
+	// LeastPaidTime is the shortest rest of paid time that a renewal waits for: what is
+	// shorter may be over when the gateway is asked.
+	LeastPaidTime = time.Hour
+	// MostPaidTime is the longest: gateway B begins no recurrence later.
+	MostPaidTime = 720 * 24 * time.Hour
+)
+
+// replaceTx ends the subscription that a waiting renewal replaces, in the transaction
+// that makes the renewal active: its customer always has one of them. Money that the
+// old one took meanwhile for time that the new one will charge, too, is listed.
+func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Row) error {
+	old, err := s.db.GetSubscriptionForUpdate(ctx, tx, *renewal.RenewsID)
+	if err != nil {
+		return fmt.Errorf("read renewed subscription: %w", err)
+	}
+	if Status(old.Status).Ended() {
+		return nil
+	}
+	if err := s.listPaidTwiceTx(ctx, tx, old, renewal); err != nil {
+		return err
+	}
+	_, err = s.MoveTx(ctx, tx, &old, Change{Action: Replaced, Source: ByCustomer, Actor: &old.CustomerID})
+	if err != nil {
+		return err
+	}
+	return s.EndAtGatewayTx(ctx, tx, old)
+}
+
+// listPaidTwiceTx lists the payment by which the old subscription was extended after
+// its renewal had been ordered to begin before.
+func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Row) error {
+	until, err := s.reads.PaidUntil(ctx, tx, old)
+	if err != nil || until == nil || old.LastPaymentAt == nil || old.LastPaymentAt.Before(renewal.RegisterDate) {
+		return err
+	}
+	begins := renewal.RegisterDate
+	if renewal.StartsAt != nil {
+		begins = *renewal.StartsAt
+	}
+	if until.Sub(begins) < 48*time.Hour {
+		return nil
+	}
+	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, old.ID)
+	if err != nil || len(paid) == 0 {
+		return err
+	}
+	p := paid[0].Payment
+	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Gateway: payments.GatewayName(old.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: old.CustomerID, SubscriptionID: old.ID, PaidAt: p.SettledAt,
+		Note: "Paid while its renewal " + renewal.ID.String() + " was being confirmed, which charges the same time.", Automatic: true,
+	})
+	return err
+}
+
+// EndWaitingTx ends the renewal that waits beside a subscription which a person has
+// ended. What its call made, or makes, at the gateway is ended there when it is known.
+func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Row, c Change) error {
+	waiting, ok, err := s.reads.WaitingRenewal(ctx, tx, ended.CustomerID)
+	if err != nil || !ok || *waiting.RenewsID != ended.ID {
+		return err
+	}
+	locked, err := s.db.GetSubscriptionForUpdate(ctx, tx, waiting.ID)
+	if err != nil {
+		return fmt.Errorf("read renewal: %w", err)
+	}
+	action := c.Action
+	if action == CustomerWithdraws { // nothing of it has been paid: there is no withdrawing from it
+		action = CustomerCancels
+	}
+	if _, err := s.MoveTx(ctx, tx, &locked, Change{Action: action, Source: c.Source, Actor: c.Actor}); err != nil {
+		return err
+	}
+	return s.EndAtGatewayTx(ctx, tx, locked)
+}
+
+// followedByTx has the customer's pointer name the renewal that waits, once what it
+// renews has ended by itself.
+func (s *Store) followedByTx(ctx context.Context, tx pgx.Tx, ended Row) error {
+	waiting, ok, err := s.reads.WaitingRenewal(ctx, tx, ended.CustomerID)
+	if err != nil || !ok || waiting.ID == ended.ID {
+		return err
+	}
+	err = s.accounts.SetCurrentSubscriptionTx(ctx, tx, ended.CustomerID, waiting.ID)
+	if IsMissing(err) {
+		return nil // the customer has deleted the account meanwhile
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+package lifecycle
+
+import (
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/fault"
+)
+
+// Recurs reports whether a recurrence at the gateway charges the card of the row by
+// itself, and goes on to.
+func Recurs(sub Row) bool {
+	return sub.PaymentMethod == string(payments.MethodCard) && RemoteID(sub) != "" && sub.GatewayDeletedAt == nil && !Stopped(sub)
+}
+
+// PaysOnce reports whether each period is paid by a code of its own.
+func PaysOnce(sub Row) bool {
+	return sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+}
+
+// Collects reports whether something at a gateway charges a subscription by itself.
+func Collects(sub Row) bool {
+	return RemoteID(sub) != "" || sub.PixAutomatic && sub.GwaPixAuthID != nil
+}
+
+// debit and retry are an automatic PIX's debit of a cycle, and one day on which it is
+// taken again, as the database holds them.
+type (
+	Debit = subscriptionsdb.SubscriptionsDebit
+	Retry = subscriptionsdb.SubscriptionsDebitRetry
+)
+
+// ChargesNothing reports whether no recurrence charges the card of a row, now or when it
+// is made.
+func ChargesNothing(sub Row) bool {
+	return sub.PaymentMethod == string(payments.MethodCard) && (RemoteID(sub) == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
+}
+
+// DebitsNothing reports whether no authorization of a row's automatic PIX stands at the
+// gateway, or may yet turn out to.
+func DebitsNothing(sub Row) bool {
+	return sub.PixAutomatic && (sub.GwaPixAuthID == nil && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
+}
+
+// AuthorizationRef names the row's automatic PIX at gateway A.
+func AuthorizationRef(sub Row) payments.AuthorizationRef {
+	return payments.AuthorizationRef{ID: Text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: Text(sub.GwaCustomerID)}
+}
+
+func LearnAuthorization(r *Row, a *payments.PixAuthorization) {
+	if a == nil {
+		return
+	}
+	Learn(&r.GwaPixAuthID, a.ID)
+	Learn(&r.GwaCustomerID, a.CustomerID)
+	Learn(&r.PixConciliationID, a.ConciliationID)
+	Learn(&r.PixPayload, a.Payload)
+	Learn(&r.PixImage, a.EncodedImage)
+	if a.ExpiresAt != nil {
+		r.PixExpiresAt = a.ExpiresAt
+	}
+}
+
+// StandIn is the row as if it were in the state: what a customer is told of one
+// whose gateway is being asked.
+func (st Status) StandIn(sub Row) Row {
+	sub.Status = string(st)
+	return sub
+}
+
+// Running reports whether a subscription at its gateway gives access.
+func Running(status payments.RemoteStatus) bool {
+	return status == payments.RemoteActive || status == payments.RemoteTrialing
+}
+
+func IsMissing(err error) bool { return fault.Is(err, fault.Missing) }
+
+// RunsThere reports whether a subscription that has ended here is not known to have ended
+// at its gateway.
+func RunsThere(sub Row) bool {
+	return Status(sub.Status).Ended() && KnownAtGateway(sub) && sub.GatewayEndedAt == nil
+}
+
+func earlierOf(t, other time.Time) time.Time {
+	if other.Before(t) {
+		return other
+	}
+	return t
+}
+
+// Latest is the gateway's word where there is one.
+func Latest(known, told *time.Time) *time.Time {
+	if told != nil {
+		return told
+	}
+	return known
+}
+
+// Stopped reports whether the recurrence was deleted on our order, or is to be, so that
+// nothing it tells of its charges moves a date or counts.
+func Stopped(sub Row) bool {
+	return sub.CancelAtPeriodEnd && sub.Gateway == string(payments.GWA) || EndsThere(sub)
+}
+
+// Stops reports whether something at gateway A, or at either when the subscription was
+// opened again, would go on charging a subscription that ends with its paid time.
+func Stops(sub Row) bool {
+	if Status(sub.Status).Ended() || sub.GatewayDeletedAt != nil {
+		return false
+	}
+	runs := sub.GwaSubscriptionID != nil || sub.GwaPixAuthID != nil
+	return sub.GatewayEndOpenSince != nil || runs && sub.CancelAtPeriodEnd && sub.ExpiresAt != nil
+}
+
+// daysBetween counts the days from one date to another, each as its own zone names it.
+func daysBetween(from, to time.Time) int {
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	return int(date(to).Sub(date(from)).Hours() / 24)
+}
+
+// Waits reports whether the row is a renewal that stands beside the subscription that
+// it will replace.
+func Waits(sub Row) bool { return Status(sub.Status) == Pending && sub.RenewsID != nil }
+
+// EndsThere reports whether what charged a living subscription has ended at the gateway,
+// or was opened again while its end was not confirmed: nothing that it charges, or fails
+// to charge, is owed.
+func EndsThere(sub Row) bool {
+	return !Status(sub.Status).Ended() && (sub.GatewayEndOpenSince != nil || sub.GatewayDeletedAt != nil && sub.ExpiresAt != nil)
+}
+
+// Resumable reports whether a subscription that was to end with its paid time can
+// simply go on: gateway B takes the end back, and a period that was paid once has
+// nothing that would have to be taken back. Gateway A cannot undo a deletion.
+func Resumable(sub Row) bool {
+	once := sub.PaymentMethod == string(payments.MethodPix) && !sub.PixAutomatic
+	return Status(sub.Status) == Active && sub.CancelAtPeriodEnd && (once || sub.Gateway == string(payments.GWB) && !EndsThere(sub))
+}
+
+// StartsFree reports whether the first charge lies ahead: a trial, or a promo code
+// that gives the first month away.
+func StartsFree(sub Row) bool {
+	return sub.TrialDays > 0 || sub.FirstAmountCents != nil && *sub.FirstAmountCents == 0
+}
+
+func LatestOf(t time.Time, other *time.Time) time.Time {
+	if other != nil && other.After(t) {
+		return *other
+	}
+	return t
+}
+
+func LearnPix(r *Row, pix *payments.PixCharge) {
+	if pix == nil {
+		return
+	}
+	Learn(&r.PixPaymentID, pix.Payment.ID)
+	Learn(&r.PixPayload, pix.Payload)
+	Learn(&r.PixImage, pix.EncodedImage)
+	if pix.ExpiresAt != nil {
+		r.PixExpiresAt = pix.ExpiresAt
+	}
+}
+
+// RemoteID is the subscription's id at its gateway, "" while it is not known.
+func RemoteID(sub Row) string {
+	if sub.Gateway == string(payments.GWA) {
+		return Text(sub.GwaSubscriptionID)
+	}
+	return Text(sub.GwbSubscriptionID)
+}
+
+// RunningID is what runs, or ran, of the subscription at its gateway: recurrence,
+// authorization or a code that could be paid. "" for a period that is paid.
+func RunningID(sub Row) string {
+	switch {
+	case RemoteID(sub) != "":
+		return RemoteID(sub)
+	case sub.GwaPixAuthID != nil:
+		return *sub.GwaPixAuthID
+	case sub.LastPaymentAt == nil:
+		return Text(sub.PixPaymentID)
+	}
+	return ""
+}
+
+func KnownAtGateway(sub Row) bool {
+	return RemoteID(sub) != "" || sub.PixPaymentID != nil || sub.GwaPixAuthID != nil
+}

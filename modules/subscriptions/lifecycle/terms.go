@@ -1,0 +1,109 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/money"
+)
+
+// TermsOf is what the gateway is asked for, and by which it is searched after a
+// crash.
+func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.SubscriptionTerms {
+	return payments.SubscriptionTerms{
+		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name, PriceID: Text(sub.GwbPriceID),
+		Amount: money.Cents(sub.PriceCents), First: (*money.Cents)(sub.FirstAmountCents), TrialDays: int(sub.TrialDays), StartsAt: sub.StartsAt,
+		FirstDue: s.FirstDue(sub),
+	}
+}
+
+// FirstDue is the day of the first charge: the first, or the one after the trial, the
+// month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it renews.
+func (s *Calendar) FirstDue(sub Row) time.Time {
+	if sub.StartsAt != nil {
+		return StartOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
+	}
+	days := int(sub.TrialDays)
+	if s.ChargesFirstMonth(sub) {
+		days = discountedDays
+	}
+	return StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
+}
+
+// Certain reports whether the error says that the gateway did nothing.
+func Certain(err error) bool {
+	if errors.Is(err, payments.ErrOutcomeUnknown) {
+		return false
+	}
+	var rejected *payments.Rejected
+	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, payments.ErrGatewayMissing)
+}
+
+func PayerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
+	return payments.Payer{
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(name)],
+		Name: c.FullName, Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+	}
+}
+
+// discountedDays is how long after the discounted first month the recurrence
+// charges first (specification, Promo codes).
+const discountedDays = 30
+
+// ChargesFirstMonth reports whether the first month is a payment of its own: a
+// card at gateway A with a promo code.
+func (*Calendar) ChargesFirstMonth(sub Row) bool {
+	return sub.FirstAmountCents != nil && sub.Gateway == string(payments.GWA) && sub.PaymentMethod == string(payments.MethodCard)
+}
+
+// Smallest PIX charges at gateway A (section 5), and charges of any kind at gateway
+// B (section 7), which adds a smaller card invoice to the next one.
+const MinPixGWA = money.Cents(500)
+
+const MinGWB = money.Cents(50)
+
+func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
+	return payments.AuthorizationTerms{
+		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
+		FirstAmount: PixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
+		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+	}
+}
+
+// PixTermsOf is what the gateway is asked for, and by which it is searched after
+// a crash.
+func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.PixTerms {
+	return payments.PixTerms{
+		Reference: sub.ID, Kind: payments.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub), Description: plan.Name,
+		DueDate: StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
+	}
+}
+
+// PixAmount is what the first PIX payment of the subscription costs.
+func PixAmount(sub Row) money.Cents {
+	if sub.FirstAmountCents != nil {
+		return money.Cents(*sub.FirstAmountCents)
+	}
+	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
+}
+
+// PayerOfRow is the payer as the row knows him; his data are only asked for
+// where they still are.
+func (s *Reads) PayerOfRow(ctx context.Context, sub Row) payments.Payer {
+	customer, err := s.accounts.CustomerByID(ctx, s.pool, sub.CustomerID)
+	if err != nil {
+		customer = accounts.Customer{ID: sub.CustomerID}
+	}
+	payer := PayerOf(customer, payments.GatewayName(sub.Gateway))
+	if sub.Gateway == string(payments.GWA) && sub.GwaCustomerID != nil {
+		payer.GatewayID = *sub.GwaCustomerID
+	}
+	if sub.Gateway == string(payments.GWB) && sub.GwbCustomerID != nil {
+		payer.GatewayID = *sub.GwbCustomerID
+	}
+	return payer
+}
