@@ -5,6 +5,10 @@
 // It does not own money, subscriptions, orders or customers: it reads the rows of
 // all other modules through its views and changes none. It imports no module.
 //
+// Rooms, lower first: reports reads the figures and answers with them, exports writes them
+// into files. The root keeps the rollups behind both, the invariants and the lists of routes
+// and jobs.
+//
 // Words: a movement is the beginning (entry) or end (exit) of a customer's access;
 // a ledger is a view with one row an event; a delta is what one transaction
 // changed, not yet folded into a rollup; the scan is the same figure counted from

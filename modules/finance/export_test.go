@@ -3,18 +3,21 @@ package finance
 import (
 	"context"
 
+	"marquee/modules/finance/exports"
 	"marquee/platform/objectid"
 )
 
 // Insides that tests of exports reach: a worker at work on its own, the sweep,
 // and the size of a stored piece.
 
-func (s *Service) RunExport(ctx context.Context, id objectid.ID) error { return s.runExport(ctx, id) }
+func (s *Service) RunExport(ctx context.Context, id objectid.ID) error {
+	return s.exports.Run(ctx, id)
+}
 
-func (s *Service) SweepExports(ctx context.Context) error { return s.sweepExports(ctx) }
+func (s *Service) SweepExports(ctx context.Context) error { return s.exports.Sweep(ctx) }
 
 const (
-	ChunkBytes        = chunkBytes
-	MaxExportAttempts = maxExportAttempts
-	MaxSending        = maxSending
+	ChunkBytes        = exports.ChunkBytes
+	MaxExportAttempts = exports.MaxAttempts
+	MaxSending        = exports.MaxSending
 )

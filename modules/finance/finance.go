@@ -2,7 +2,6 @@ package finance
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -10,11 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/finance/exports"
 	"marquee/modules/finance/internal/financedb"
+	"marquee/modules/finance/reports"
 	"marquee/platform/clock"
-	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 )
+
+// ExportConfig is the configuration of exports; the zero value of a field means its default.
+type ExportConfig = exports.Config
 
 // Deps are what New needs.
 type Deps struct {
@@ -26,54 +29,55 @@ type Deps struct {
 	Log   *slog.Logger
 	Zone  *time.Location // REPORT_TZ
 	// Callers opens the download links of exports.
-	Callers Callers
+	Callers exports.Callers
 	Exports ExportConfig
 }
 
-// Service reads the figures.
+// Service reads the figures: reports and exports have rooms of their own, the rollups
+// behind both are the service's.
 type Service struct {
 	pool     *pgxpool.Pool
-	reads    *pgxpool.Pool
-	jobs     *jobs.Client
 	clock    clock.Clock
 	log      *slog.Logger
 	location *time.Location
 	zone     string      // its name, as the database knows it
 	zoneTold atomic.Bool // the database was told the zone
 	db       *financedb.Queries
-	exports  exports
-}
 
-// reportTimeout bounds a statement of a dashboard; exports have their own.
-const reportTimeout = 20 * time.Second
+	reports *reports.Reports
+	exports *exports.Exports
+}
 
 // New makes the service.
 func New(d Deps) *Service {
-	s := &Service{
-		pool: d.Pool, reads: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, location: d.Zone, zone: d.Zone.String(), db: financedb.New(),
-		exports: newExports(d),
+	if d.Reads == nil {
+		d.Reads = d.Pool
 	}
-	if s.reads == nil {
-		s.reads = d.Pool
+	figures := reports.New(reports.Deps{Reads: d.Reads, Clock: d.Clock, Zone: d.Zone})
+	return &Service{
+		pool: d.Pool, clock: d.Clock, log: d.Log, location: d.Zone, zone: d.Zone.String(), db: financedb.New(), reports: figures,
+		exports: exports.New(exports.Deps{
+			Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Zone: d.Zone, Reports: figures, Callers: d.Callers, Config: d.Exports,
+		}),
 	}
-	return s
 }
 
-// Snapshot runs f in a read-only transaction that sees one instant of the
-// database throughout, with finance.now() at the service's clock: figures read in
-// it agree with each other. Statements in it may run for timeout; 0 is without end.
+// Snapshot runs f in a read-only transaction that sees one instant of the database.
 func (s *Service) Snapshot(ctx context.Context, timeout time.Duration, f func(tx pgx.Tx) error) error {
-	if err := httpapi.HeadEnds(ctx); err != nil {
-		return err
-	}
-	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return pgx.BeginTxFunc(ctx, s.reads, options, func(tx pgx.Tx) error {
-		err := s.db.BeginSnapshot(ctx, tx, financedb.BeginSnapshotParams{
-			Now: s.clock.Now().Format(time.RFC3339Nano), Timeout: fmt.Sprint(timeout.Milliseconds()),
-		})
-		if err != nil {
-			return fmt.Errorf("begin snapshot: %w", err)
-		}
-		return f(tx)
-	})
+	return s.reports.Snapshot(ctx, timeout, f)
+}
+
+// Overview reads the present figures, all as of one instant.
+func (s *Service) Overview(ctx context.Context) (reports.Overview, error) {
+	return s.reports.Overview(ctx)
+}
+
+// Revenue reads the series of a period.
+func (s *Service) Revenue(ctx context.Context, p reports.RevenuePeriod) (reports.Revenue, error) {
+	return s.reports.Revenue(ctx, p)
+}
+
+// Churn reads the last months, the present one among them.
+func (s *Service) Churn(ctx context.Context, months int) (reports.Churn, error) {
+	return s.reports.Churn(ctx, months)
 }

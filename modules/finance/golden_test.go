@@ -13,6 +13,7 @@ import (
 
 	"marquee/modules/finance"
 	"marquee/modules/finance/financetest"
+	"marquee/modules/finance/reports"
 	"marquee/platform/clock"
 	"marquee/platform/postgres"
 	"marquee/testutil/pgtest"
@@ -53,21 +54,21 @@ func goldenOverview(t *testing.T, s *finance.Service) {
 		}
 		require.InDelta(t, f.Float(t, "value"), got[f["figure"]], 0, f["figure"])
 	}
-	methods := map[string]finance.MRRShare{}
+	methods := map[string]reports.MRRShare{}
 	for _, r := range financetest.Table(t, "By payment method") {
-		methods[r["method"]] = finance.MRRShare{Count: r.Int(t, "count"), MRR: r.Int(t, "mrr")}
+		methods[r["method"]] = reports.MRRShare{Count: r.Int(t, "count"), MRR: r.Int(t, "mrr")}
 	}
 	require.Equal(t, methods, o.ByPaymentMethod)
-	plans := map[string]finance.PlanMRR{}
+	plans := map[string]reports.PlanMRR{}
 	for _, r := range financetest.Table(t, "By plan") {
-		plans[r["plan_id"]] = finance.PlanMRR{Count: r.Int(t, "count"), MRR: r.Int(t, "mrr"), Name: r["name"]}
+		plans[r["plan_id"]] = reports.PlanMRR{Count: r.Int(t, "count"), MRR: r.Int(t, "mrr"), Name: r["name"]}
 	}
 	require.Equal(t, plans, o.ByPlan)
 }
 
-func revenueRow(t *testing.T, r financetest.Row, date string) finance.RevenueRow {
+func revenueRow(t *testing.T, r financetest.Row, date string) reports.RevenueRow {
 	t.Helper()
-	return finance.RevenueRow{
+	return reports.RevenueRow{
 		Date: r[date], Gross: r.Int(t, "gross"), Refunds: r.Int(t, "refunds"), Chargebacks: r.Int(t, "chargebacks"), Net: r.Int(t, "net"),
 		NewSubscriptions: r.Int(t, "new_subscriptions"), Cancellations: r.Int(t, "cancellations"), GWA: r.Int(t, "gwa"), GWB: r.Int(t, "gwb"),
 	}
@@ -82,27 +83,27 @@ func day(t *testing.T, s string) *time.Time {
 
 func goldenRevenue(t *testing.T, s *finance.Service) {
 	t.Helper()
-	var want []finance.RevenueRow
+	var want []reports.RevenueRow
 	for _, r := range financetest.Table(t, "Revenue by month") {
 		want = append(want, revenueRow(t, r, "month"))
 	}
-	whole, err := s.Revenue(t.Context(), finance.RevenuePeriod{Grain: finance.Monthly, Start: day(t, "2026-01-31"), End: day(t, "2026-08-31")})
+	whole, err := s.Revenue(t.Context(), reports.RevenuePeriod{Grain: reports.Monthly, Start: day(t, "2026-01-31"), End: day(t, "2026-08-31")})
 	require.NoError(t, err)
 	require.Equal(t, want, whole.Data)
 	sum := financetest.Table(t, "Revenue totals")[0]
-	require.Equal(t, finance.RevenueTotals{
+	require.Equal(t, reports.RevenueTotals{
 		Gross: sum.Int(t, "gross"), Refunds: sum.Int(t, "refunds"), Chargebacks: sum.Int(t, "chargebacks"), Net: sum.Int(t, "net"),
 		NewSubscriptions: sum.Int(t, "new_subscriptions"), Cancellations: sum.Int(t, "cancellations"),
 	}, whole.Totals)
 
-	byDefault, err := s.Revenue(t.Context(), finance.RevenuePeriod{Grain: finance.Monthly})
+	byDefault, err := s.Revenue(t.Context(), reports.RevenuePeriod{Grain: reports.Monthly})
 	require.NoError(t, err)
 	require.Equal(t, want[1:], byDefault.Data, "seven months, this one included")
 
-	days, err := s.Revenue(t.Context(), finance.RevenuePeriod{Grain: finance.Daily, Start: day(t, "2026-01-01"), End: day(t, "2026-08-20")})
+	days, err := s.Revenue(t.Context(), reports.RevenuePeriod{Grain: reports.Daily, Start: day(t, "2026-01-01"), End: day(t, "2026-08-20")})
 	require.NoError(t, err)
 	require.Len(t, days.Data, 232)
-	byDay := map[string]finance.RevenueRow{}
+	byDay := map[string]reports.RevenueRow{}
 	for _, r := range days.Data {
 		byDay[r.Date] = r
 	}
@@ -119,19 +120,19 @@ func goldenChurn(t *testing.T, s *finance.Service) {
 		c, err := s.Churn(t.Context(), months)
 		require.NoError(t, err)
 		require.Len(t, c.Monthly, months)
-		var reasons finance.ChurnReasons
+		var reasons reports.ChurnReasons
 		for i := range c.Monthly {
 			n := i - len(c.Monthly) + len(rows)
 			if n < 0 {
-				require.Equal(t, finance.ChurnMonth{Month: c.Monthly[i].Month}, c.Monthly[i])
+				require.Equal(t, reports.ChurnMonth{Month: c.Monthly[i].Month}, c.Monthly[i])
 				continue
 			}
 			r := rows[n]
-			require.Equal(t, finance.ChurnMonth{
+			require.Equal(t, reports.ChurnMonth{
 				Month: r["month"], ActiveStart: r.Int(t, "active_start"), New: r.Int(t, "new"), Cancelled: r.Int(t, "cancelled"),
 				ActiveEnd: r.Int(t, "active_end"), ChurnRate: r.Float(t, "churn_rate"),
 			}, c.Monthly[i])
-			reasons = finance.ChurnReasons{
+			reasons = reports.ChurnReasons{
 				PaymentFailure: reasons.PaymentFailure + r.Int(t, "payment_failure"), CustomerCancelled: reasons.CustomerCancelled + r.Int(t, "customer_cancelled"),
 				AdminCancelled: reasons.AdminCancelled + r.Int(t, "admin_cancelled"), Chargeback: reasons.Chargeback + r.Int(t, "chargeback"),
 				Expired: reasons.Expired + r.Int(t, "expired"),

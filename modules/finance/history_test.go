@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/finance"
+	"marquee/modules/finance/reports"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -288,7 +289,7 @@ func moveTx(ctx context.Context, tx pgx.Tx, s *subscription, to, reason string, 
 	return err
 }
 
-func (h *history) churn() finance.Churn {
+func (h *history) churn() reports.Churn {
 	h.t.Helper()
 	churn, err := h.service.Churn(h.t.Context(), 24)
 	require.NoError(h.t, err)

@@ -22,6 +22,7 @@ import (
 	"marquee/migrations/schema"
 	"marquee/modules/finance"
 	"marquee/modules/finance/financetest"
+	"marquee/modules/finance/reports"
 	"marquee/platform/clock"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/soak"
@@ -248,7 +249,7 @@ func TestReportsReadTheReplica(t *testing.T) {
 	churn, err := s.Churn(t.Context(), 6)
 	require.NoError(t, err)
 	require.NotZero(t, churn.ByReason)
-	revenue, err := s.Revenue(t.Context(), finance.RevenuePeriod{Grain: finance.Monthly})
+	revenue, err := s.Revenue(t.Context(), reports.RevenuePeriod{Grain: reports.Monthly})
 	require.NoError(t, err)
 	require.NotZero(t, revenue.Totals)
 

@@ -3,6 +3,7 @@ package finance
 import (
 	"github.com/riverqueue/river"
 
+	"marquee/modules/finance/exports"
 	"marquee/platform/jobs"
 )
 
@@ -10,8 +11,8 @@ import (
 func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, &foldWorker{service: s})
 	river.AddWorker(w, &checkWorker{service: s})
-	river.AddWorker(w, &writeExportWorker{s: s})
-	river.AddWorker(w, &sweepExportsWorker{s: s})
+	river.AddWorker(w, exports.NewWriteWorker(s.exports))
+	river.AddWorker(w, exports.NewSweepWorker(s.exports))
 }
 
 // Periodic returns the jobs that run by the clock.
@@ -23,7 +24,7 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(nightly{s.location}, func() (river.JobArgs, *river.InsertOpts) {
 			return checkArgs{}, &river.InsertOpts{MaxAttempts: 3}
 		}, nil),
-		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery),
-			func() (river.JobArgs, *river.InsertOpts) { return SweepExportsArgs{}, nil }, &river.PeriodicJobOpts{ID: SweepExportsArgs{}.Kind()}),
+		jobs.NewPeriodic(river.PeriodicInterval(exports.SweepEvery),
+			func() (river.JobArgs, *river.InsertOpts) { return exports.SweepExportsArgs{}, nil }, &river.PeriodicJobOpts{ID: exports.SweepExportsArgs{}.Kind()}),
 	}
 }

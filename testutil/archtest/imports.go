@@ -254,10 +254,17 @@ func (c *checker) checkCalls(file string, from pkg, positions *token.FileSet, pa
 	if err != nil {
 		return err
 	}
+	packages := map[string]bool{}
+	for _, spec := range parsed.Imports {
+		packages[path.Base(strings.Trim(spec.Path.Value, `"`))] = true
+	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		call, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
+		}
+		if x, ok := call.X.(*ast.Ident); ok && packages[x.Name] {
+			return true // a type or a function of that name
 		}
 		owner, query := queries[call.Sel.Name]
 		if query && !slices.Contains(r.sql, owner) {

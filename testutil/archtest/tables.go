@@ -42,6 +42,14 @@ type room struct {
 // rooms of each module that is divided so, lower first. In such a module every package has to
 // be listed; tests may import all of its rooms.
 var rooms = map[string][]room{
+	"finance": {
+		{name: "internal/financedb"},
+		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{
+			"churn", "customer", "definitions", "event", "order", "overdue", "overview", "promo_code", "revenue", "settings", "subscription", "tenure",
+		}},
+		{name: "exports", uses: []string{"internal/financedb", "reports"}, sql: []string{"export_chunks", "exports"}},
+		{name: "", sql: []string{"rollups", "settings"}},
+	},
 	"payments": {
 		{name: "gateway", words: true},
 		{name: "internal/answer"},

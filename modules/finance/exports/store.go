@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// chunkBytes is how many bytes stand in one row.
-const chunkBytes = 256 << 10
+// ChunkBytes is how many bytes stand in one row.
+const ChunkBytes = 256 << 10
 
 // errLost says that an export was deleted, or given to another worker, while this
 // one wrote it.
@@ -31,18 +31,18 @@ type chunkWriter struct {
 	buf     []byte
 }
 
-func (s *Service) newChunkWriter(ctx context.Context, e financedb.Export) *chunkWriter {
-	return &chunkWriter{ctx: ctx, db: s.pool, q: s.db, id: e.ID, attempt: e.Attempt, buf: make([]byte, 0, chunkBytes)}
+func (s *Exports) newChunkWriter(ctx context.Context, e financedb.Export) *chunkWriter {
+	return &chunkWriter{ctx: ctx, db: s.pool, q: s.db, id: e.ID, attempt: e.Attempt, buf: make([]byte, 0, ChunkBytes)}
 }
 
 // Write gathers bytes and stores them when they fill a row.
 func (w *chunkWriter) Write(p []byte) (int, error) {
 	taken := len(p)
 	for len(p) > 0 {
-		n := min(len(p), chunkBytes-len(w.buf))
+		n := min(len(p), ChunkBytes-len(w.buf))
 		w.buf = append(w.buf, p[:n]...)
 		p = p[n:]
-		if len(w.buf) == chunkBytes {
+		if len(w.buf) == ChunkBytes {
 			if err := w.Flush(); err != nil {
 				return taken - len(p), err
 			}
@@ -73,7 +73,7 @@ func (w *chunkWriter) Flush() error {
 // memory. It is for one goroutine.
 type chunkReader struct {
 	ctx     context.Context //nolint:containedctx // io.ReadSeeker has no place for it
-	s       *Service
+	s       *Exports
 	id      objectid.ID
 	attempt int32
 	size    int64
@@ -82,7 +82,7 @@ type chunkReader struct {
 	n       int64 // which chunk is held; -1 for none
 }
 
-func (s *Service) openExport(ctx context.Context, e financedb.Export) *chunkReader {
+func (s *Exports) open(ctx context.Context, e financedb.Export) *chunkReader {
 	return &chunkReader{ctx: ctx, s: s, id: e.ID, attempt: e.Attempt, size: *e.Size, n: -1}
 }
 
@@ -91,14 +91,14 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 	if r.at >= r.size {
 		return 0, io.EOF
 	}
-	if n := r.at / chunkBytes; n != r.n {
+	if n := r.at / ChunkBytes; n != r.n {
 		data, err := r.s.db.ExportChunkGet(r.ctx, r.s.pool, financedb.ExportChunkGetParams{ExportID: r.id, Attempt: r.attempt, N: int32(n)})
 		if err != nil {
 			return 0, fmt.Errorf("read chunk %d of export %s: %w", n, r.id, err)
 		}
 		r.chunk, r.n = data, n
 	}
-	from := r.at % chunkBytes
+	from := r.at % ChunkBytes
 	if from >= int64(len(r.chunk)) {
 		return 0, fmt.Errorf("read chunk %d of export %s: %w", r.n, r.id, io.ErrUnexpectedEOF)
 	}

@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -15,9 +15,9 @@ type overdueInput struct {
 	Limit int32 `query:"limit" default:"20" minimum:"1" maximum:"100"`
 }
 
-// overdueList is the answer of GET /admin/finance/overdue: the page, the longest
+// OverdueList is the answer of GET /admin/finance/overdue: the page, the longest
 // overdue first, and totals of all pages.
-type overdueList struct {
+type OverdueList struct {
 	TotalOverdue      int64             `json:"total_overdue"`
 	TotalAmountAtRisk int64             `json:"total_amount_at_risk" doc:"Cents: monthly prices of all overdue subscriptions"`
 	Customers         []overdueCustomer `json:"customers"`
@@ -42,8 +42,8 @@ type overdueCustomer struct {
 	Amount             int64         `json:"amount" doc:"Cents a month"`
 }
 
-// getOverdue answers GET /admin/finance/overdue; a page beyond the end is empty.
-func (h handlers) getOverdue(ctx context.Context, in *overdueInput) (*document, error) {
+// GetOverdue answers GET /admin/finance/overdue; a page beyond the end is empty.
+func (h Handlers) GetOverdue(ctx context.Context, in *overdueInput) (*document, error) {
 	return h.document(ctx, "Overdue", func(tx pgx.Tx) ([]byte, error) {
 		return h.db.OverdueReport(ctx, tx, financedb.OverdueReportParams{Size: int64(in.Limit), Start: int64(in.Page) * int64(in.Limit)})
 	})

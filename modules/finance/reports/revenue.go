@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"marquee/modules/finance/internal/financedb"
+	"marquee/platform/httpapi"
 )
 
 // Grain is how wide the rows of a series are.
@@ -62,7 +63,7 @@ type RevenueTotals struct {
 }
 
 // Revenue reads the series of a period.
-func (s *Service) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error) {
+func (s *Reports) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error) {
 	r := Revenue{Period: p.Grain, Data: []RevenueRow{}}
 	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) error {
 		rows, err := s.revenueRowsTx(ctx, tx, p)
@@ -80,7 +81,7 @@ func (s *Service) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error)
 	return r, err
 }
 
-func (s *Service) revenueRowsTx(ctx context.Context, tx pgx.Tx, p RevenuePeriod) ([]financedb.RevenueByMonthRow, error) {
+func (s *Reports) revenueRowsTx(ctx context.Context, tx pgx.Tx, p RevenuePeriod) ([]financedb.RevenueByMonthRow, error) {
 	first, last := date(p.Start), date(p.End)
 	if p.Grain == Monthly {
 		return s.db.RevenueByMonth(ctx, tx, financedb.RevenueByMonthParams{FirstDay: first, LastDay: last})
@@ -105,4 +106,21 @@ func date(t *time.Time) pgtype.Date {
 		return pgtype.Date{}
 	}
 	return pgtype.Date{Time: *t, Valid: true}
+}
+
+type revenueInput struct {
+	Period string `query:"period" enum:"monthly,daily" default:"monthly" doc:"Rows of the series"`
+	Start  string `query:"start" doc:"First day, YYYY-MM-DD or YYYY-MM; default the first day of the month six months before the end's"`
+	End    string `query:"end" doc:"Last day, included, YYYY-MM-DD, or YYYY-MM for the month's last; default today in REPORT_TZ"`
+}
+
+// GetRevenue answers GET /admin/finance/revenue. By month, the months of the first
+// and the last day are there whole. 422 for an unknown period, a malformed day, an
+// end before the start and a series of more than 1,000 rows.
+func (h Handlers) GetRevenue(ctx context.Context, in *revenueInput) (*httpapi.Output[Revenue], error) {
+	period, err := h.period(Grain(in.Period), in.Start, in.End)
+	if err != nil {
+		return nil, err
+	}
+	return output(h.Revenue(ctx, period))
 }

@@ -1,24 +1,24 @@
-package finance
+package exports
 
 import "marquee/platform/export"
 
 // eventsRequest is an export of the events dashboard, named by the minute in
 // REPORT_TZ.
-func (s *Service) eventsRequest(format export.Format, eventType string, activeOnly bool) exportRequest {
-	r := exportRequest{Kind: eventsExport, Format: format, EventType: eventType, ActiveOnly: activeOnly}
-	r.filename = filenameOf("events_dashboard_"+s.clock.Now().In(s.exports.zone).Format("20060102_1504"), format)
+func (s *Exports) eventsRequest(format export.Format, eventType string, activeOnly bool) request {
+	r := request{Kind: eventsExport, Format: format, EventType: eventType, ActiveOnly: activeOnly}
+	r.filename = filenameOf("events_dashboard_"+s.clock.Now().In(s.zone).Format("20060102_1504"), format)
 	return r
 }
 
 // eventTables are the sheets of GET /admin/events-dashboard/events/export: the
 // rows of the events list, and the tickets of those events.
-func eventTables(r exportRequest) []exportTable {
+func eventTables(r request) []table {
 	const chosen = " WHERE ($1::text = '' OR x.event_type = $1) AND (NOT $2::boolean OR x.is_active)"
 	args := []any{r.EventType, r.ActiveOnly}
-	return []exportTable{
+	return []table{
 		{
 			name: "Events", from: "finance.events x" + chosen, order: "x.event_date DESC, x.event_id", args: args,
-			columns: []exportColumn{
+			columns: []column{
 				{"event_id", export.Text, "x.event_id"},
 				{"title", export.Text, "x.title"},
 				{"event_type", export.Text, "x.event_type"},
@@ -43,7 +43,7 @@ func eventTables(r exportRequest) []exportTable {
 			name: "Tickets", order: "x.event_date DESC, x.id, t.created_at, t.ticket_id", args: args,
 			from: "finance.tickets t JOIN tickets.events x ON x.id = t.event_id LEFT JOIN finance.customers_personal p ON p.customer_id = t.customer_id" +
 				" LEFT JOIN finance.promo_codes_personal c ON c.promo_code_id = t.promo_code_id LEFT JOIN tickets.orders o ON o.id = t.order_id" + chosen,
-			columns: []exportColumn{
+			columns: []column{
 				{"ticket_id", export.Text, "t.ticket_id"},
 				{"event_id", export.Text, "t.event_id"},
 				{"event_title", export.Text, "x.title"},

@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -21,20 +21,20 @@ import (
 	"marquee/platform/secret"
 )
 
-// exportLink makes an address under which the reader, and whoever he gives it to,
+// linkTo makes an address under which the reader, and whoever he gives it to,
 // can fetch the file until it expires.
-func (s *Service) exportLink(e financedb.Export, reader objectid.ID) (link string, expires time.Time) {
-	expires = s.clock.Now().Add(s.exports.cfg.LinkTTL).Truncate(time.Second)
+func (s *Exports) linkTo(e financedb.Export, reader objectid.ID) (link string, expires time.Time) {
+	expires = s.clock.Now().Add(s.cfg.LinkTTL).Truncate(time.Second)
 	if e.ExpiresAt.Before(expires) {
 		expires = e.ExpiresAt.Truncate(time.Second)
 	}
 	at := strconv.FormatInt(expires.Unix(), 10)
 	q := url.Values{"user": {reader.String()}, "expires": {at}, "signature": {s.signature(e.ID.String(), reader.String(), at)}}
-	return s.exports.cfg.PublicURL + httpapi.Prefix + exportsPath + "/" + e.ID.String() + "/file?" + q.Encode(), expires
+	return s.cfg.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String() + "/file?" + q.Encode(), expires
 }
 
-func (s *Service) signature(id, reader, expires string) string {
-	return base64.RawURLEncoding.EncodeToString(secret.MAC(s.exports.cfg.LinkKey, id, reader, expires))
+func (s *Exports) signature(id, reader, expires string) string {
+	return base64.RawURLEncoding.EncodeToString(secret.MAC(s.cfg.LinkKey, id, reader, expires))
 }
 
 // errBadLink is the answer to a link that was never given or has expired.
@@ -42,7 +42,7 @@ func errBadLink() error { return fault.Denied("This link is not valid or has exp
 
 // downloader is who fetches the file: by a signed link, by a Bearer header, or by
 // the access token in the query parameter token. He has to be an admin still.
-func (h exportHandlers) downloader(r *http.Request, id string) (httpapi.Caller, error) {
+func (h Handlers) downloader(r *http.Request, id string) (httpapi.Caller, error) {
 	caller, err := h.identified(r, id)
 	if err != nil {
 		return httpapi.Caller{}, err
@@ -50,7 +50,7 @@ func (h exportHandlers) downloader(r *http.Request, id string) (httpapi.Caller, 
 	return caller, httpapi.Allowed(caller, httpapi.Admin, "")
 }
 
-func (h exportHandlers) identified(r *http.Request, id string) (httpapi.Caller, error) {
+func (h Handlers) identified(r *http.Request, id string) (httpapi.Caller, error) {
 	q := r.URL.Query()
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	switch {
@@ -66,7 +66,7 @@ func (h exportHandlers) identified(r *http.Request, id string) (httpapi.Caller, 
 
 // byLink returns the user whom a link was given to. It is good as long as his
 // tokens of its time are.
-func (h exportHandlers) byLink(ctx context.Context, id string, q url.Values) (httpapi.Caller, error) {
+func (h Handlers) byLink(ctx context.Context, id string, q url.Values) (httpapi.Caller, error) {
 	want := h.s.signature(id, q.Get("user"), q.Get("expires"))
 	seconds, err := strconv.ParseInt(q.Get("expires"), 10, 64)
 	if err != nil || !secret.Equal([]byte(want), []byte(q.Get("signature"))) {
@@ -76,39 +76,39 @@ func (h exportHandlers) byLink(ctx context.Context, id string, q url.Values) (ht
 	if !h.s.clock.Now().Before(expires) {
 		return httpapi.Caller{}, errBadLink()
 	}
-	return h.s.exports.callers.Caller(ctx, httpapi.Claims{UserID: objectid.ID(q.Get("user")), IssuedAt: expires.Add(-h.s.exports.cfg.LinkTTL)})
+	return h.s.callers.Caller(ctx, httpapi.Claims{UserID: objectid.ID(q.Get("user")), IssuedAt: expires.Add(-h.s.cfg.LinkTTL)})
 }
 
 // download is GET /admin/exports/{id}/file.
-func (h exportHandlers) download(w http.ResponseWriter, r *http.Request) {
+func (h Handlers) download(w http.ResponseWriter, r *http.Request) {
 	id := chi.URLParam(r, "id")
 	caller, err := h.downloader(r, id)
 	if err != nil {
 		h.api.WriteError(r.Context(), w, err)
 		return
 	}
-	e, err := h.s.exportFor(r.Context(), id, caller)
-	if err == nil && e.Status != exportDone {
+	e, err := h.s.find(r.Context(), id, caller)
+	if err == nil && e.Status != done {
 		err = fault.Conflict("The file is not ready: its export is %s.", e.Status)
 	}
 	if err != nil {
 		h.api.WriteError(r.Context(), w, err)
 		return
 	}
-	h.s.serveExport(w, r, e)
+	h.s.serve(w, r, e)
 }
 
-// serveExport answers with a stored file, whole or in ranges.
-func (s *Service) serveExport(w http.ResponseWriter, r *http.Request, e financedb.Export) {
+// serve answers with a stored file, whole or in ranges.
+func (s *Exports) serve(w http.ResponseWriter, r *http.Request, e financedb.Export) {
 	setFileHeaders(w.Header(), export.Format(e.Format), e.Filename)
 	w.Header().Set("Cache-Control", "private, no-store")
 	w.Header().Set("ETag", `"`+e.ID.String()+`"`)
-	httpapi.ServeContent(w, r, *e.FinishedAt, s.openExport(httpapi.Sending(r.Context()), e))
+	httpapi.ServeContent(w, r, *e.FinishedAt, s.open(httpapi.Sending(r.Context()), e))
 }
 
-// mountDownload registers the download: a plain handler, which answers ranges.
-func (h exportHandlers) mountDownload() {
-	const path, name = httpapi.Prefix + exportsPath + "/{id}/file", "export_download"
+// MountDownload registers the download: a plain handler, which answers ranges.
+func (h Handlers) MountDownload() {
+	const path, name = httpapi.Prefix + Path + "/{id}/file", "export_download"
 	h.api.Mount(http.MethodGet, path, name, httpapi.Admin, h.download, httpapi.Stream())
 	text := func(name, in, doc string) *huma.Param {
 		return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}

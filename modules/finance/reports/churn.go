@@ -1,8 +1,9 @@
-package finance
+package reports
 
 import (
 	"context"
 	"fmt"
+	"marquee/platform/httpapi"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -34,7 +35,7 @@ type ChurnReasons struct {
 }
 
 // Churn reads the last months, the present one among them.
-func (s *Service) Churn(ctx context.Context, months int) (Churn, error) {
+func (s *Reports) Churn(ctx context.Context, months int) (Churn, error) {
 	c := Churn{Monthly: make([]ChurnMonth, 0, months)}
 	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) error {
 		rows, err := s.db.ChurnByMonth(ctx, tx, int32(months)) //nolint:gosec // the route allows 24
@@ -58,4 +59,14 @@ func (r *ChurnReasons) add(o ChurnReasons) {
 	r.AdminCancelled += o.AdminCancelled
 	r.Chargeback += o.Chargeback
 	r.Expired += o.Expired
+}
+
+// monthsInput is the parameter of what is told for the last months.
+type monthsInput struct {
+	Months int `query:"months" default:"6" minimum:"1" maximum:"24" doc:"Calendar months of REPORT_TZ, the present one among them"`
+}
+
+// GetChurn answers GET /admin/finance/churn.
+func (h Handlers) GetChurn(ctx context.Context, in *monthsInput) (*httpapi.Output[Churn], error) {
+	return output(h.Churn(ctx, in.Months))
 }

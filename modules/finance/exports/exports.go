@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -6,21 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/finance/internal/financedb"
+	"marquee/modules/finance/reports"
+	"marquee/platform/clock"
 	"marquee/platform/export"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
 )
 
-// ExportConfig is the configuration of exports; the zero value of a field means
+// Config is the configuration of exports; the zero value of a field means
 // its default.
-type ExportConfig struct {
+type Config struct {
 	SyncRows int64         // more rows than these are written by a job; default 100,000
 	TTL      time.Duration // after it a job's file is removed; default 24 h
 	LinkTTL  time.Duration // life of a download link; default 15 min
@@ -38,20 +44,42 @@ type Callers interface {
 	Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error)
 }
 
-// exports is what the exports need besides the figures.
-type exports struct {
-	cfg     ExportConfig
+// Deps are what New needs.
+type Deps struct {
+	Pool    *pgxpool.Pool
+	Jobs    *jobs.Client
+	Clock   clock.Clock
+	Log     *slog.Logger
+	Zone    *time.Location // REPORT_TZ
+	Reports *reports.Reports
+	Callers Callers // opens the download links
+	Config  Config
+}
+
+// Exports writes figures and lists into files.
+type Exports struct {
+	pool    *pgxpool.Pool
+	jobs    *jobs.Client
+	clock   clock.Clock
+	log     *slog.Logger
+	reports *reports.Reports
+	cfg     Config
 	callers Callers
 	zone    *time.Location // of a workbook's timestamps and of file names
 	slots   chan struct{}  // one a file that is being sent
+	db      *financedb.Queries
 }
 
-// maxSending is how many files one process reads at once for requests: each holds a
+// MaxSending is how many files one process reads at once for requests: each holds a
 // connection meanwhile.
-const maxSending = 4
+const MaxSending = 4
 
-func newExports(d Deps) exports {
-	e := exports{cfg: d.Exports, callers: d.Callers, zone: d.Zone, slots: make(chan struct{}, maxSending)}
+// New makes the room.
+func New(d Deps) *Exports {
+	e := &Exports{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, reports: d.Reports, cfg: d.Config, callers: d.Callers, zone: d.Zone,
+		slots: make(chan struct{}, MaxSending), db: financedb.New(),
+	}
 	setDefault(&e.cfg.SyncRows, 100_000)
 	setDefault(&e.cfg.TTL, 24*time.Hour)
 	setDefault(&e.cfg.LinkTTL, 15*time.Minute)
@@ -73,9 +101,9 @@ const (
 	customersExport = "customers"
 )
 
-// exportRequest is what an admin asked for, checked. It is kept with an export
+// request is what an admin asked for, checked. It is kept with an export
 // that a job writes, so that its JSON has to stay readable.
-type exportRequest struct {
+type request struct {
 	Kind       string        `json:"kind"`
 	Format     export.Format `json:"format"`
 	BOM        bool          `json:"bom,omitempty"`
@@ -91,13 +119,13 @@ type exportRequest struct {
 // errTooLong says that an export has more rows than are sent at once.
 var errTooLong = errors.New("finance: the export is too long to be sent at once")
 
-// writeExport writes what was asked for to out, from one snapshot of the
+// write writes what was asked for to out, from one snapshot of the
 // database. Before it begins it tells counted how many rows there are; an error
 // of that ends it with nothing written.
-func (s *Service) writeExport(ctx context.Context, out io.Writer, r exportRequest, counted func(rows int64) error, o export.Options) error {
-	o.Zone, o.BOM = s.exports.zone, r.BOM
-	return s.Snapshot(ctx, 0, func(tx pgx.Tx) error {
-		tables, err := s.exportTables(ctx, tx, r)
+func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted func(rows int64) error, o export.Options) error {
+	o.Zone, o.BOM = s.zone, r.BOM
+	return s.reports.Snapshot(ctx, 0, func(tx pgx.Tx) error {
+		tables, err := s.tables(ctx, tx, r)
 		if err != nil {
 			return err
 		}
@@ -126,8 +154,8 @@ func (s *Service) writeExport(ctx context.Context, out io.Writer, r exportReques
 	})
 }
 
-// exportTables are the sheets of a request.
-func (s *Service) exportTables(ctx context.Context, tx pgx.Tx, r exportRequest) ([]exportTable, error) {
+// tables are the sheets of a request.
+func (s *Exports) tables(ctx context.Context, tx pgx.Tx, r request) ([]table, error) {
 	switch r.Kind {
 	case financeExport:
 		return s.financeTables(ctx, tx, r)
@@ -141,7 +169,7 @@ func (s *Service) exportTables(ctx context.Context, tx pgx.Tx, r exportRequest) 
 
 // refused turns what the database says of a client's filter into a 422, as the
 // lists do.
-func (r exportRequest) refused(err error) error {
+func (r request) refused(err error) error {
 	var pgErr *pgconn.PgError
 	if r.Query != "" && errors.As(err, &pgErr) && (pgErr.Code[:2] == "22" || pgErr.Code[:2] == "54") {
 		return fault.InvalidAt("cannot be evaluated", "query", "query").WithCause(err)
@@ -149,8 +177,8 @@ func (r exportRequest) refused(err error) error {
 	return err
 }
 
-// exportColumn is a column of a sheet and the SQL that yields it.
-type exportColumn struct {
+// column is a column of a sheet and the SQL that yields it.
+type column struct {
 	name string
 	kind export.Kind
 	sql  string // "" is the name
@@ -165,10 +193,10 @@ var widths = map[string]int{
 	"event_type": 16, "tax_id": 16, "phone": 18, "nationality": 12, "region_code": 12, "country": 9, "postal_code": 12, "language": 10, "source": 10,
 }
 
-// exportTable is a sheet and what fills it: a statement, or rows that are there.
-type exportTable struct {
+// table is a sheet and what fills it: a statement, or rows that are there.
+type table struct {
 	name    string
-	columns []exportColumn
+	columns []column
 	from    string // the FROM clause with its conditions
 	order   string
 	inOrder bool // an index has the rows in that order
@@ -177,7 +205,7 @@ type exportTable struct {
 }
 
 // count returns how many rows the table has.
-func (t exportTable) count(ctx context.Context, tx pgx.Tx) (n int64, err error) {
+func (t table) count(ctx context.Context, tx pgx.Tx) (n int64, err error) {
 	if t.from == "" {
 		return int64(len(t.rows)), nil
 	}
@@ -187,7 +215,7 @@ func (t exportTable) count(ctx context.Context, tx pgx.Tx) (n int64, err error) 
 	return n, nil
 }
 
-func (t exportTable) sheet(ctx context.Context, tx pgx.Tx) export.Sheet {
+func (t table) sheet(ctx context.Context, tx pgx.Tx) export.Sheet {
 	s := export.Sheet{Name: t.name, Columns: make([]export.Column, len(t.columns))}
 	selected := make([]string, len(t.columns))
 	for i, c := range t.columns {
@@ -209,7 +237,7 @@ func (t exportTable) sheet(ctx context.Context, tx pgx.Tx) export.Sheet {
 }
 
 // typed is the column's SQL in the type that export.Rows expects of its kind.
-func (c exportColumn) typed() string {
+func (c column) typed() string {
 	sql := c.sql
 	if sql == "" {
 		sql = c.name
@@ -229,7 +257,7 @@ func (c exportColumn) typed() string {
 func filenameOf(name string, f export.Format) string { return name + "." + f.Extension() }
 
 // parameters is the request as it is kept.
-func (r exportRequest) parameters() (json.RawMessage, error) {
+func (r request) parameters() (json.RawMessage, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("keep export request: %w", err)
@@ -239,7 +267,7 @@ func (r exportRequest) parameters() (json.RawMessage, error) {
 
 // told is the request as the audit trail shows it: a filter may name people, who
 // may be deleted one day, so that it is told is all that is kept.
-func (r exportRequest) told() map[string]string {
+func (r request) told() map[string]string {
 	told := map[string]string{"kind": r.Kind, "format": string(r.Format), "filename": r.filename}
 	if r.Kind == customersExport {
 		told["filtered"] = strconv.FormatBool(r.Query != "")

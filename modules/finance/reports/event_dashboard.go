@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"marquee/platform/objectid"
 )
 
-// eventsOverview is the answer of GET /admin/events-dashboard/overview
+// EventsOverview is the answer of GET /admin/events-dashboard/overview
 // (specification, Events dashboard). Money in reais.
-type eventsOverview struct {
+type EventsOverview struct {
 	TotalEvents        int64            `json:"total_events"`
 	ActiveEvents       int64            `json:"active_events" doc:"Switched on"`
 	UpcomingEvents     int64            `json:"upcoming_events" doc:"Date after now"`
@@ -26,8 +26,8 @@ type eventsOverview struct {
 	EventsByType       map[string]int64 `json:"events_by_type"`
 }
 
-// getEventsOverview answers GET /admin/events-dashboard/overview.
-func (h handlers) getEventsOverview(ctx context.Context, _ *struct{}) (*document, error) {
+// GetEventsOverview answers GET /admin/events-dashboard/overview.
+func (h Handlers) GetEventsOverview(ctx context.Context, _ *struct{}) (*document, error) {
 	return h.document(ctx, "Events", func(tx pgx.Tx) ([]byte, error) { return h.db.EventOverview(ctx, tx) })
 }
 
@@ -43,9 +43,9 @@ type eventListInput struct {
 	EventFilter
 }
 
-// eventList is the answer of GET /admin/events-dashboard/events, the latest date
+// EventList is the answer of GET /admin/events-dashboard/events, the latest date
 // first.
-type eventList struct {
+type EventList struct {
 	Total  int64      `json:"total" doc:"On all pages"`
 	Events []EventRow `json:"events"`
 }
@@ -75,9 +75,9 @@ type eventTicketsByStatus struct {
 	Expired   int64 `json:"expired"`
 }
 
-// listEvents answers GET /admin/events-dashboard/events; a page beyond the end is
+// ListEvents answers GET /admin/events-dashboard/events; a page beyond the end is
 // empty.
-func (h handlers) listEvents(ctx context.Context, in *eventListInput) (*document, error) {
+func (h Handlers) ListEvents(ctx context.Context, in *eventListInput) (*document, error) {
 	return h.document(ctx, "Events", func(tx pgx.Tx) ([]byte, error) {
 		return h.db.EventListReport(ctx, tx, financedb.EventListReportParams{
 			EventType: optional(in.EventType), ActiveOnly: in.ActiveOnly, Size: in.Limit, Start: in.Page * in.Limit,
@@ -89,10 +89,10 @@ type eventInput struct {
 	EventID string `path:"event_id" doc:"The event's _id"`
 }
 
-// eventDetail is the answer of GET /admin/events-dashboard/events/{event_id}
+// EventDetail is the answer of GET /admin/events-dashboard/events/{event_id}
 // (open-shapes, section 2): the row of the list and what belongs to it, at most
 // the newest 500 of each.
-type eventDetail struct {
+type EventDetail struct {
 	EventRow
 	Orders     []eventOrder     `json:"orders" maxItems:"500" doc:"Newest first"`
 	Tickets    []eventTicket    `json:"tickets" maxItems:"500" doc:"Newest first"`
@@ -140,9 +140,9 @@ type eventPromoCode struct {
 	TicketsGenerated int64       `json:"tickets_generated"`
 }
 
-// getEvent answers GET /admin/events-dashboard/events/{event_id}: 422 for a
+// GetEvent answers GET /admin/events-dashboard/events/{event_id}: 422 for a
 // malformed id, 404 for an unknown one.
-func (h handlers) getEvent(ctx context.Context, in *eventInput) (*document, error) {
+func (h Handlers) GetEvent(ctx context.Context, in *eventInput) (*document, error) {
 	id, err := objectid.Parse(in.EventID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "event_id")

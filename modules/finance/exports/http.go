@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -23,17 +23,22 @@ import (
 	"marquee/platform/postgres"
 )
 
-// exportHandlers answer with files as they are made, or with the export that a
+// Handlers answer with files as they are made, or with the export that a
 // job makes.
-type exportHandlers struct {
-	s   *Service
+type Handlers struct {
+	s   *Exports
 	api *httpapi.API
 }
 
-const exportsPath = "/admin/exports"
+// NewHandlers makes them.
+func NewHandlers(s *Exports, api *httpapi.API) Handlers {
+	return Handlers{s: s, api: api}
+}
 
-// exportAnswers document a route that gives a file, or 202 with the export.
-func exportAnswers(api *httpapi.API) []httpapi.Option {
+const Path = "/admin/exports"
+
+// Answers document a route that gives a file, or 202 with the export.
+func Answers(api *httpapi.API) []httpapi.Option {
 	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	rows := &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}}
 	state := huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[exportState]())
@@ -47,9 +52,9 @@ func exportAnswers(api *httpapi.API) []httpapi.Option {
 	}
 }
 
-// ExportOptions are what every export takes; exported, since huma reads no other
+// Options are what every export takes; exported, since huma reads no other
 // embedded fields.
-type ExportOptions struct {
+type Options struct {
 	Format string `query:"format" enum:"xlsx,csv,json" default:"xlsx" doc:"csv is one file a sheet, in a zip"`
 	BOM    bool   `query:"bom" default:"false" doc:"csv files begin with a byte order mark, by which Excel knows UTF-8"`
 	Async  bool   `query:"async" default:"false" doc:"1: a job writes the file, as it does of itself for long ones"`
@@ -57,45 +62,45 @@ type ExportOptions struct {
 }
 
 type financeExportInput struct {
-	ExportOptions
+	Options
 	Start string `query:"start" doc:"First day, YYYY-MM-DD, in REPORT_TZ; default 90 days before end"`
 	End   string `query:"end" doc:"Last day, included; default today"`
 }
 
-// finance answers GET /admin/finance/export (specification, Finance dashboard): the
+// Finance answers GET /admin/finance/export (specification, Finance dashboard): the
 // file, or 202 with the export that a job writes. 422 for a malformed day and an end
 // before the start.
-func (h exportHandlers) finance(ctx context.Context, in *financeExportInput) (*huma.StreamResponse, error) {
+func (h Handlers) Finance(ctx context.Context, in *financeExportInput) (*huma.StreamResponse, error) {
 	r, err := h.s.financeRequest(export.Format(in.Format), in.Start, in.End)
-	return h.respond(ctx, r, in.ExportOptions, err)
+	return h.respond(ctx, r, in.Options, err)
 }
 
 type eventsExportInput struct {
-	ExportOptions
+	Options
 	EventType  string `query:"event_type" enum:"movie_premiere,lecture,screening,other" doc:"Default: all"`
 	ActiveOnly bool   `query:"active_only" default:"false" doc:"Only events that are switched on"`
 }
 
-// events answers GET /admin/events-dashboard/events/export (specification, Events
+// Events answers GET /admin/events-dashboard/events/export (specification, Events
 // dashboard).
-func (h exportHandlers) events(ctx context.Context, in *eventsExportInput) (*huma.StreamResponse, error) {
-	return h.respond(ctx, h.s.eventsRequest(export.Format(in.Format), in.EventType, in.ActiveOnly), in.ExportOptions, nil)
+func (h Handlers) Events(ctx context.Context, in *eventsExportInput) (*huma.StreamResponse, error) {
+	return h.respond(ctx, h.s.eventsRequest(export.Format(in.Format), in.EventType, in.ActiveOnly), in.Options, nil)
 }
 
 type customersExportInput struct {
-	ExportOptions
+	Options
 	Query string `query:"query" doc:"JSON filter over the fields of GET /customers, and plan_id, gateway, payment_method, subscription_status, next_billing_date, expires_at of the current subscription"`
 }
 
-// customers answers GET /admin/customers/export (open-shapes, section 2); 422 for a
+// Customers answers GET /admin/customers/export (open-shapes, section 2); 422 for a
 // filter that GET /customers would refuse.
-func (h exportHandlers) customers(ctx context.Context, in *customersExportInput) (*huma.StreamResponse, error) {
+func (h Handlers) Customers(ctx context.Context, in *customersExportInput) (*huma.StreamResponse, error) {
 	r, err := h.s.customersRequest(export.Format(in.Format), in.Query)
-	return h.respond(ctx, r, in.ExportOptions, err)
+	return h.respond(ctx, r, in.Options, err)
 }
 
 // respond sends the file, or has a job write it when the client asks for that.
-func (h exportHandlers) respond(ctx context.Context, r exportRequest, o ExportOptions, err error) (*huma.StreamResponse, error) {
+func (h Handlers) respond(ctx context.Context, r request, o Options, err error) (*huma.StreamResponse, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +121,7 @@ func (h exportHandlers) respond(ctx context.Context, r exportRequest, o ExportOp
 
 // head answers HEAD, without the file being made: as if it is sent at once, or by a job
 // where the client asks for one.
-func (r exportRequest) head(w http.ResponseWriter, async bool) {
+func (r request) head(w http.ResponseWriter, async bool) {
 	if async {
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -125,8 +130,8 @@ func (r exportRequest) head(w http.ResponseWriter, async bool) {
 }
 
 // start lets a job write the file: 202.
-func (h exportHandlers) start(ctx context.Context, w http.ResponseWriter, r exportRequest) {
-	e, err := h.s.startExport(ctx, r)
+func (h Handlers) start(ctx context.Context, w http.ResponseWriter, r request) {
+	e, err := h.s.start(ctx, r)
 	if err != nil {
 		h.api.WriteError(ctx, w, err)
 		return
@@ -139,9 +144,9 @@ func (h exportHandlers) start(ctx context.Context, w http.ResponseWriter, r expo
 // send writes the file into the answer as it is read. Once its first byte is out,
 // an error can only break the connection off: the client must not take a piece
 // for the file.
-func (h exportHandlers) send(ctx context.Context, w http.ResponseWriter, r exportRequest) {
+func (h Handlers) send(ctx context.Context, w http.ResponseWriter, r request) {
 	select {
-	case h.s.exports.slots <- struct{}{}:
+	case h.s.slots <- struct{}{}:
 	default:
 		h.api.WriteError(ctx, w, &fault.Error{
 			Kind: fault.Unavailable, Message: "Too many exports are being sent. Try again, or let a job write it: async=1.", RetryAfter: 5 * time.Second,
@@ -164,10 +169,10 @@ func (h exportHandlers) send(ctx context.Context, w http.ResponseWriter, r expor
 
 // spooled writes an export to out while another goroutine, in the slot that its caller
 // has taken, reads the database, which does not wait for out.
-func (s *Service) spooled(ctx context.Context, out io.Writer, r exportRequest) error {
+func (s *Exports) spooled(ctx context.Context, out io.Writer, r request) error {
 	file, err := newSpool()
 	if err != nil {
-		<-s.exports.slots
+		<-s.slots
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -176,14 +181,14 @@ func (s *Service) spooled(ctx context.Context, out io.Writer, r exportRequest) e
 	defer reading.Wait()
 	defer cancel()
 	reading.Go(func() {
-		defer func() { <-s.exports.slots }()
+		defer func() { <-s.slots }()
 		defer func() {
 			if p := recover(); p != nil {
 				file.end(fmt.Errorf("panic while exporting: %v\n%s", p, debug.Stack()))
 			}
 		}()
-		file.end(s.writeExport(ctx, file, r, func(rows int64) error {
-			if rows > s.exports.cfg.SyncRows {
+		file.end(s.write(ctx, file, r, func(rows int64) error {
+			if rows > s.cfg.SyncRows {
 				return errTooLong
 			}
 			return s.noteDisclosure(ctx, r)
@@ -194,7 +199,7 @@ func (s *Service) spooled(ctx context.Context, out io.Writer, r exportRequest) e
 }
 
 // noteDisclosure tells the audit trail that somebody takes the file away.
-func (s *Service) noteDisclosure(ctx context.Context, r exportRequest) error {
+func (s *Exports) noteDisclosure(ctx context.Context, r request) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		return audit.RecordTx(ctx, tx, audit.Change{Resource: "exports", After: r.told()})
 	})

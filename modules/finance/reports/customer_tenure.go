@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tenure is the answer of GET /admin/customers/tenure (open-shapes, section 2):
+// Tenure is the answer of GET /admin/customers/tenure (open-shapes, section 2):
 // how long customers stay. A customer's tenure is the days with access, counted
 // until now for those who have it; who never had access does not count.
-type tenure struct {
+type Tenure struct {
 	AverageDays float64        `json:"average_days"`
 	MedianDays  float64        `json:"median_days"`
 	Buckets     []tenureBucket `json:"buckets" doc:"All of them, also empty ones"`
@@ -24,7 +24,7 @@ type tenureBucket struct {
 	Cancelled int64  `json:"cancelled" doc:"Of these, without"`
 }
 
-// getTenure answers GET /admin/customers/tenure.
-func (h handlers) getTenure(ctx context.Context, _ *struct{}) (*document, error) {
+// GetTenure answers GET /admin/customers/tenure.
+func (h Handlers) GetTenure(ctx context.Context, _ *struct{}) (*document, error) {
 	return h.document(ctx, "Customers", func(tx pgx.Tx) ([]byte, error) { return h.db.CustomerTenure(ctx, tx) })
 }

@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -23,10 +23,10 @@ type customer360Input struct {
 	TaxID string `query:"tax_id" doc:"The customer's CPF or CNPJ; dots, dashes and slashes do not count"`
 }
 
-// customer360 is the answer of GET /admin/customers/360 (open-shapes, section 2):
+// Customer360 is the answer of GET /admin/customers/360 (open-shapes, section 2):
 // everything about a customer on one page. Money in cents. Each list holds the
 // newest 100, newest first; totals count everything.
-type customer360 struct {
+type Customer360 struct {
 	Customer      shownCustomer          `json:"customer"`
 	Subscription  currentSubscription    `json:"subscription" doc:"The current one; null without one"`
 	Subscriptions []customerSubscription `json:"subscriptions" maxItems:"100"`
@@ -178,10 +178,10 @@ var (
 	taxIDForm  = regexp.MustCompile(taxid.Form)
 )
 
-// getCustomer360 answers GET /admin/customers/360. At least one of the three
+// GetCustomer360 answers GET /admin/customers/360. At least one of the three
 // parameters names the customer; several have to name the same one. 422 for none
 // and for a malformed one, 404 when there is no such customer or he is deleted.
-func (h handlers) getCustomer360(ctx context.Context, in *customer360Input) (*document, error) {
+func (h Handlers) GetCustomer360(ctx context.Context, in *customer360Input) (*document, error) {
 	who, err := in.customer()
 	if err != nil {
 		return nil, err

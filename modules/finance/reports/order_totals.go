@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// orderTotals is the answer of GET /admin/events-dashboard/orders. The three maps
+// OrderTotals is the answer of GET /admin/events-dashboard/orders. The three maps
 // are over all orders, so the counts of each add up to total_orders; revenue and
 // averages are of paid ones. Money in reais.
-type orderTotals struct {
+type OrderTotals struct {
 	TotalOrders        int64                 `json:"total_orders"`
 	TotalRevenue       reais                 `json:"total_revenue" doc:"Of paid orders (CONFIRMED, RECEIVED, succeeded), minus what was refunded of them; none of called off events"`
 	ByStatus           map[string]orderShare `json:"by_status" doc:"By payment status, the gateway's own word"`
@@ -24,7 +24,7 @@ type orderShare struct {
 	TotalAmount reais `json:"total_amount" doc:"Of all orders, also unpaid ones, minus what was refunded of them; none of CHARGEBACK_LOST"`
 }
 
-// getOrderTotals answers GET /admin/events-dashboard/orders.
-func (h handlers) getOrderTotals(ctx context.Context, _ *struct{}) (*document, error) {
+// GetOrderTotals answers GET /admin/events-dashboard/orders.
+func (h Handlers) GetOrderTotals(ctx context.Context, _ *struct{}) (*document, error) {
 	return h.document(ctx, "Orders", func(tx pgx.Tx) ([]byte, error) { return h.db.OrderTotals(ctx, tx) })
 }

@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type document struct {
 
 // document answers with what one statement builds, as of the service's clock;
 // thing is what it is about. 404 when it gives no row, 503 when it runs too long.
-func (h handlers) document(ctx context.Context, thing string, build func(tx pgx.Tx) ([]byte, error)) (*document, error) {
+func (h Handlers) document(ctx context.Context, thing string, build func(tx pgx.Tx) ([]byte, error)) (*document, error) {
 	out := &document{ContentType: "application/json"}
 	err := h.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
 		out.Body, err = build(tx)
@@ -45,9 +45,9 @@ func reported(err error) error {
 	return err
 }
 
-// shaped states the schema of a document as that of a Go type, which lives for
+// Shaped states the schema of a document as that of a Go type, which lives for
 // that alone.
-func shaped[T any](api *httpapi.API) httpapi.Option {
+func Shaped[T any](api *httpapi.API) httpapi.Option {
 	return httpapi.ResponseSchema(huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[T]()))
 }
 
@@ -65,4 +65,12 @@ type reais struct{ money.Reais }
 // Schema is a number.
 func (reais) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Description: "Reais, with two decimals"}
+}
+
+// output wraps a body; 503 when it took too long.
+func output[T any](body T, err error) (*httpapi.Output[T], error) {
+	if err != nil {
+		return nil, reported(err)
+	}
+	return httpapi.OK(body)
 }

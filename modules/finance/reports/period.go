@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"time"
@@ -15,11 +15,11 @@ const (
 
 const monthForm = "2006-01"
 
-// firstYear is before all figures: an earlier one is a slip of the keyboard.
-const firstYear = 1900
+// FirstYear is before all figures: an earlier one is a slip of the keyboard.
+const FirstYear = 1900
 
 // today is the calendar day, in the report time zone, as midnight UTC.
-func (s *Service) today() time.Time {
+func (s *Reports) today() time.Time {
 	year, month, day := s.clock.Now().In(s.location).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
@@ -27,7 +27,7 @@ func (s *Service) today() time.Time {
 // period reads the parameters of a series (open-shapes, section 4, 25): the end is
 // today by default, the start the first day of the month six months before the
 // end's. 422 names the parameter.
-func (s *Service) period(grain Grain, start, end string) (RevenuePeriod, error) {
+func (s *Reports) period(grain Grain, start, end string) (RevenuePeriod, error) {
 	last, err := day("end", end, s.today())
 	if err != nil {
 		return RevenuePeriod{}, err
@@ -57,7 +57,7 @@ func day(name, text string, missing time.Time) (time.Time, error) {
 		return missing, nil
 	}
 	for _, form := range []string{time.DateOnly, monthForm} {
-		if at, err := time.Parse(form, text); err == nil && at.Year() >= firstYear {
+		if at, err := time.Parse(form, text); err == nil && at.Year() >= FirstYear {
 			return at, nil
 		}
 	}

@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// promoPerformance is the answer of GET /admin/events-dashboard/promo-codes.
-type promoPerformance struct {
+// PromoPerformance is the answer of GET /admin/events-dashboard/promo-codes.
+type PromoPerformance struct {
 	TotalPromoCodes        int64                `json:"total_promo_codes"`
 	ActivePromoCodes       int64                `json:"active_promo_codes" doc:"Switched on and not past their window"`
 	TotalTicketsFromPromos int64                `json:"total_tickets_from_promos" doc:"Not counting expired-unpaid"`
@@ -29,7 +29,7 @@ type topPromoCode struct {
 	IsActive         bool   `json:"is_active"`
 }
 
-// getPromoPerformance answers GET /admin/events-dashboard/promo-codes.
-func (h handlers) getPromoPerformance(ctx context.Context, _ *struct{}) (*document, error) {
+// GetPromoPerformance answers GET /admin/events-dashboard/promo-codes.
+func (h Handlers) GetPromoPerformance(ctx context.Context, _ *struct{}) (*document, error) {
 	return h.document(ctx, "Promo codes", func(tx pgx.Tx) ([]byte, error) { return h.db.PromoPerformance(ctx, tx) })
 }

@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// subscriptionInsights is the answer of GET /admin/subscriptions/insights
+// SubscriptionInsights is the answer of GET /admin/subscriptions/insights
 // (open-shapes, section 2). Cohorts, reactivations, upgrades and failed payments
 // are those of the months asked for; lifetime and ltv of all time.
-type subscriptionInsights struct {
+type SubscriptionInsights struct {
 	Cohorts             []cohort          `json:"cohorts" doc:"By the month in which customers first gained access"`
 	AverageLifetimeDays float64           `json:"average_lifetime_days" doc:"Days with access by customer who ever had it, until now for those who have it"`
 	LTV                 int64             `json:"ltv" doc:"Cents: net of subscription payments by customer who ever had access, rounded"`
@@ -32,8 +32,8 @@ type failedMonth struct {
 	Recovered int64  `json:"recovered" doc:"Of these, followed by a settled payment of the subscription within 30 days"`
 }
 
-// getSubscriptionInsights answers GET /admin/subscriptions/insights.
-func (h handlers) getSubscriptionInsights(ctx context.Context, in *monthsInput) (*document, error) {
+// GetSubscriptionInsights answers GET /admin/subscriptions/insights.
+func (h Handlers) GetSubscriptionInsights(ctx context.Context, in *monthsInput) (*document, error) {
 	return h.document(ctx, "Subscriptions", func(tx pgx.Tx) ([]byte, error) {
 		return h.db.SubscriptionInsights(ctx, tx, int32(in.Months)) //nolint:gosec // at most 24
 	})

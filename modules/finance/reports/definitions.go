@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -21,8 +21,8 @@ type definition struct {
 	Edges   string `json:"edges" doc:"What happens at the edges; empty when nothing does"`
 }
 
-// getDefinitions answers GET /admin/finance/definitions.
-func (h handlers) getDefinitions(ctx context.Context, _ *struct{}) (*httpapi.Output[definitions], error) {
+// GetDefinitions answers GET /admin/finance/definitions.
+func (h Handlers) GetDefinitions(ctx context.Context, _ *struct{}) (*httpapi.Output[definitions], error) {
 	var out definitions
 	err := h.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
 		if out.TimeZone, err = h.db.ReportZone(ctx, tx); err != nil {

@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// maxExportAttempts is how often an export is begun before it counts as failed.
-	maxExportAttempts = 3
-	// exportTimeLimit bounds one attempt.
-	exportTimeLimit = 6 * time.Hour
+	// MaxAttempts is how often an export is begun before it counts as failed.
+	MaxAttempts = 3
+	// timeLimit bounds one attempt.
+	timeLimit = 6 * time.Hour
 	// cleanupTime is how long a worker that has to stop may take to remove what it wrote.
 	cleanupTime = 10 * time.Second
 )
@@ -46,27 +46,30 @@ func (WriteExportArgs) InsertOpts() river.InsertOpts {
 
 type writeExportWorker struct {
 	river.WorkerDefaults[WriteExportArgs]
-	s *Service
+	s *Exports
 }
+
+// NewWriteWorker makes the worker that writes exports.
+func NewWriteWorker(s *Exports) river.Worker[WriteExportArgs] { return &writeExportWorker{s: s} }
 
 // Timeout bounds an attempt.
 func (w *writeExportWorker) Timeout(*river.Job[WriteExportArgs]) time.Duration {
-	return exportTimeLimit
+	return timeLimit
 }
 
 func (w *writeExportWorker) Work(ctx context.Context, job *river.Job[WriteExportArgs]) error {
-	return w.s.runExport(ctx, job.Args.ExportID)
+	return w.s.Run(ctx, job.Args.ExportID)
 }
 
-// runExport begins an export and writes it. One that is done or deleted is left
+// Run begins an export and writes it. One that is done or deleted is left
 // alone; one in another worker's hands is looked at again when that one, should it
 // have died, has been silent for long enough. What it wrote of an export that it
 // could not finish is removed.
-func (s *Service) runExport(ctx context.Context, id objectid.ID) error {
+func (s *Exports) Run(ctx context.Context, id objectid.ID) error {
 	now := s.clock.Now()
-	e, err := s.db.ExportBegin(ctx, s.pool, financedb.ExportBeginParams{ID: id, Now: now, LeaseUntil: now.Add(s.exports.cfg.Lease)})
+	e, err := s.db.ExportBegin(ctx, s.pool, financedb.ExportBeginParams{ID: id, Now: now, LeaseUntil: now.Add(s.cfg.Lease)})
 	if postgres.IsNoRows(err) {
-		return s.waitForExport(ctx, id)
+		return s.wait(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("begin export: %w", err)
@@ -77,12 +80,12 @@ func (s *Service) runExport(ctx context.Context, id objectid.ID) error {
 	return nil
 }
 
-// exportPause is the longest time between two looks at an export that another worker
+// pause is the longest time between two looks at an export that another worker
 // writes. River works longer pauses by its leader alone, who may be the one that died.
-const exportPause = 5 * time.Second
+const pause = 5 * time.Second
 
-// waitForExport has the job come back while another worker writes the export.
-func (s *Service) waitForExport(ctx context.Context, id objectid.ID) error {
+// wait has the job come back while another worker writes the export.
+func (s *Exports) wait(ctx context.Context, id objectid.ID) error {
 	e, err := s.db.ExportGet(ctx, s.pool, id)
 	if postgres.IsNoRows(err) || err == nil && (e.Status != "running" || e.LeaseUntil == nil) {
 		return nil
@@ -90,11 +93,11 @@ func (s *Service) waitForExport(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return fmt.Errorf("read export: %w", err)
 	}
-	return river.JobSnooze(min(max(e.LeaseUntil.Sub(s.clock.Now()), 0)+100*time.Millisecond, exportPause))
+	return river.JobSnooze(min(max(e.LeaseUntil.Sub(s.clock.Now()), 0)+100*time.Millisecond, pause))
 }
 
 // writeStored writes the file of an export into its chunks and closes it.
-func (s *Service) writeStored(ctx context.Context, e financedb.Export) error {
+func (s *Exports) writeStored(ctx context.Context, e financedb.Export) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var rows atomic.Int64
@@ -103,7 +106,7 @@ func (s *Service) writeStored(ctx context.Context, e financedb.Export) error {
 	if _, err := s.db.ExportChunkDelete(ctx, s.pool, e.ID); err != nil {
 		return fmt.Errorf("remove earlier attempt: %w", err)
 	}
-	var r exportRequest
+	var r request
 	if err := json.Unmarshal(e.Parameters, &r); err != nil {
 		return fmt.Errorf("read export request: %w", err)
 	}
@@ -112,12 +115,12 @@ func (s *Service) writeStored(ctx context.Context, e financedb.Export) error {
 		_, err := s.db.ExportCountRows(ctx, s.pool, financedb.ExportCountRowsParams{ID: e.ID, Attempt: e.Attempt, RowsTotal: total})
 		return err
 	}
-	err := s.writeExport(ctx, out, r, counted, export.Options{Progress: func(n int64) error { rows.Store(n); return nil }})
+	err := s.write(ctx, out, r, counted, export.Options{Progress: func(n int64) error { rows.Store(n); return nil }})
 	if err == nil {
 		err = out.Flush()
 	}
 	if err == nil {
-		err = s.finishExport(ctx, e, out.size, rows.Load())
+		err = s.finish(ctx, e, out.size, rows.Load())
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause // what a broken-off statement says tells less
@@ -125,10 +128,10 @@ func (s *Service) writeStored(ctx context.Context, e financedb.Export) error {
 	return err
 }
 
-func (s *Service) finishExport(ctx context.Context, e financedb.Export, size, rows int64) error {
+func (s *Exports) finish(ctx context.Context, e financedb.Export, size, rows int64) error {
 	now := s.clock.Now()
 	n, err := s.db.ExportFinish(ctx, s.pool, financedb.ExportFinishParams{
-		ID: e.ID, Attempt: e.Attempt, Size: size, RowsWritten: rows, Now: now, ExpiresAt: now.Add(s.exports.cfg.TTL),
+		ID: e.ID, Attempt: e.Attempt, Size: size, RowsWritten: rows, Now: now, ExpiresAt: now.Add(s.cfg.TTL),
 	})
 	if err == nil && n == 0 {
 		err = errLost
@@ -138,8 +141,8 @@ func (s *Service) finishExport(ctx context.Context, e financedb.Export, size, ro
 
 // keepLease says again and again that the worker lives and how far it is, until
 // ctx ends. When the export is no longer the worker's, it stops the worker.
-func (s *Service) keepLease(ctx context.Context, e financedb.Export, rows *atomic.Int64, stop context.CancelCauseFunc) {
-	beat := time.NewTicker(max(s.exports.cfg.Lease/20, 10*time.Millisecond))
+func (s *Exports) keepLease(ctx context.Context, e financedb.Export, rows *atomic.Int64, stop context.CancelCauseFunc) {
+	beat := time.NewTicker(max(s.cfg.Lease/20, 10*time.Millisecond))
 	defer beat.Stop()
 	for {
 		select {
@@ -148,7 +151,7 @@ func (s *Service) keepLease(ctx context.Context, e financedb.Export, rows *atomi
 		case <-beat.C:
 		}
 		n, err := s.db.ExportBeat(ctx, s.pool, financedb.ExportBeatParams{
-			ID: e.ID, Attempt: e.Attempt, RowsWritten: rows.Load(), LeaseUntil: s.clock.Now().Add(s.exports.cfg.Lease),
+			ID: e.ID, Attempt: e.Attempt, RowsWritten: rows.Load(), LeaseUntil: s.clock.Now().Add(s.cfg.Lease),
 		})
 		if err == nil && n == 0 {
 			stop(errLost)
@@ -159,7 +162,7 @@ func (s *Service) keepLease(ctx context.Context, e financedb.Export, rows *atomi
 
 // giveUp removes what an attempt has written, and lets the export wait for the
 // next attempt or, after the last one, end as failed.
-func (s *Service) giveUp(ctx context.Context, e financedb.Export, cause error) error {
+func (s *Exports) giveUp(ctx context.Context, e financedb.Export, cause error) error {
 	if errors.Is(cause, errLost) {
 		return nil
 	}
@@ -178,13 +181,13 @@ func (s *Service) giveUp(ctx context.Context, e financedb.Export, cause error) e
 
 // takeBack ends an attempt in one transaction: its bytes go, and the export is
 // queued again, and then runs, or failed. again is true when it is queued.
-func (s *Service) takeBack(ctx context.Context, e financedb.Export, cause error, then func(pgx.Tx) error) (again bool, err error) {
+func (s *Exports) takeBack(ctx context.Context, e financedb.Export, cause error, then func(pgx.Tx) error) (again bool, err error) {
 	var told *fault.Error
 	sentence, final := "The export could not be written.", errors.As(cause, &told)
 	if final {
 		sentence = told.Message
 	}
-	again = !final && e.Attempt < maxExportAttempts
+	again = !final && e.Attempt < MaxAttempts
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		var n int64
 		var err error
@@ -192,7 +195,7 @@ func (s *Service) takeBack(ctx context.Context, e financedb.Export, cause error,
 			n, err = s.db.ExportRequeue(ctx, tx, financedb.ExportRequeueParams{ID: e.ID, Attempt: e.Attempt})
 		} else {
 			now := s.clock.Now()
-			n, err = s.db.ExportFail(ctx, tx, financedb.ExportFailParams{ID: e.ID, Attempt: e.Attempt, Error: sentence, Now: now, ExpiresAt: now.Add(s.exports.cfg.TTL)})
+			n, err = s.db.ExportFail(ctx, tx, financedb.ExportFailParams{ID: e.ID, Attempt: e.Attempt, Error: sentence, Now: now, ExpiresAt: now.Add(s.cfg.TTL)})
 		}
 		if err != nil || n == 0 {
 			return err

@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"marquee/modules/finance/internal/financedb"
 )
 
-// sweepEvery is how often exports are looked after.
-const sweepEvery = time.Minute
+// SweepEvery is how often exports are looked after.
+const SweepEvery = time.Minute
 
 // SweepExportsArgs is the job that removes expired exports and takes those up
 // again whose worker was killed.
@@ -25,22 +25,25 @@ func (SweepExportsArgs) Kind() string { return "finance_sweep_exports" }
 
 // InsertOpts let one run a minute, however many processes there are.
 func (SweepExportsArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: sweepEvery}}
+	return river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: SweepEvery}}
 }
 
 type sweepExportsWorker struct {
 	river.WorkerDefaults[SweepExportsArgs]
-	s *Service
+	s *Exports
 }
 
+// NewSweepWorker makes the worker that looks after exports.
+func NewSweepWorker(s *Exports) river.Worker[SweepExportsArgs] { return &sweepExportsWorker{s: s} }
+
 func (w *sweepExportsWorker) Work(ctx context.Context, _ *river.Job[SweepExportsArgs]) error {
-	return w.s.sweepExports(ctx)
+	return w.s.Sweep(ctx)
 }
 
 // errSilent is what became of an export whose worker was killed.
 var errSilent = errors.New("finance: the worker fell silent")
 
-func (s *Service) sweepExports(ctx context.Context) error {
+func (s *Exports) Sweep(ctx context.Context) error {
 	now := s.clock.Now()
 	gone, err := s.db.ExportDeleteExpired(ctx, s.pool, now)
 	if err != nil {

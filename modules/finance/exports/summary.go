@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -9,20 +9,21 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/finance/reports"
 	"marquee/platform/export"
 )
 
 // summaryTable is the first sheet of the finance export: the period, the overview
 // as of now, and what the daily revenue of the period adds up to. "of" names the
 // plan or payment method that a figure is broken down to.
-func (s *Service) summaryTable(ctx context.Context, tx pgx.Tx, r exportRequest) (exportTable, error) {
-	t := exportTable{name: "summary", columns: []exportColumn{
+func (s *Exports) summaryTable(ctx context.Context, tx pgx.Tx, r request) (table, error) {
+	t := table{name: "summary", columns: []column{
 		{"figure", export.Text, ""}, {"of", export.Text, ""}, {"value", export.Integer, ""},
 	}}
 	if err := s.addPeriod(ctx, tx, &t, r); err != nil {
 		return t, err
 	}
-	o, err := s.overviewTx(ctx, tx)
+	o, err := s.reports.OverviewTx(ctx, tx)
 	if err != nil {
 		return t, err
 	}
@@ -30,13 +31,13 @@ func (s *Service) summaryTable(ctx context.Context, tx pgx.Tx, r exportRequest) 
 	return t, nil
 }
 
-func (t *exportTable) add(figure, of string, v export.Value) {
+func (t *table) add(figure, of string, v export.Value) {
 	t.rows = append(t.rows, []export.Value{export.TextOf(figure), {Valid: of != "", Text: of}, v})
 }
 
 // addPeriod adds the period and its totals, which are those of
 // GET /admin/finance/revenue with period=daily and the same days.
-func (s *Service) addPeriod(ctx context.Context, tx pgx.Tx, t *exportTable, r exportRequest) error {
+func (s *Exports) addPeriod(ctx context.Context, tx pgx.Tx, t *table, r request) error {
 	var zone string
 	var first, last, now time.Time
 	var gross, gwa, gwb, refunds, chargebacks, net, joined, cancelled int64
@@ -65,7 +66,7 @@ func (s *Service) addPeriod(ctx context.Context, tx pgx.Tx, t *exportTable, r ex
 }
 
 // addOverview adds the figures of GET /admin/finance/overview.
-func (t *exportTable) addOverview(o Overview) {
+func (t *table) addOverview(o reports.Overview) {
 	t.add("mrr", "", export.MoneyOf(o.MRR))
 	t.add("mrr", "gwa", export.MoneyOf(o.MRRGWA))
 	t.add("mrr", "gwb", export.MoneyOf(o.MRRGWB))

@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"cmp"
@@ -7,41 +7,42 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/finance/reports"
 	"marquee/platform/export"
 	"marquee/platform/fault"
 )
 
-// defaultExportDays is how far back the finance export begins (specification,
+// defaultDays is how far back the finance export begins (specification,
 // Finance dashboard).
-const defaultExportDays = 90
+const defaultDays = 90
 
 // financeRequest checks the period of a finance export: days in REPORT_TZ, both
 // included.
-func (s *Service) financeRequest(format export.Format, start, end string) (exportRequest, error) {
-	today := s.clock.Now().In(s.exports.zone).Format(time.DateOnly)
-	last, err := exportDay("end", cmp.Or(end, today))
+func (s *Exports) financeRequest(format export.Format, start, end string) (request, error) {
+	today := s.clock.Now().In(s.zone).Format(time.DateOnly)
+	last, err := dayOf("end", cmp.Or(end, today))
 	if err != nil {
-		return exportRequest{}, err
+		return request{}, err
 	}
-	first := last.AddDate(0, 0, -defaultExportDays)
+	first := last.AddDate(0, 0, -defaultDays)
 	if start != "" {
-		first, err = exportDay("start", start)
+		first, err = dayOf("start", start)
 	}
 	if err != nil {
-		return exportRequest{}, err
+		return request{}, err
 	}
 	if first.After(last) {
-		return exportRequest{}, fault.InvalidAt("has to be no later than end", "query", "start")
+		return request{}, fault.InvalidAt("has to be no later than end", "query", "start")
 	}
-	r := exportRequest{Kind: financeExport, Format: format, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
+	r := request{Kind: financeExport, Format: format, First: first.Format(time.DateOnly), Last: last.Format(time.DateOnly)}
 	r.filename = filenameOf("finance_"+r.First+"_"+r.Last, format)
 	return r, nil
 }
 
-// exportDay reads YYYY-MM-DD.
-func exportDay(name, text string) (time.Time, error) {
+// dayOf reads YYYY-MM-DD.
+func dayOf(name, text string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
-	if err != nil || day.Year() < firstYear {
+	if err != nil || day.Year() < reports.FirstYear {
 		return time.Time{}, fault.InvalidAt("has to be a day such as 2026-03-15", "query", name)
 	}
 	return day, nil
@@ -56,7 +57,7 @@ func inPeriod(instant string) string {
 }
 
 // person are the columns that name a customer; empty once he is deleted.
-var person = []exportColumn{
+var person = []column{
 	{"customer_id", export.Text, "x.customer_id"},
 	{"username", export.Text, "p.username"},
 	{"email", export.Text, "p.email"},
@@ -67,20 +68,20 @@ const joinPerson = " LEFT JOIN finance.customers_personal p ON p.customer_id = x
 
 // financeTables are the sheets of GET /admin/finance/export: the summary and the
 // overdue as of now, the others of the period.
-func (s *Service) financeTables(ctx context.Context, tx pgx.Tx, r exportRequest) ([]exportTable, error) {
+func (s *Exports) financeTables(ctx context.Context, tx pgx.Tx, r request) ([]table, error) {
 	summary, err := s.summaryTable(ctx, tx, r)
 	if err != nil {
 		return nil, err
 	}
 	period := []any{r.First, r.Last}
-	return []exportTable{summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period), refundsTable(period)}, nil
+	return []table{summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period), refundsTable(period)}, nil
 }
 
 // subscriptionsTable is the subscriptions that began in the period.
-func subscriptionsTable(period []any) exportTable {
-	return exportTable{
+func subscriptionsTable(period []any) table {
+	return table{
 		name: "subscriptions", from: "finance.subscriptions x" + joinPerson + " WHERE " + inPeriod("x.created_at"), order: "x.created_at, x.subscription_id", args: period,
-		columns: columns([]exportColumn{{"subscription_id", export.Text, "x.subscription_id"}}, person, []exportColumn{
+		columns: columns([]column{{"subscription_id", export.Text, "x.subscription_id"}}, person, []column{
 			{"plan_id", export.Text, "x.plan_id"},
 			{"plan_name", export.Text, "x.plan_name"},
 			{"gateway", export.Text, "x.gateway"},
@@ -104,10 +105,10 @@ func subscriptionsTable(period []any) exportTable {
 }
 
 // overdueTable is the overdue as of now, the longest first, as GET /admin/finance/overdue lists them.
-func overdueTable() exportTable {
-	return exportTable{
+func overdueTable() table {
+	return table{
 		name: "overdue", from: "finance.overdue x" + joinPerson, order: "x.days_overdue DESC, x.subscription_id",
-		columns: columns(person, []exportColumn{
+		columns: columns(person, []column{
 			{"subscription_id", export.Text, "x.subscription_id"},
 			{"plan_id", export.Text, "x.plan_id"},
 			{"plan_name", export.Text, "x.plan_name"},
@@ -125,10 +126,10 @@ func overdueTable() exportTable {
 
 // cancellationsTable is the exits of the period, as churn counts them: counted is false where
 // the subscription came back on the same day.
-func cancellationsTable(period []any) exportTable {
-	return exportTable{
+func cancellationsTable(period []any) table {
+	return table{
 		name: "cancellations", from: exitsInPeriod + joinPerson + " LEFT JOIN finance.subscriptions s ON s.subscription_id = x.subscription_id", order: "x.at, x.movement_id", args: period,
-		columns: columns([]exportColumn{{"at", export.Timestamp, "x.at"}, {"day", export.Date, "x.day"}}, person, []exportColumn{
+		columns: columns([]column{{"at", export.Timestamp, "x.at"}, {"day", export.Date, "x.day"}}, person, []column{
 			{"subscription_id", export.Text, "x.subscription_id"},
 			{"plan_id", export.Text, "s.plan_id"},
 			{"plan_name", export.Text, "s.plan_name"},
@@ -143,12 +144,12 @@ func cancellationsTable(period []any) exportTable {
 }
 
 // refundsTable is the refunds of subscription payments that were done in the period.
-func refundsTable(period []any) exportTable {
-	return exportTable{
+func refundsTable(period []any) table {
+	return table{
 		name: "refunds", order: "x.refunded_at, x.refund_id", args: period,
 		from: "finance.refunds x LEFT JOIN finance.refunds_personal f ON f.refund_id = x.refund_id" + joinPerson +
 			" WHERE x.purpose = 'subscription' AND x.is_done AND " + inPeriod("x.refunded_at"),
-		columns: columns([]exportColumn{{"refunded_at", export.Timestamp, "x.refunded_at"}, {"refund_id", export.Text, "x.refund_id"}}, person, []exportColumn{
+		columns: columns([]column{{"refunded_at", export.Timestamp, "x.refunded_at"}, {"refund_id", export.Text, "x.refund_id"}}, person, []column{
 			{"subscription_id", export.Text, "x.subscription_id"},
 			{"gateway", export.Text, "x.gateway"},
 			{"payment", export.Text, "x.payment_ref"},
@@ -179,8 +180,8 @@ var exitsInPeriod = `(
 	CROSS JOIN LATERAL (SELECT * FROM finance.exits w WHERE w.customer_id = c.customer_id) e
 	WHERE e.day BETWEEN $1::date AND $2::date) x`
 
-func columns(groups ...[]exportColumn) []exportColumn {
-	var all []exportColumn
+func columns(groups ...[]column) []column {
+	var all []column
 	for _, g := range groups {
 		all = append(all, g...)
 	}

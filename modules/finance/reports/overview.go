@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/finance/internal/financedb"
+	"marquee/platform/httpapi"
 )
 
 // Overview is the answer of GET /admin/finance/overview (specification, Finance
@@ -45,17 +46,17 @@ type PlanMRR struct {
 }
 
 // Overview reads the present figures, all as of one instant.
-func (s *Service) Overview(ctx context.Context) (Overview, error) {
+func (s *Reports) Overview(ctx context.Context) (Overview, error) {
 	var o Overview
 	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
-		o, err = s.overviewTx(ctx, tx)
+		o, err = s.OverviewTx(ctx, tx)
 		return err
 	})
 	return o, err
 }
 
-// overviewTx is Overview within a snapshot.
-func (s *Service) overviewTx(ctx context.Context, tx pgx.Tx) (Overview, error) {
+// OverviewTx is Overview within a snapshot.
+func (s *Reports) OverviewTx(ctx context.Context, tx pgx.Tx) (Overview, error) {
 	f, err := s.db.OverviewGet(ctx, tx)
 	if err != nil {
 		return Overview{}, fmt.Errorf("read overview: %w", err)
@@ -82,4 +83,9 @@ func shares(parts []financedb.MRRListRow) (byMethod map[string]MRRShare, byPlan 
 		byPlan[p.PlanID] = PlanMRR{Count: plan.Count + p.ActiveSubscriptions, MRR: plan.MRR + p.MrrCents, Name: p.PlanName}
 	}
 	return byMethod, byPlan
+}
+
+// GetOverview answers GET /admin/finance/overview.
+func (h Handlers) GetOverview(ctx context.Context, _ *struct{}) (*httpapi.Output[Overview], error) {
+	return output(h.Overview(ctx))
 }

@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"context"
@@ -36,18 +36,18 @@ type exportState struct {
 }
 
 // Statuses of an export that Go asks about.
-const exportDone = "done"
+const done = "done"
 
 // stateOf shows an export to a user, with a link of his own.
-func (s *Service) stateOf(e financedb.Export, reader objectid.ID) exportState {
+func (s *Exports) stateOf(e financedb.Export, reader objectid.ID) exportState {
 	state := exportState{
 		ID: e.ID, Kind: e.Kind, Format: e.Format, Filename: e.Filename, Status: e.Status, Rows: e.RowsWritten, RowsTotal: e.RowsTotal, Size: e.Size,
-		StatusURL: s.exports.cfg.PublicURL + httpapi.Prefix + exportsPath + "/" + e.ID.String(), Error: e.Error, CreatedAt: httpapi.Time(e.CreatedAt),
+		StatusURL: s.cfg.PublicURL + httpapi.Prefix + Path + "/" + e.ID.String(), Error: e.Error, CreatedAt: httpapi.Time(e.CreatedAt),
 		StartedAt: httpapi.TimePtr(e.StartedAt), FinishedAt: httpapi.TimePtr(e.FinishedAt), ExpiresAt: httpapi.TimePtr(e.ExpiresAt),
 	}
 	switch {
-	case e.Status == exportDone:
-		link, expires := s.exportLink(e, reader)
+	case e.Status == done:
+		link, expires := s.linkTo(e, reader)
 		until := httpapi.Time(expires)
 		state.Percent, state.DownloadURL, state.DownloadExpiresAt = 100, &link, &until
 	case e.RowsTotal != nil && *e.RowsTotal > 0:
@@ -56,9 +56,9 @@ func (s *Service) stateOf(e financedb.Export, reader objectid.ID) exportState {
 	return state
 }
 
-// startExport lets a job write what the caller asks for. Asking again for what he
+// start lets a job write what the caller asks for. Asking again for what he
 // waits for leads to the same export.
-func (s *Service) startExport(ctx context.Context, r exportRequest) (e financedb.Export, err error) {
+func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err error) {
 	parameters, err := r.parameters()
 	if err != nil {
 		return e, err
@@ -91,9 +91,9 @@ func (s *Service) startExport(ctx context.Context, r exportRequest) (e financedb
 	return e, err
 }
 
-// exportFor reads an export that the caller may see: his own, or any for root.
+// find reads an export that the caller may see: his own, or any for root.
 // 404 for all others.
-func (s *Service) exportFor(ctx context.Context, id string, caller httpapi.Caller) (financedb.Export, error) {
+func (s *Exports) find(ctx context.Context, id string, caller httpapi.Caller) (financedb.Export, error) {
 	parsed, err := objectid.Parse(id)
 	if err != nil {
 		return financedb.Export{}, fault.InvalidAt(err.Error(), "path", "id")
@@ -108,15 +108,15 @@ func (s *Service) exportFor(ctx context.Context, id string, caller httpapi.Calle
 	return e, nil
 }
 
-type exportInput struct {
+type input struct {
 	ID string `path:"id" doc:"The export's _id"`
 }
 
-// get answers GET /admin/exports/{id}: 422 for a malformed id, 404 for an export of
+// Get answers GET /admin/exports/{id}: 422 for a malformed id, 404 for an export of
 // somebody else unless root asks.
-func (h exportHandlers) get(ctx context.Context, in *exportInput) (*httpapi.Output[exportState], error) {
+func (h Handlers) Get(ctx context.Context, in *input) (*httpapi.Output[exportState], error) {
 	caller := httpapi.CallerOf(ctx)
-	e, err := h.s.exportFor(ctx, in.ID, caller)
+	e, err := h.s.find(ctx, in.ID, caller)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +127,10 @@ type exportDeleted struct {
 	Message string `json:"message"`
 }
 
-// delete is DELETE /admin/exports/{id}: the row goes with its bytes, and the
+// Delete is DELETE /admin/exports/{id}: the row goes with its bytes, and the
 // worker, whose next word finds no row, stops.
-func (h exportHandlers) delete(ctx context.Context, in *exportInput) (*httpapi.Output[exportDeleted], error) {
-	e, err := h.s.exportFor(ctx, in.ID, httpapi.CallerOf(ctx))
+func (h Handlers) Delete(ctx context.Context, in *input) (*httpapi.Output[exportDeleted], error) {
+	e, err := h.s.find(ctx, in.ID, httpapi.CallerOf(ctx))
 	if err != nil {
 		return nil, err
 	}

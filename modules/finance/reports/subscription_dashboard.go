@@ -1,4 +1,4 @@
-package finance
+package reports
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"marquee/platform/objectid"
 )
 
-// subscriptionDashboard is the answer of GET /admin/subscriptions/dashboard
+// SubscriptionDashboard is the answer of GET /admin/subscriptions/dashboard
 // (open-shapes, section 2). The maps by_gateway, by_payment_method and by_plan
 // are over the active subscriptions, as in the finance overview.
-type subscriptionDashboard struct {
+type SubscriptionDashboard struct {
 	Totals          subscriptionsByStatus `json:"totals" doc:"All subscriptions by status"`
 	ByGateway       map[string]MRRShare   `json:"by_gateway" doc:"gwa and gwb"`
 	ByPaymentMethod map[string]MRRShare   `json:"by_payment_method"`
@@ -48,7 +48,7 @@ type recentSubscription struct {
 	CreatedAt     httpapi.Time  `json:"created_at"`
 }
 
-// getSubscriptionDashboard answers GET /admin/subscriptions/dashboard.
-func (h handlers) getSubscriptionDashboard(ctx context.Context, _ *struct{}) (*document, error) {
+// GetSubscriptionDashboard answers GET /admin/subscriptions/dashboard.
+func (h Handlers) GetSubscriptionDashboard(ctx context.Context, _ *struct{}) (*document, error) {
 	return h.document(ctx, "Subscriptions", func(tx pgx.Tx) ([]byte, error) { return h.db.SubscriptionDashboard(ctx, tx) })
 }

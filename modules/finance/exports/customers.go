@@ -1,4 +1,4 @@
-package finance
+package exports
 
 import (
 	"time"
@@ -48,17 +48,17 @@ var customerFields = &query.Collection{Fields: map[string]query.Field{
 
 // customersRequest checks the filter of an export of customers; it is named by
 // the day in REPORT_TZ.
-func (s *Service) customersRequest(format export.Format, filter string) (exportRequest, error) {
-	r := exportRequest{Kind: customersExport, Format: format, Query: filter}
+func (s *Exports) customersRequest(format export.Format, filter string) (request, error) {
+	r := request{Kind: customersExport, Format: format, Query: filter}
 	if _, err := customerTables(r); err != nil {
-		return exportRequest{}, err
+		return request{}, err
 	}
-	r.filename = filenameOf("customers_"+s.clock.Now().In(s.exports.zone).Format(time.DateOnly), format)
+	r.filename = filenameOf("customers_"+s.clock.Now().In(s.zone).Format(time.DateOnly), format)
 	return r, nil
 }
 
 // customerTables is the sheet of GET /admin/customers/export, the oldest customer first.
-func customerTables(r exportRequest) ([]exportTable, error) {
+func customerTables(r request) ([]table, error) {
 	filter, err := query.Compile(customerFields, r.Query, 1)
 	if err != nil {
 		return nil, collection.Refused(err)
@@ -67,9 +67,9 @@ func customerTables(r exportRequest) ([]exportTable, error) {
 	if len(args) > 0 || r.Query != "" {
 		args = append([]any{pgx.QueryExecModeExec}, args...) // too many texts to prepare and keep
 	}
-	return []exportTable{{
+	return []table{{
 		name: "customers", from: "finance.customer_list_personal x WHERE " + filter.SQL, order: "x.created_at, x.customer_id", inOrder: true, args: args,
-		columns: []exportColumn{
+		columns: []column{
 			{"_id", export.Text, "x.customer_id"},
 			{"username", export.Text, "x.username"},
 			{"email", export.Text, "x.email"},
