@@ -21,6 +21,10 @@ type cancelEventInput struct {
 	}
 }
 
+type cancellationInput struct {
+	ID string `path:"id"`
+}
+
 // cancellationBody tells how far the money of a called off event has come.
 type cancellationBody struct {
 	EventID     objectid.ID    `json:"event_id"`
@@ -66,7 +70,7 @@ func (s *Service) cancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 }
 
 // getCancellation answers GET /admin/events/{id}/cancellation.
-func (s *Service) getCancellation(ctx context.Context, in *eventInput) (*httpapi.Output[cancellationBody], error) {
+func (s *Service) getCancellation(ctx context.Context, in *cancellationInput) (*httpapi.Output[cancellationBody], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")

@@ -3,9 +3,7 @@ package tickets
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,11 +16,9 @@ import (
 	"marquee/modules/files"
 	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/state"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
-	"marquee/testutil/golden"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
 )
@@ -169,39 +165,6 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	require.Equal(t, 2, issued)
 }
 
-// TestWithoutTheConditionManyDoorsOpen: doors that look at the ticket and write
-// after, without asking whether it still is available, let everybody in. The
-// condition of TicketConsume is what TestTwentyDoorsOneTicket holds by.
-func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
-	t.Parallel()
-	db := pgtest.DB(t)
-	s := newService(t, db)
-	r := s.reserveMany(t.Context(), []wish{{event: freeEvent(t, db, 1), customer: buyer(1), quantity: 1}})[0]
-	require.NoError(t, r.err)
-	var looked, all sync.WaitGroup
-	looked.Add(3)
-	var in atomic.Int32
-	for range 3 {
-		all.Go(func() {
-			_, err := s.useTicket(t.Context(), r.tickets[0], func(tx pgx.Tx) (events.Ticket, error) {
-				read, err := s.db.TicketGet(t.Context(), tx, r.tickets[0])
-				looked.Done()
-				looked.Wait() // all have seen it available
-				if err != nil || read.Status != state.Available {
-					return read, pgx.ErrNoRows
-				}
-				_, err = tx.Exec(t.Context(), "UPDATE tickets.tickets SET status = 'consumed', consumed_at = now() WHERE id = $1", read.ID)
-				return read, err
-			})
-			if err == nil {
-				in.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	require.EqualValues(t, 3, in.Load())
-}
-
 // TestAnOrderTooLargeDoesNotKeepOthersOut: of those that come together, who fits
 // is served.
 func TestAnOrderTooLargeDoesNotKeepOthersOut(t *testing.T) {
@@ -251,89 +214,4 @@ func TestHistoryIsAppendOnlyAndComplete(t *testing.T) {
 		_, err := db.Exec(t.Context(), statement)
 		require.ErrorContains(t, err, "append-only", statement)
 	}
-}
-
-// FuzzCode: no change of a code, and no text at all, is taken for one of ours.
-func FuzzCode(f *testing.F) {
-	keys := newCodeKeys([]byte("0123456789abcdef0123456789abcdef"), [][]byte{[]byte("former key of thirty-two letters")})
-	content := codeContent{TicketID: objectid.New(), EventID: objectid.New()}
-	code := keys.sign(content)
-	for _, good := range []string{code.text(), code.picture()} {
-		f.Add(good)
-		f.Add(good[:len(good)-1] + "A")
-		f.Add(" " + good)
-		f.Add(good[:4])
-	}
-	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		read, err := keys.verify(text)
-		if text == code.text() || text == code.picture() {
-			require.NoError(t, err)
-			require.Equal(t, content, read)
-			return
-		}
-		require.ErrorIs(t, err, errForged)
-	})
-}
-
-func TestEveryChangedCharacterForgesACode(t *testing.T) {
-	t.Parallel()
-	master, former := []byte("0123456789abcdef0123456789abcdef"), []byte("former key of thirty-two letters")
-	keys := newCodeKeys(master, [][]byte{former})
-	content := codeContent{TicketID: objectid.New(), EventID: objectid.New()}
-	code := keys.sign(content)
-	require.Len(t, code.text(), 127)
-	require.Len(t, code.picture(), 142)
-	for _, good := range []string{code.text(), code.picture()} {
-		for i := range good {
-			for _, c := range []byte{'A', 'Z', 'z', '-', '.', ' ', '\n', good[i] ^ 1} {
-				if c == good[i] {
-					continue
-				}
-				_, err := keys.verify(good[:i] + string(c) + good[i+1:])
-				require.ErrorIs(t, err, errForged, "position %d", i)
-				_, err = keys.verify(good[:i] + string(c) + good[i:])
-				require.ErrorIs(t, err, errForged, "position %d", i)
-			}
-		}
-	}
-	for _, text := range []string{newCodeKeys(former, nil).sign(content).text(), newCodeKeys(former, nil).sign(content).picture()} {
-		read, err := keys.verify(text)
-		require.NoError(t, err, "codes of a former key still open doors")
-		require.Equal(t, content, read)
-	}
-	_, err := keys.verify(newCodeKeys([]byte("a stranger's key, also long enough"), nil).sign(content).picture())
-	require.ErrorIs(t, err, errForged)
-}
-
-// TestCodesInHandStayGood: codes that buyers have since long, in both forms.
-func TestCodesInHandStayGood(t *testing.T) {
-	t.Parallel()
-	keys := newCodeKeys([]byte("0123456789abcdef0123456789abcdef"), nil)
-	content := codeContent{TicketID: "65a1b2c3d4e5f60718293a4b", EventID: "65f0e1d2c3b4a5968778695a"}
-	code := keys.sign(content)
-	golden.Equal(t, filepath.Join("testdata", "codes.txt"), code.text()+"\n"+code.picture()+"\n")
-	for _, text := range []string{code.text(), code.picture()} {
-		read, err := keys.verify(text)
-		require.NoError(t, err)
-		require.Equal(t, content, read)
-	}
-}
-
-// TestBase45 has the examples of RFC 9285, as far as they stand for pairs of bytes.
-func TestBase45(t *testing.T) {
-	t.Parallel()
-	for raw, encoded := range map[string]string{"AB": "BB8", "Hello!": "%69 VD92E", "base-4": "UJCLQE7W5", "ietf": "QED8WE", "": ""} {
-		require.Equal(t, encoded, base45Encode([]byte(raw)))
-		decoded, err := base45Decode(encoded)
-		require.NoError(t, err)
-		require.Equal(t, []byte(raw), decoded)
-	}
-	for _, text := range []string{"GGW", "A", "AB", "ab8", "::::", ":::"} {
-		_, err := base45Decode(text)
-		require.ErrorIs(t, err, errBase45, text)
-	}
-	decoded, err := base45Decode("FGW")
-	require.NoError(t, err)
-	require.Equal(t, []byte{0xFF, 0xFF}, decoded)
 }

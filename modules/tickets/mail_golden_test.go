@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
 	"marquee/platform/mail"
 	"marquee/platform/money"
@@ -20,10 +21,10 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
 	templates, err := mail.ParseTemplates(web.Mail())
 	require.NoError(t, err)
-	keys := newCodeKeys([]byte("0123456789abcdef0123456789abcdef"), nil)
+	keys := door.NewKeys([]byte("0123456789abcdef0123456789abcdef"), nil)
 	var shown []mailTicket
 	for n, id := range []objectid.ID{"66f0a1b2c3d4e5f607182a01", "66f0a1b2c3d4e5f607182a02"} {
-		shown = append(shown, mailTicket{Number: n + 1, CID: "ticket" + id.String(), Code: keys.sign(codeContent{TicketID: id, EventID: "66f0a1b2c3d4e5f607182e01"}).text()})
+		shown = append(shown, mailTicket{Number: n + 1, CID: "ticket" + id.String(), Code: keys.Sign(door.Content{TicketID: id, EventID: "66f0a1b2c3d4e5f607182e01"}).Text()})
 	}
 	for _, language := range []string{"pt", "en"} {
 		date := dateIn(language, time.Date(2026, time.December, 1, 19, 30, 0, 0, time.UTC))

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/jobs"
@@ -112,7 +113,7 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 		}
 	case mailPix:
 		data.Pix = &mailCode{Payload: *o.PixPayload, CID: "pix." + o.ID.String(), Until: dateIn(buyer.Language, o.HoldUntil.In(s.cfg.Zone))}
-		png, err := qrPNG(*o.PixPayload)
+		png, err := door.QRPNG(*o.PixPayload)
 		if err != nil {
 			return fmt.Errorf("draw PIX code: %w", err)
 		}
@@ -149,14 +150,14 @@ func (s *Service) drawTickets(ctx context.Context, o order) ([]mailTicket, []mai
 		if t.Status != state.Available {
 			continue
 		}
-		code := s.codeOf(t)
-		png, err := qrPNG(code.picture())
+		code := s.door.CodeOf(t.ID, t.EventID)
+		png, err := door.QRPNG(code.Picture())
 		if err != nil {
 			return nil, nil, fmt.Errorf("draw code: %w", err)
 		}
 		n := len(shown) + 1
 		cid := fmt.Sprintf("ticket%d.%s", n, t.ID)
-		shown = append(shown, mailTicket{Number: n, CID: cid, Code: code.text()})
+		shown = append(shown, mailTicket{Number: n, CID: cid, Code: code.Text()})
 		pictures = append(pictures, mail.Inline{ID: cid, Name: fmt.Sprintf("ticket-%d.png", n), ContentType: "image/png", Data: png})
 	}
 	return shown, pictures, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
@@ -116,7 +117,7 @@ func (s *Service) checkoutBodyOf(r receipt) (checkoutBody, error) {
 	}
 	codes := make([]ticketCodeBody, len(r.tickets))
 	for i, id := range r.tickets {
-		image, err := qrDataURI(s.codes.sign(codeContent{TicketID: id, EventID: r.order.EventID}).picture())
+		image, err := door.QRDataURI(s.door.CodeOf(id, r.order.EventID).Picture())
 		if err != nil {
 			return body, fmt.Errorf("draw code: %w", err)
 		}

@@ -13,7 +13,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/events", "event_create", httpapi.Admin, s.crud.Create(events.Events), events.Events.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/events", "event_update", httpapi.Admin, s.events.UpdateEvents, events.Events.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/events", "event_delete", httpapi.Admin, s.crud.Delete(events.Events), events.Events.DeleteDoc()...)
-	httpapi.Route(api, http.MethodGet, "/events/{id}/checkin-bundle", "event_checkin_bundle", httpapi.Admin, s.checkinBundle,
+	httpapi.Route(api, http.MethodGet, "/events/{id}/checkin-bundle", "event_checkin_bundle", httpapi.Admin, s.door.CheckinBundle,
 		httpapi.Summary("What a door device needs to check codes without network"))
 
 	envelope := httpapi.ResponseSchema(events.Tickets.EnvelopeSchema())
@@ -21,12 +21,12 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/tickets", "ticket_create", httpapi.Admin, s.events.CreateTicket, httpapi.Summary("Give a customer a ticket"), envelope)
 	httpapi.Route(api, http.MethodPut, "/tickets", "ticket_update", httpapi.Admin, s.events.UpdateTickets, events.Tickets.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/tickets", "ticket_delete", httpapi.Admin, s.crud.Delete(events.Tickets), events.Tickets.DeleteDoc()...)
-	httpapi.Route(api, http.MethodPut, "/tickets/{ticket_id}/consume", "ticket_consume", httpapi.CustomerOrAdmin, s.consumeTicket, httpapi.Summary("Use a ticket"), envelope)
-	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr", "ticket_consume_qr", httpapi.Admin, s.consumeCode, httpapi.Summary("Use a ticket by its code"), envelope)
-	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr/batch", "ticket_consume_qr_batch", httpapi.Admin, s.consumeBatch, httpapi.Summary("Upload scans made without network"))
+	httpapi.Route(api, http.MethodPut, "/tickets/{ticket_id}/consume", "ticket_consume", httpapi.CustomerOrAdmin, s.door.ConsumeTicket, httpapi.Summary("Use a ticket"), envelope)
+	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr", "ticket_consume_qr", httpapi.Admin, s.door.ConsumeCode, httpapi.Summary("Use a ticket by its code"), envelope)
+	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr/batch", "ticket_consume_qr_batch", httpapi.Admin, s.door.ConsumeBatch, httpapi.Summary("Upload scans made without network"))
 
 	httpapi.Route(api, http.MethodGet, "/me/tickets", "me_ticket_list", httpapi.Customer, s.events.ListOwnTickets, events.Tickets.ListDoc()...)
-	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer, s.ticketCode, httpapi.Summary("A ticket's code"))
+	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer, s.door.TicketCode, httpapi.Summary("A ticket's code"))
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, s.listOrders, httpapi.Summary("Own orders, newest first"))
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer, s.getOrder,
 		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orderDetailSchema()))

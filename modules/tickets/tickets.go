@@ -13,6 +13,7 @@ import (
 	"marquee/modules/files"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/clock"
@@ -122,12 +123,12 @@ type Service struct {
 	cfg       Config
 	db        *ticketsdb.Queries
 	crud      collection.Routes
-	codes     codeKeys
 	declines  []byte   // key of the subjects of declines
 	holders   []byte   // key of those who hold places
 	links     [][]byte // keys of the links by which guests give orders back, the signing one first
 	gate      *gate
 	events    *events.Store
+	door      *door.Door
 
 	// lockForSale locks the event for purchases of it, and tells what their buyers hold of it.
 	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error)
@@ -139,8 +140,8 @@ func New(d Deps) *Service {
 	s := &Service{
 		pool: d.Pool, lists: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, files: d.Files,
 		mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
-		codes: newCodeKeys(d.Config.FileKey, d.Config.OldFileKeys), declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
-		holders: secret.Derive(d.Config.FileKey, "tickets/holders"),
+		declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
+		holders:  secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}
 	for _, key := range append([][]byte{d.Config.FileKey}, d.Config.OldFileKeys...) {
 		s.links = append(s.links, secret.Derive(key, "tickets/withdrawal links"))
@@ -151,6 +152,10 @@ func New(d Deps) *Service {
 	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
 	s.events = events.New(events.Deps{
 		Pool: d.Pool, Lists: s.lists, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files, Routes: s.crud,
+	})
+	s.door = door.New(door.Deps{
+		Pool: d.Pool, Clock: d.Clock, Events: s.events,
+		Config: door.Config{FileKey: d.Config.FileKey, OldFileKeys: d.Config.OldFileKeys, ScanSkew: s.cfg.ScanSkew},
 	})
 	s.lockForSale = s.lockAndCount
 	s.gate = newGate(s.reserveMany)
@@ -197,4 +202,4 @@ func (s *Service) FileRecords() []files.Records { return s.events.FileRecords() 
 
 // DoorKeys are the public keys that check QR codes offline, the signing one
 // first.
-func (s *Service) DoorKeys() []ed25519.PublicKey { return s.codes.public() }
+func (s *Service) DoorKeys() []ed25519.PublicKey { return s.door.Public() }

@@ -69,6 +69,7 @@ var rooms = map[string][]room{
 		{name: "state"},
 		{name: "internal/ticketsdb", uses: []string{"state"}},
 		{name: "events", uses: []string{"internal/ticketsdb", "state"}, sql: []string{"customer", "event", "ticket"}},
+		{name: "door", uses: []string{"events", "internal/ticketsdb", "state"}, sql: []string{"event", "ticket"}},
 		{name: "", sql: []string{"customer", "decline", "deleted_order", "event", "give_back", "order", "ticket"}},
 	},
 	"subscriptions": {

@@ -1,4 +1,4 @@
-package tickets
+package door
 
 import (
 	"context"
@@ -21,9 +21,9 @@ type ticketQRBody struct {
 	DataURI  string      `json:"qr_data_uri" doc:"PNG"`
 }
 
-// ticketCode answers GET /me/tickets/{ticket_id}/qr; 409 unless the ticket is
+// TicketCode answers GET /me/tickets/{ticket_id}/qr; 409 unless the ticket is
 // available, and not blocked.
-func (s *Service) ticketCode(ctx context.Context, in *events.TicketInput) (*httpapi.Output[ticketQRBody], error) {
+func (s *Door) TicketCode(ctx context.Context, in *events.TicketInput) (*httpapi.Output[ticketQRBody], error) {
 	t, err := s.events.OwnTicket(ctx, httpapi.CallerOf(ctx).ID, in.TicketID)
 	if err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func (s *Service) ticketCode(ctx context.Context, in *events.TicketInput) (*http
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	code := s.codeOf(t).picture()
-	image, err := qrDataURI(code)
+	code := s.CodeOf(t.ID, t.EventID).Picture()
+	image, err := QRDataURI(code)
 	if err != nil {
 		return nil, fmt.Errorf("draw code: %w", err)
 	}
@@ -93,8 +93,8 @@ type checkinBundleBody struct {
 	Consumed    []consumedTicket `json:"consumed"`
 }
 
-// checkinBundle answers GET /events/{id}/checkin-bundle.
-func (s *Service) checkinBundle(ctx context.Context, in *eventInput) (*httpapi.Output[checkinBundleBody], error) {
+// CheckinBundle answers GET /events/{id}/checkin-bundle.
+func (s *Door) CheckinBundle(ctx context.Context, in *eventInput) (*httpapi.Output[checkinBundleBody], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")

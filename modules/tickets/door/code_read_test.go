@@ -1,4 +1,4 @@
-package tickets
+package door
 
 import (
 	"bytes"
@@ -32,11 +32,11 @@ func TestCodesAreReadByTwoDecoders(t *testing.T) {
 	t.Parallel()
 	var master [32]byte
 	_, _ = rand.Read(master[:])
-	keys := newCodeKeys(master[:], nil)
+	keys := NewKeys(master[:], nil)
 	codes, pictures := make([]string, readCodes), make([][]byte, readCodes)
 	each(t, func(i int) (err error) {
-		codes[i] = keys.sign(codeContent{TicketID: objectid.New(), EventID: objectid.New()}).picture()
-		pictures[i], err = qrPNG(codes[i])
+		codes[i] = keys.Sign(Content{TicketID: objectid.New(), EventID: objectid.New()}).Picture()
+		pictures[i], err = QRPNG(codes[i])
 		return err
 	})
 

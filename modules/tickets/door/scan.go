@@ -1,4 +1,4 @@
-package tickets
+package door
 
 import (
 	"context"
@@ -66,9 +66,9 @@ type scanBatchBody struct {
 	Results   []scanResult `json:"results"`
 }
 
-// consumeBatch answers POST /tickets/consume-qr/batch: scans made offline, each
+// ConsumeBatch answers POST /tickets/consume-qr/batch: scans made offline, each
 // on its own, so that one conflict keeps no other scan from counting.
-func (s *Service) consumeBatch(ctx context.Context, in *batchInput) (*httpapi.Output[scanBatchBody], error) {
+func (s *Door) ConsumeBatch(ctx context.Context, in *batchInput) (*httpapi.Output[scanBatchBody], error) {
 	eventID, _ := objectid.Parse(in.Body.EventID.String())
 	body := scanBatchBody{Results: make([]scanResult, len(in.Body.Scans))}
 	for i, sc := range in.Body.Scans {
@@ -88,7 +88,7 @@ func (s *Service) consumeBatch(ctx context.Context, in *batchInput) (*httpapi.Ou
 	return httpapi.OK(body)
 }
 
-func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (scanResult, error) {
+func (s *Door) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (scanResult, error) {
 	content, err := s.codes.verify(sc.Payload)
 	if err != nil {
 		return scanResult{Result: scanForged}, nil //nolint:nilerr // that is the result
@@ -135,7 +135,7 @@ func (s *Service) consumeScan(ctx context.Context, eventID objectid.ID, sc scan)
 }
 
 // scanRefused says why a scan did not consume its ticket.
-func (s *Service) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.Time) error {
+func (s *Door) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.Time) error {
 	t, err := s.db.TicketGet(ctx, s.pool, *r.TicketID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		r.Result = scanUnknown

@@ -1,4 +1,4 @@
-package tickets
+package door
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// consumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
+// ConsumeTicket answers PUT /tickets/{ticket_id}/consume: 404 for somebody
 // else's ticket, 409 for one that is not available (open-shapes, section 4, 21).
-func (s *Service) consumeTicket(ctx context.Context, in *events.TicketInput) (*collection.Answer, error) {
+func (s *Door) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*collection.Answer, error) {
 	caller := httpapi.CallerOf(ctx)
 	var t events.Ticket
 	var err error
@@ -62,9 +62,9 @@ type consumedBody struct {
 	ConsumedAt httpapi.Time       `json:"consumed_at"`
 }
 
-// consumeCode answers POST /tickets/consume-qr: 400 for a forged code; 409 for one
+// ConsumeCode answers POST /tickets/consume-qr: 400 for a forged code; 409 for one
 // of another event, or of a ticket that is pending, expired, consumed or blocked.
-func (s *Service) consumeCode(ctx context.Context, in *consumeCodeInput) (*codeAnswer, error) {
+func (s *Door) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeAnswer, error) {
 	content, err := s.codes.verify(in.Body.Payload)
 	if err != nil {
 		return nil, fault.Bad("This code is forged or cannot be read.").WithField("qr_payload")
@@ -88,7 +88,7 @@ func (s *Service) consumeCode(ctx context.Context, in *consumeCodeInput) (*codeA
 	return &codeAnswer{Status: http.StatusOK, ContentType: answer.ContentType, Body: answer.Body}, nil
 }
 
-func (s *Service) refuseConsumed(err error, at httpapi.Time) (*codeAnswer, error) {
+func (s *Door) refuseConsumed(err error, at httpapi.Time) (*codeAnswer, error) {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return nil, err
@@ -109,7 +109,7 @@ func errOtherEvent() *fault.Error {
 
 // consume uses a ticket once: of many at once, one is told that it was him. The
 // same nonce again is the same scan.
-func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
+func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
 	now := s.clock.Now()
 	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (events.Ticket, error) {
 		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{ID: id, Now: &now, Nonce: postgres.Filled(nonce), Reason: reason, ActorID: &actor})
@@ -138,7 +138,7 @@ func (s *Service) consume(ctx context.Context, id, actor objectid.ID, nonce, rea
 
 // useTicket runs the compare-and-set that uses a ticket, for the audit trail to
 // tell of.
-func (s *Service) useTicket(ctx context.Context, id objectid.ID, use func(tx pgx.Tx) (events.Ticket, error)) (t events.Ticket, err error) {
+func (s *Door) useTicket(ctx context.Context, id objectid.ID, use func(tx pgx.Tx) (events.Ticket, error)) (t events.Ticket, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		return events.Tickets.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
 			t, err = use(tx)

@@ -1,4 +1,4 @@
-package tickets
+package door
 
 import (
 	"errors"
@@ -24,8 +24,8 @@ func base45Encode(raw []byte) string {
 	return string(text)
 }
 
-// base45Decode reads what base45Encode has written, and nothing else.
-func base45Decode(text string) ([]byte, error) {
+// Base45Decode reads what base45Encode has written, and nothing else.
+func Base45Decode(text string) ([]byte, error) {
 	if len(text)%3 != 0 {
 		return nil, errBase45
 	}

@@ -1,4 +1,4 @@
-package tickets
+package door
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/skip2/go-qrcode"
 
-	"marquee/modules/tickets/events"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
@@ -37,8 +36,8 @@ const (
 
 var codeEncoding = base64.RawURLEncoding.Strict()
 
-// codeContent is what a code says.
-type codeContent struct{ TicketID, EventID objectid.ID }
+// Content is what a code says.
+type Content struct{ TicketID, EventID objectid.ID }
 
 // codeKey is one signing key; its id is the beginning of the public key's hash.
 type codeKey struct {
@@ -46,13 +45,13 @@ type codeKey struct {
 	private ed25519.PrivateKey
 }
 
-// codeKeys are the signing key, first, and former ones that still verify.
-type codeKeys []codeKey
+// Keys are the signing key, first, and former ones that still verify.
+type Keys []codeKey
 
-// newCodeKeys derives the keys from the master keys, so that every process signs
+// NewKeys derives the keys from the master keys, so that every process signs
 // and verifies alike.
-func newCodeKeys(master []byte, former [][]byte) codeKeys {
-	var keys codeKeys
+func NewKeys(master []byte, former [][]byte) Keys {
+	var keys Keys
 	for _, m := range append([][]byte{master}, former...) {
 		private := ed25519.NewKeyFromSeed(secret.Derive(m, "tickets/codes"))
 		sum := sha256.Sum256(publicOf(private))
@@ -68,7 +67,7 @@ func publicOf(private ed25519.PrivateKey) ed25519.PublicKey {
 
 func (k codeKey) name() string { return hex.EncodeToString(k.id[:]) }
 
-func (keys codeKeys) public() []ed25519.PublicKey {
+func (keys Keys) Public() []ed25519.PublicKey {
 	all := make([]ed25519.PublicKey, len(keys))
 	for i, k := range keys {
 		all[i] = publicOf(k.private)
@@ -76,34 +75,34 @@ func (keys codeKeys) public() []ed25519.PublicKey {
 	return all
 }
 
-// code is the one code of a ticket in its two forms.
-type code struct{ signed []byte }
+// Code is the one code of a ticket in its two forms.
+type Code struct{ signed []byte }
 
-// text is the form for people to copy, 127 characters.
-func (c code) text() string { return codePrefix + codeEncoding.EncodeToString(c.signed) }
+// Text is the form for people to copy, 127 characters.
+func (c Code) Text() string { return codePrefix + codeEncoding.EncodeToString(c.signed) }
 
-// picture is the form for QR codes, 142 characters.
-func (c code) picture() string { return picturePrefix + base45Encode(c.signed) }
+// Picture is the form for QR codes, 142 characters.
+func (c Code) Picture() string { return picturePrefix + base45Encode(c.signed) }
 
-// sign makes the code of a ticket.
-func (keys codeKeys) sign(c codeContent) code {
+// Sign makes the code of a ticket.
+func (keys Keys) Sign(c Content) Code {
 	k := keys[0]
 	body := make([]byte, 0, codeBytes)
 	body = append(body, k.id[:]...)
 	body = append(body, idToBytes(c.TicketID)...)
 	body = append(body, idToBytes(c.EventID)...)
 	signature := ed25519.Sign(k.private, append([]byte(codePrefix), body...))
-	return code{append(body, signature...)}
+	return Code{append(body, signature...)}
 }
 
 // errForged says that a text is no code of ours.
 var errForged = errors.New("tickets: not a code of ours")
 
 // verify reads a code in either form; errForged for everything that sign did not make.
-func (keys codeKeys) verify(code string) (codeContent, error) {
+func (keys Keys) verify(code string) (Content, error) {
 	raw, err := signedBytes(code)
 	if err != nil || len(raw) != codeBytes {
-		return codeContent{}, errForged
+		return Content{}, errForged
 	}
 	body, signature := raw[:bodyBytes], raw[bodyBytes:]
 	for _, k := range keys {
@@ -111,18 +110,18 @@ func (keys codeKeys) verify(code string) (codeContent, error) {
 			continue
 		}
 		if ed25519.Verify(publicOf(k.private), append([]byte(codePrefix), body...), signature) {
-			return codeContent{
+			return Content{
 				TicketID: objectid.ID(hex.EncodeToString(body[keyIDBytes : keyIDBytes+idBytes])),
 				EventID:  objectid.ID(hex.EncodeToString(body[keyIDBytes+idBytes:])),
 			}, nil
 		}
 	}
-	return codeContent{}, errForged
+	return Content{}, errForged
 }
 
 func signedBytes(code string) ([]byte, error) {
 	if encoded, ok := strings.CutPrefix(code, picturePrefix); ok {
-		return base45Decode(encoded)
+		return Base45Decode(encoded)
 	}
 	encoded, ok := strings.CutPrefix(code, codePrefix)
 	if !ok || strings.ContainsAny(encoded, "\r\n") { // which the decoder would skip
@@ -140,19 +139,19 @@ func idToBytes(id objectid.ID) []byte {
 	return b
 }
 
-// qrPNG draws a text, a module modulePixels wide.
-func qrPNG(text string) ([]byte, error) { return qrcode.Encode(text, qrcode.Medium, -modulePixels) }
+// QRPNG draws a text, a module modulePixels wide.
+func QRPNG(text string) ([]byte, error) { return qrcode.Encode(text, qrcode.Medium, -modulePixels) }
 
-// qrDataURI is the drawing as a data: URI.
-func qrDataURI(text string) (string, error) {
-	png, err := qrPNG(text)
+// QRDataURI is the drawing as a data: URI.
+func QRDataURI(text string) (string, error) {
+	png, err := QRPNG(text)
 	if err != nil {
 		return "", err
 	}
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(png), nil
 }
 
-// codeOf is the code of a ticket.
-func (s *Service) codeOf(t events.Ticket) code {
-	return s.codes.sign(codeContent{TicketID: t.ID, EventID: t.EventID})
+// CodeOf is the code of a ticket.
+func (s *Door) CodeOf(ticketID, eventID objectid.ID) Code {
+	return s.codes.Sign(Content{TicketID: ticketID, EventID: eventID})
 }

@@ -1,0 +1,47 @@
+package door
+
+import (
+	"crypto/ed25519"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/clock"
+)
+
+// Config holds the keys and how far a device's clock may be off.
+type Config struct {
+	FileKey     []byte   // the signing key is derived from it
+	OldFileKeys [][]byte // former ones, whose codes still open doors
+	ScanSkew    time.Duration
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool   *pgxpool.Pool
+	Clock  clock.Clock
+	Events *events.Store
+	Config Config
+}
+
+// Door is the room.
+type Door struct {
+	pool   *pgxpool.Pool
+	clock  clock.Clock
+	events *events.Store
+	cfg    Config
+	codes  Keys
+	db     *ticketsdb.Queries
+}
+
+// New makes the room.
+func New(d Deps) *Door {
+	return &Door{
+		pool: d.Pool, clock: d.Clock, events: d.Events, cfg: d.Config, codes: NewKeys(d.Config.FileKey, d.Config.OldFileKeys), db: ticketsdb.New(),
+	}
+}
+
+// Public are the keys that check codes offline, the signing one first.
+func (s *Door) Public() []ed25519.PublicKey { return s.codes.Public() }
