@@ -18,7 +18,14 @@ SEED ?=
 # All of soak, or one of so many shares, such as 3/40.
 SHARE ?= 1
 
-.PHONY: run test flaky soak bench generate lint verify build clean
+# One of the faults that are planted, or all; and how many are tried at a time.
+FAULT  ?=
+COPIES ?= 2
+
+# With what the figures are compared: a file that keeps some, or a commit.
+COMPARE ?=
+
+.PHONY: run test flaky soak faults figures bench generate lint verify build clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -44,6 +51,14 @@ flaky:
 soak:
 	SOAK=$(SHARE) $(TEST) -count=1 -v -run Soak -timeout 4h $(if $(filter ./...,$(PKG)),$(SOAKED),$(PKG))
 
+## faults: plant each fault of tools/faults in a copy of the tree, and see that the tests catch it; FAULT=name for one
+faults:
+	$(GO) -C tools run ./faults -n $(COPIES) -fault '$(FAULT)'
+
+## figures: assertions, files, lines, names and methods a package; COMPARE=file-or-commit shows what differs
+figures:
+	$(GO) -C tools run ./figures -compare '$(COMPARE)'
+
 ## bench: the benchmarks and the load on a running server
 bench: build
 	$(GO) run ./cmd/bench $(ARGS)
@@ -54,15 +69,16 @@ generate:
 
 ## lint: formatting and the linters
 lint:
-	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web)" || { gofmt -l cmd modules platform testutil migrations sql web; echo 'run gofmt -w on these files'; exit 1; }
+	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web tools)" || { gofmt -l cmd modules platform testutil migrations sql web tools; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
 
-## verify: generated code is what its sources say, the code is formatted and vets
+## verify: generated code is what its sources say, every fault has its place, the code is formatted and vets
 verify:
 	$(GO) mod verify
+	$(GO) -C tools test ./...
 	$(TOOL) sqlc diff
-	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web)" || { gofmt -l cmd modules platform testutil migrations sql web; echo 'run gofmt -w on these files'; exit 1; }
+	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web tools)" || { gofmt -l cmd modules platform testutil migrations sql web tools; echo 'run gofmt -w on these files'; exit 1; }
 	$(GO) vet ./...
 
 build:
