@@ -94,6 +94,23 @@ func TestSignatureForms(t *testing.T) {
 	require.Equal(t, gateway.Forged, proofOf, "without a secret nothing is authentic")
 }
 
+// TestEveryDigitOfASignatureCounts: a digest that differs in one digit, wherever that
+// stands, proves nothing.
+func TestEveryDigitOfASignatureCounts(t *testing.T) {
+	t.Parallel()
+	const body = `{"id":"evt_1"}`
+	g := New(Config{WebhookSecrets: []string{newSecret}})
+	good := timed(newSecret, signedAt, body)
+	for at := len(good) - 2*sha256.Size; at < len(good); at++ {
+		digit := "0"
+		if good[at] == '0' {
+			digit = "1"
+		}
+		_, proof := g.Authenticate(http.Header{"Stripe-Signature": {good[:at] + digit + good[at+1:]}}, []byte(body), signedAt)
+		require.Equal(t, payments.Forged, proof, "digit %d", at)
+	}
+}
+
 // TestWhatIsReadAtAll: what cannot be genuine whatever the body is refused before it,
 // and a clock that is wrong by less than a day is told from a forgery.
 func TestWhatIsReadAtAll(t *testing.T) {
