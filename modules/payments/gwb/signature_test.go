@@ -107,7 +107,7 @@ func TestEveryDigitOfASignatureCounts(t *testing.T) {
 			digit = "1"
 		}
 		_, proof := g.Authenticate(http.Header{"Stripe-Signature": {good[:at] + digit + good[at+1:]}}, []byte(body), signedAt)
-		require.Equal(t, payments.Forged, proof, "digit %d", at)
+		require.Equal(t, gateway.Forged, proof, "digit %d", at)
 	}
 }
 

@@ -1,0 +1,52 @@
+package lifecycle
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// The golden file is the reason of every action, by what is known of a subscription, so
+// that none changes unseen: churn is told apart by them.
+func TestReasonsAreThoseOfTheGoldenFile(t *testing.T) {
+	t.Parallel()
+	known := []struct {
+		name string
+		sub  Row
+	}{
+		{"active", Row{Status: string(Active)}},
+		{"pending", Row{Status: string(Pending)}},
+		{"ends with its period", Row{Status: string(Active), CancelAtPeriodEnd: true}},
+		{"payments failed", Row{Status: string(Suspended), PaymentFailures: 1}},
+		{"disputed", Row{Status: string(Suspended), HasChargeback: true, CancelAtPeriodEnd: true, PaymentFailures: 1}},
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-24s", "action")
+	for _, k := range known {
+		fmt.Fprintf(&b, "%-25s", k.name)
+	}
+	for _, action := range Actions {
+		fmt.Fprintf(&b, "\n%-24s", action)
+		for _, k := range known {
+			fmt.Fprintf(&b, "%-25s", reasonFor(action, k.sub))
+		}
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	got := strings.Join(lines, "\n") + "\n"
+	const golden = "testdata/reasons.golden"
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
