@@ -16,26 +16,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// applyOfCustomerTx applies what becomes of money that was booked for a customer alone:
-// ledgers and list have it, and nothing else follows.
-func (s *Service) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	known, r := e.Known, gateway.Result{Status: gateway.ResultApplied}
-	var err error
-	switch {
-	case e.Refund != nil:
-		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Refund, Payment: &known.Payment,
-		})
-	case e.Dispute != nil:
-		_, err = s.ledger.RecordDisputeTx(ctx, tx, ledger.DisputeRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID, Report: *e.Dispute,
-		})
-	default:
-		r = gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}
-	}
-	return r, err
-}
-
 // bookedOf is the ledger's row of an unapplied payment. What was listed without one, as
 // money that reconciliation could not place, is read live and booked for its customer
 // first, or, where nobody knows them, for the id of ours that it names: 409 when it is

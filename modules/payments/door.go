@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/webhook"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -207,4 +208,39 @@ func (s *Service) AcceptDatabase(ctx context.Context) error {
 // the same day (Payment.MadeFor), and of which something is left.
 func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID, p gateway.Payment) ([]ledger.PaidFor, error) {
 	return s.reader.PaidFor(ctx, db, gateway, subscription, p)
+}
+
+// ErasePersonalDataTx takes the person out of what the gateways reported of his
+// payments. The ledger stays: it names nobody but the deleted customer's id.
+func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	return s.log.ErasePersonalDataTx(ctx, tx, customerID)
+}
+
+// ForgetPersonTx has names, addresses and the like taken out of the logged
+// webhooks that speak of one of the subjects: ids of subscriptions, orders,
+// payments and customers, ours or a gateway's. What moved money, and can be
+// applied again, stays. Two jobs do it: one now, one for what gateways still
+// report of the end.
+func (s *Service) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []string) error {
+	return s.log.ForgetPersonTx(ctx, tx, subjects)
+}
+
+// KeepRefused writes what the calls themselves could not write, until ctx ends, and what
+// waits then, tried again for as long as grace. A process that serves calls runs it, and
+// ends it once none is under way.
+func (s *Service) KeepRefused(ctx context.Context, grace time.Duration) {
+	s.refusals.KeepRefused(ctx, grace)
+}
+
+// ConfirmTold asks the gateway for what an event is about, and applies the event with its
+// answer. What four looks do not show changes nothing, and the webhook's log says so; an
+// answer that is not known is asked for again.
+func (s *Service) ConfirmTold(ctx context.Context, a webhook.ToldArgs) error {
+	return s.webhooks.ConfirmTold(ctx, a)
+}
+
+// FinishAskedTx gives an event the result of asking its gateway, by a job of its applier
+// (Asked). An event that was not asked about, or has its result, keeps it.
+func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
+	return s.webhooks.FinishAskedTx(ctx, tx, gateway, eventID, r)
 }

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/webhook"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -54,13 +55,15 @@ type Deps struct {
 type Service struct {
 	deps      Deps
 	gateways  gateway.Set
-	appliers  []Applier
-	takers    []StrayMoneyTaker
+	appliers  []webhook.Applier
+	takers    []webhook.StrayMoneyTaker
 	followers []RefundFollower
 	extender  Extender
 	intents   *intent.Service
 	db        *paymentsdb.Queries
-	refused   refusals
+	refusals  *webhook.Refusals
+	log       *webhook.Log
+	webhooks  *webhook.Webhooks
 	reader    *ledger.Reader
 	cases     *ledger.Cases
 	ledger    *ledger.Ledger
@@ -68,12 +71,19 @@ type Service struct {
 
 // New makes the module. Register appliers before serving.
 func New(d Deps) *Service {
+	if d.Reads == nil {
+		d.Reads = d.Pool
+	}
 	s := &Service{deps: d, gateways: gateway.Set{}, db: paymentsdb.New()}
 	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway})
 	rows := ledger.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Intents: s.intents, Accounts: d.Accounts}
 	s.reader = ledger.NewReader(rows)
 	s.cases = ledger.NewCases(rows, s.reader)
 	s.ledger = ledger.New(rows, s.reader, s.cases)
+	hooks := webhook.Deps{Pool: d.Pool, Reads: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, KeepLogMonths: d.KeepLogMonths}
+	s.refusals = webhook.NewRefusals(hooks)
+	s.log = webhook.NewLog(hooks, s.refusals)
+	s.webhooks = webhook.New(hooks, s.reader, s.ledger, s.refusals)
 	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
 	s.intents.OnUnknown(s.cases.ListUnknownTx)
 	s.intents.OnKnown(s.cases.AnsweredTx)
@@ -111,22 +121,16 @@ func (s *Service) Intents() *intent.Service { return s.intents }
 // Register adds a module that applies events. They are asked in the order of
 // registration; the first that does not answer Unclaimed wins. Not safe once
 // the server runs.
-func (s *Service) Register(a Applier) {
+func (s *Service) Register(a webhook.Applier) {
 	s.appliers = append(s.appliers, a)
-	if t, ok := a.(StrayMoneyTaker); ok {
+	if t, ok := a.(webhook.StrayMoneyTaker); ok {
 		s.takers = append(s.takers, t)
 	}
+	s.webhooks.Connect(s.appliers, s.takers)
 	if f, ok := a.(RefundFollower); ok {
 		s.followers = append(s.followers, f)
 	}
 	if e, ok := a.(Extender); ok {
 		s.extender = e
 	}
-}
-
-func (s *Service) reads() *pgxpool.Pool {
-	if s.deps.Reads != nil {
-		return s.deps.Reads
-	}
-	return s.deps.Pool
 }

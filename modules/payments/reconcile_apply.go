@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/webhook"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -66,7 +67,7 @@ func (s *Service) takeMissed(ctx context.Context, gw gateway.Adapter, m missedEv
 		}
 		result = applied
 	} else {
-		answer, err := s.receive(ctx, gw, m.body, "", s.deps.Clock.Now())
+		answer, err := s.webhooks.Receive(ctx, gw, m.body, "", s.deps.Clock.Now())
 		if err != nil {
 			return f, fmt.Errorf("take event %s: %w", f.ID, err)
 		}
@@ -150,7 +151,7 @@ func (s *Service) reconcileObject(ctx context.Context, gw gateway.Adapter, e gat
 			return f, false, err
 		}
 	}
-	link, err := s.missingLink(ctx, gw, e)
+	link, err := s.webhooks.MissingLink(ctx, gw, e)
 	if err != nil {
 		return f, false, fmt.Errorf("find the invoice of %s: %w", f.ID, err)
 	}
@@ -173,7 +174,7 @@ func (s *Service) reconcileObject(ctx context.Context, gw gateway.Adapter, e gat
 	case result.Unclaimed:
 		why := " of nothing that is known here"
 		if e.NamesOurs() {
-			why = " " + namesLost
+			why = " " + webhook.NamesLost
 		}
 		f.Detail = strings.TrimSpace(f.Detail + why)
 		if !dryRun {
@@ -237,26 +238,26 @@ func (s *Service) listUnknown(ctx context.Context, e gateway.Event) error {
 
 // tryEvent applies an event in a transaction of its own, which a dry run takes
 // back. Now tells whether the ledgers know it by then.
-func (s *Service) tryEvent(ctx context.Context, e gateway.Event, link *invoiceLink, dryRun bool) (result gateway.Result, now bool, err error) {
+func (s *Service) tryEvent(ctx context.Context, e gateway.Event, link *webhook.InvoiceLink, dryRun bool) (result gateway.Result, now bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if e.LogID == "" {
 			e.LogID = objectid.At(s.deps.Clock.Now())
 		}
-		if err := s.linkTx(ctx, tx, link); err != nil {
+		if err := s.webhooks.LinkTx(ctx, tx, link); err != nil {
 			return err
 		}
-		if result, err = s.applyTx(ctx, tx, e); err != nil {
+		if result, err = s.webhooks.ApplyTx(ctx, tx, e); err != nil {
 			return err
 		}
 		if now, err = s.reader.Knows(ctx, tx, e); err != nil {
 			return err
 		}
 		if dryRun {
-			return errTakenBack
+			return webhook.ErrDryRun
 		}
 		return nil
 	})
-	if errors.Is(err, errTakenBack) {
+	if errors.Is(err, webhook.ErrDryRun) {
 		err = nil
 	}
 	return result, now, err

@@ -263,7 +263,7 @@ func (s *Service) recordReport(ctx context.Context, key string, p gateway.Ledger
 	report.PaymentID, report.Type = key, refundSeenType
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		result, err := s.applyTx(ctx, tx, gateway.Event{
+		result, err := s.webhooks.ApplyTx(ctx, tx, gateway.Event{
 			Gateway: p.Gateway, Type: gateway.Reconciled, Kind: gateway.PaymentWasRefunded, CreatedAt: now, LogID: objectid.At(now), Refund: &report,
 		})
 		if err != nil || !result.Unclaimed {

@@ -28,7 +28,7 @@ func (unappliedMetrics) Describe(to chan<- *prometheus.Desc) { to <- unappliedGa
 func (m unappliedMetrics) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), unappliedScrape)
 	defer cancel()
-	rows, err := m.db.UnappliedOpenCount(ctx, m.reads())
+	rows, err := m.db.UnappliedOpenCount(ctx, m.deps.Reads)
 	if err != nil {
 		m.deps.Log.WarnContext(ctx, "unapplied payments not counted", slog.Any("error", err))
 		return

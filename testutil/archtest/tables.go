@@ -61,6 +61,10 @@ var rooms = map[string][]room{
 			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},
 		},
+		{
+			name: "webhook", uses: []string{"gateway", "internal/paymentsdb", "ledger"},
+			sql: []string{"payment", "processed_event", "refused_webhook", "webhook_log", "webhook_log_admin"},
+		},
 		{name: "", sql: []string{
 			"database_mark", "dispute", "failed_attempt", "intent", "payment", "processed_event", "refund", "refused_webhook", "unapplied", "webhook_log", "webhook_log_admin",
 		}},

@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // linkIntent helps a waiting refund or dispute of gateway B whose payment intent
 // the ledger does not know, because its row is keyed by the invoice: the gateway
 // is asked for the invoice, outside of any transaction.
-func (s *Service) linkIntent(ctx context.Context, gw gateway.Adapter, eventID string) error {
+func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID string) error {
 	if gw.Name() != gateway.GWB {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (s *Service) linkIntent(ctx context.Context, gw gateway.Adapter, eventID st
 	return nil
 }
 
-func (s *Service) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID, intent string) error {
+func (s *Webhooks) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID, intent string) error {
 	link, err := findLink(ctx, gw, intent)
 	if err != nil || link == nil {
 		return err
@@ -59,15 +59,15 @@ func (s *Service) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID, 
 	if err != nil {
 		return err
 	}
-	return s.linkTx(ctx, s.deps.Pool, link)
+	return s.LinkTx(ctx, s.deps.Pool, link)
 }
 
-// invoiceLink says which payment intent paid an invoice.
-type invoiceLink struct{ intent, invoice string }
+// InvoiceLink says which payment intent paid an invoice.
+type InvoiceLink struct{ intent, invoice string }
 
 // findLink asks the gateway; nil when the intent is of no invoice, or of somebody
 // else.
-func findLink(ctx context.Context, gw gateway.Gateway, intent string) (*invoiceLink, error) {
+func findLink(ctx context.Context, gw gateway.Gateway, intent string) (*InvoiceLink, error) {
 	invoice, err := gw.InvoiceOf(ctx, intent)
 	if errors.Is(err, gateway.ErrMissing) || err == nil && invoice == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: none
@@ -75,12 +75,12 @@ func findLink(ctx context.Context, gw gateway.Gateway, intent string) (*invoiceL
 	if err != nil {
 		return nil, err
 	}
-	return &invoiceLink{intent: intent, invoice: invoice}, nil
+	return &InvoiceLink{intent: intent, invoice: invoice}, nil
 }
 
-// missingLink finds the invoice behind a refund or dispute of gateway B whose
+// MissingLink finds the invoice behind a refund or dispute of gateway B whose
 // payment intent the ledger does not know.
-func (s *Service) missingLink(ctx context.Context, gw gateway.Adapter, e gateway.Event) (*invoiceLink, error) {
+func (s *Webhooks) MissingLink(ctx context.Context, gw gateway.Adapter, e gateway.Event) (*InvoiceLink, error) {
 	if gw.Name() != gateway.GWB || e.Refund == nil && e.Dispute == nil {
 		return nil, nil //nolint:nilnil // nothing is missing
 	}
@@ -96,8 +96,8 @@ func (s *Service) missingLink(ctx context.Context, gw gateway.Adapter, e gateway
 	return nil, nil //nolint:nilnil // nothing to ask for
 }
 
-// linkTx tells the ledger's row of an invoice its payment intent.
-func (s *Service) linkTx(ctx context.Context, db postgres.DB, link *invoiceLink) error {
+// LinkTx tells the ledger's row of an invoice its payment intent.
+func (s *Webhooks) LinkTx(ctx context.Context, db postgres.DB, link *InvoiceLink) error {
 	if link == nil {
 		return nil
 	}

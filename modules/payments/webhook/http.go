@@ -1,8 +1,7 @@
-package payments
+package webhook
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -18,8 +17,7 @@ const (
 	maxWebhookBody = 1 << 20 // bytes
 	// webhookTime is what a gateway waits for us (10 s at gateway A), less the way.
 	webhookTime = 9 * time.Second
-
-	maxProof = 1000 // bytes kept of a signature header
+	maxProof    = 1000 // bytes kept of a signature header
 	// refusedBodyTime is what a refused call has for the part of its body that is kept.
 	refusedBodyTime = time.Second
 )
@@ -29,10 +27,10 @@ var (
 	errNotReceived  = &fault.Error{Kind: fault.Unavailable, Message: "The event could not be stored. Send it again.", RetryAfter: 30 * time.Second}
 )
 
-// webhook answers a gateway: 401 for what it did not send, else 200 with the
+// Handler answers a gateway: 401 for what it did not send, else 200 with the
 // result, also when applying failed (specification, Events). Only when nothing
 // could be stored does it answer 503, so that the gateway sends the event again.
-func (s *Service) webhook(api *httpapi.API, name gateway.Name) http.HandlerFunc {
+func (s *Webhooks) Handler(api *httpapi.API, name gateway.Name) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		// The work outlives a gateway that hangs up: it is done or not, never half known.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
@@ -46,15 +44,15 @@ func (s *Service) webhook(api *httpapi.API, name gateway.Name) http.HandlerFunc 
 	}
 }
 
-func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name gateway.Name) (Answer, error) {
+func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request, name gateway.Name) (Answer, error) {
 	at := s.deps.Clock.Now()
-	gw, ok := s.gateways[name] // without a secret nothing can be authenticated
+	gw, ok := s.deps.Gateways[name] // without a secret nothing can be authenticated
 	proof := ""
 	if ok {
 		proof, ok = gw.Admits(r.Header, at)
 	}
 	if !ok {
-		s.refuse(ctx, refusal{gateway: name, reason: badSignature, proof: storableProof(proof), at: at, body: func() []byte {
+		s.refusals.refuse(ctx, refusal{gateway: name, reason: badSignature, proof: storableProof(proof), at: at, body: func() []byte {
 			httpapi.HurryBody(r, refusedBodyTime)
 			raw, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusedBody+1)) // what of it comes in time
 			return raw
@@ -72,10 +70,10 @@ func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *htt
 		if authentic == gateway.Skewed {
 			reason = clockSkew
 		}
-		s.refuse(ctx, refusal{gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw }})
+		s.refusals.refuse(ctx, refusal{gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw }})
 		return Answer{}, errBadSignature
 	}
-	answer, err := s.receive(ctx, gw, raw, proof, at)
+	answer, err := s.Receive(ctx, gw, raw, proof, at)
 	if postgres.IsBusy(err) {
 		return Answer{}, err // 503 SERVICE_BUSY
 	}
@@ -89,16 +87,4 @@ func (s *Service) takeWebhook(ctx context.Context, w http.ResponseWriter, r *htt
 // storableProof is as much of a signature as the log keeps.
 func storableProof(proof string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(proof[:min(len(proof), maxProof)], ""), "\x00", "")
-}
-
-// gwbConfigBody is the answer of GET /gwb/config.
-type gwbConfigBody struct {
-	PublishableKey string `json:"publishable_key" doc:"Public key of gateway B for its client library"`
-}
-
-func (s *Service) gwbConfig(context.Context, *struct{}) (*httpapi.Output[gwbConfigBody], error) {
-	if s.deps.GWBPublishableKey == "" {
-		return nil, (&fault.Error{Kind: fault.Internal}).WithCause(errors.New("GWB_PUBLISHABLE_KEY is not set"))
-	}
-	return &httpapi.Output[gwbConfigBody]{Body: gwbConfigBody{PublishableKey: s.deps.GWBPublishableKey}}, nil
 }

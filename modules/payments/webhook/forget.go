@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 
 // ErasePersonalDataTx takes the person out of what the gateways reported of his
 // payments. The ledger stays: it names nobody but the deleted customer's id.
-func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+func (s *Log) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	subjects, err := s.db.PaymentListSubjects(ctx, tx, customerID)
 	if err != nil {
 		return fmt.Errorf("list payments: %w", err)
@@ -31,7 +31,7 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 // payments and customers, ours or a gateway's. What moved money, and can be
 // applied again, stays. Two jobs do it: one now, one for what gateways still
 // report of the end.
-func (s *Service) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []string) error {
+func (s *Log) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil
 	}
@@ -58,7 +58,12 @@ func (ForgetPersonArgs) Kind() string { return "payments_forget_person" }
 
 type forgetWorker struct {
 	river.WorkerDefaults[ForgetPersonArgs]
-	s *Service
+	forget func(ctx context.Context, subjects []string) error
+}
+
+// ForgetWorker works ForgetPersonArgs.
+func (s *Log) ForgetWorker() river.Worker[ForgetPersonArgs] {
+	return &forgetWorker{forget: s.forgetPerson}
 }
 
 // Timeout leaves room to read every log.
@@ -66,21 +71,25 @@ func (*forgetWorker) Timeout(*river.Job[ForgetPersonArgs]) time.Duration { retur
 
 // Work may run again at any point.
 func (w *forgetWorker) Work(ctx context.Context, job *river.Job[ForgetPersonArgs]) error {
-	quoted := make([]string, len(job.Args.Subjects))
-	for i, subject := range job.Args.Subjects {
+	return w.forget(ctx, job.Args.Subjects)
+}
+
+func (s *Log) forgetPerson(ctx context.Context, subjects []string) error {
+	quoted := make([]string, len(subjects))
+	for i, subject := range subjects {
 		quoted[i] = regexp.QuoteMeta(subject)
 	}
 	params := paymentsdb.WebhookLogListMatchingParams{Pattern: `"(` + strings.Join(quoted, "|") + `)"`, PageSize: forgetPage}
-	if err := w.s.db.RefusedWebhookForget(ctx, w.s.deps.Pool, params.Pattern); err != nil {
+	if err := s.db.RefusedWebhookForget(ctx, s.deps.Pool, params.Pattern); err != nil {
 		return fmt.Errorf("empty refused webhooks: %w", err)
 	}
 	for {
-		logs, err := w.s.db.WebhookLogListMatching(ctx, w.s.deps.Pool, params)
+		logs, err := s.db.WebhookLogListMatching(ctx, s.deps.Pool, params)
 		if err != nil {
 			return fmt.Errorf("list webhooks: %w", err)
 		}
 		for _, log := range logs {
-			if err := w.s.forgetLog(ctx, log.ID, log.Payload); err != nil {
+			if err := s.forgetLog(ctx, log.ID, log.Payload); err != nil {
 				return err
 			}
 		}
@@ -94,7 +103,7 @@ func (w *forgetWorker) Work(ctx context.Context, job *river.Job[ForgetPersonArgs
 // forgetPage bounds what is held in memory.
 const forgetPage = 200
 
-func (s *Service) forgetLog(ctx context.Context, id objectid.ID, body json.RawMessage) error {
+func (s *Log) forgetLog(ctx context.Context, id objectid.ID, body json.RawMessage) error {
 	payload, changed, err := withoutPerson(body)
 	if err != nil {
 		return fmt.Errorf("webhook log %s: %w", id, err)

@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"context"
@@ -33,9 +33,9 @@ type webhookStats struct {
 	P95Processing    float64          `json:"p95_processing_ms" doc:"From receipt to the result, of processed ones"`
 }
 
-// webhookLogStats counts the calls of a span: 422 for bounds that are none, and for
+// Stats counts the calls of a span: 422 for bounds that are none, and for
 // more calls than can be counted while somebody waits (collection.StatementTimeout).
-func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output[webhookStats], error) {
+func (s *Log) Stats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output[webhookStats], error) {
 	from, err := bound("start", in.Start, 0)
 	if err != nil {
 		return nil, err
@@ -50,17 +50,17 @@ func (s *Service) webhookLogStats(ctx context.Context, in *webhookStatsInput) (*
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.writeRefused(ctx); err != nil {
+	if err := s.refusals.writeRefused(ctx); err != nil {
 		return nil, err
 	}
-	row, err := s.db.WebhookLogStats(ctx, s.reads(), paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
+	row, err := s.db.WebhookLogStats(ctx, s.deps.Reads, paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
 	if postgres.IsTimeout(err) {
 		return nil, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("count webhook logs: %w", err)
 	}
-	counted, err := s.db.RefusedWebhookStats(ctx, s.reads(), paymentsdb.RefusedWebhookStatsParams{FromAt: from, ToAt: to})
+	counted, err := s.db.RefusedWebhookStats(ctx, s.deps.Reads, paymentsdb.RefusedWebhookStatsParams{FromAt: from, ToAt: to})
 	if err != nil {
 		return nil, fmt.Errorf("count refused webhooks: %w", err)
 	}
@@ -111,7 +111,8 @@ type replayAnswer struct {
 	Changes []tableChange `json:"changes" doc:"Rows written by applying the event, by table"`
 }
 
-func (s *Service) webhookLogReplay(ctx context.Context, in *replayInput) (*httpapi.Output[replayAnswer], error) {
+// ReplayLog answers POST /webhook-logs/{id}/replay.
+func (s *Webhooks) ReplayLog(ctx context.Context, in *replayInput) (*httpapi.Output[replayAnswer], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")

@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,11 +50,11 @@ const (
 	storeTime = 4500 * time.Millisecond
 )
 
-// receive logs an authenticated event and applies it, in one transaction; whatever
+// Receive logs an authenticated event and applies it, in one transaction; whatever
 // goes wrong in that is queued in a second one, which waits for nothing but the
 // event itself. The error is a failure of the database alone, postgres.ErrBusy when
 // it was a wait that took too long.
-func (s *Service) receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""), storeTime) // it is authenticated, and will not be turned away
 	defer cancel()
 	answer, err := s.store(ctx, gateway, body, proof, at)
@@ -65,8 +64,8 @@ func (s *Service) receive(ctx context.Context, gateway gateway.Adapter, body []b
 	return answer, err
 }
 
-// store is receive for a context that ends in time.
-func (s *Service) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
+// store is Receive for a context that ends in time.
+func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string, at time.Time) (Answer, error) {
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
 	d.event, malformed = gw.ReadEvent(body)
@@ -104,7 +103,7 @@ func (s *Service) store(ctx context.Context, gw gateway.Adapter, body []byte, pr
 
 // applyAtOnce applies an event while its gateway waits. After an error nothing of it
 // stands, or, when it was the commit that failed, all of it.
-func (s *Service) applyAtOnce(ctx context.Context, d delivery) (result gateway.Result, err error) {
+func (s *Webhooks) applyAtOnce(ctx context.Context, d delivery) (result gateway.Result, err error) {
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Urgent, ""), applyTime)
 	defer cancel()
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
@@ -115,7 +114,7 @@ func (s *Service) applyAtOnce(ctx context.Context, d delivery) (result gateway.R
 }
 
 // logFinal logs a delivery without an event behind it.
-func (s *Service) logFinal(ctx context.Context, d delivery, r gateway.Result) error {
+func (s *Webhooks) logFinal(ctx context.Context, d delivery, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 
 // receiveTx applies the first delivery of an event and logs it; the others, also
 // those that come at the same time, are logged with its result.
-func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
+func (s *Webhooks) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	mine, err := s.claimTx(ctx, tx, d)
 	if err != nil {
 		return gateway.Result{}, err
@@ -142,7 +141,7 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway
 	if !mine {
 		return s.repeatTx(ctx, tx, d)
 	}
-	result, err := s.applyTx(ctx, tx, d.event)
+	result, err := s.ApplyTx(ctx, tx, d.event)
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("apply: %w", err)
 	}
@@ -164,7 +163,7 @@ func (s *Service) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway
 
 // queueTx logs the delivery of an event whose applying failed, and has a job try
 // again. Another delivery may have applied it meanwhile, which is as good.
-func (s *Service) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
+func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	mine, err := s.claimTx(ctx, tx, d)
 	if err != nil {
 		return gateway.Result{}, err
@@ -181,7 +180,7 @@ func (s *Service) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.R
 
 // claimTx reports whether the caller is the one who applies the event. It waits
 // while another transaction is at it.
-func (s *Service) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, error) {
+func (s *Webhooks) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, error) {
 	claimed, err := s.db.ProcessedEventReceive(ctx, tx, paymentsdb.ProcessedEventReceiveParams{
 		Gateway: string(d.event.Gateway), EventID: d.event.ID, LogID: d.log, Subjects: subjectsOf(d.event), EventAt: d.event.CreatedAt, At: d.at,
 	})
@@ -192,7 +191,7 @@ func (s *Service) claimTx(ctx context.Context, tx pgx.Tx, d delivery) (bool, err
 }
 
 // receivedTx logs the delivery that was applied, and gives its event the result.
-func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state string, r gateway.Result) error {
+func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state string, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -211,7 +210,7 @@ func (s *Service) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, state s
 }
 
 // repeatTx logs the delivery with the result that its event has.
-func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
+func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
 	raw, err := s.db.ProcessedEventRepeat(ctx, tx, paymentsdb.ProcessedEventRepeatParams{
 		Gateway: string(d.event.Gateway), EventID: &d.event.ID, EventType: ledger.Filled(d.event.Type), LogID: d.log, Payload: d.body,
 		Signature: ledger.Filled(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
@@ -225,156 +224,3 @@ func (s *Service) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.
 	}
 	return result, nil
 }
-
-// applyTx asks the appliers. After an error, also a panic, the transaction has to
-// be rolled back.
-func (s *Service) applyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
-	if e.Kind == gateway.NothingForUs {
-		return gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}, nil
-	}
-	if reason := e.Impossible(); reason != "" { // stored before this was looked at
-		return gateway.Result{Status: gateway.ResultIgnored, Reason: "not an event that can be applied: " + reason}, nil
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic while applying: %v\n%s", p, debug.Stack())
-		}
-	}()
-	if e.Kind == gateway.PaymentIsNameless {
-		return s.takeNamelessTx(ctx, tx, e)
-	}
-	if e.Known, err = s.reader.KnownPayment(ctx, tx, e); err != nil {
-		return gateway.Result{}, err
-	}
-	if !e.IsProof() {
-		return s.applyToldTx(ctx, tx, e)
-	}
-	return s.askAppliersTx(ctx, tx, e)
-}
-
-// askAppliersTx has the one apply an event whose subject it is.
-func (s *Service) askAppliersTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (result gateway.Result, err error) {
-	if e.Known != nil && e.Known.Purpose == gateway.ForCustomer {
-		return s.applyOfCustomerTx(ctx, tx, e)
-	}
-	waits := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
-	for _, a := range s.appliers {
-		result, err = a.ApplyEventTx(ctx, tx, e)
-		if err != nil || !result.Unclaimed {
-			return result, err
-		}
-		if result.Reason != "" {
-			waits = result // its subject is known, but not yet what the event is about
-		}
-	}
-	if waits.Reason != "" {
-		return waits, nil
-	}
-	if e.IsStrayMoney() {
-		result, err = s.takeStrayTx(ctx, tx, e)
-		if err != nil || result.Taken {
-			return result, err
-		}
-	}
-	if e.NamesOurs() {
-		waits.Reason = namesLost
-	}
-	return waits, nil
-}
-
-// namesLost says of an event that a row which it names is not here, though it was
-// committed before the gateway was told its id: a restore has lost it.
-const namesLost = "it names an id of ours that is not known here"
-
-// takeStrayTx asks who takes in money that nothing here knows. Result.Taken is false when
-// nobody does.
-func (s *Service) takeStrayTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	for _, t := range s.takers {
-		if result, err := t.TakeStrayMoneyTx(ctx, tx, e); err != nil || result.Taken {
-			return result, err
-		}
-	}
-	return gateway.Result{}, nil
-}
-
-// takeNamelessTx has the gateway asked whether an invoice is behind money of a customer of
-// ours that names nothing. No row that comes later will know it: it waits for none.
-func (s *Service) takeNamelessTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
-	taken, err := s.takeStrayTx(ctx, tx, e)
-	r := gateway.Result{Status: gateway.ResultIgnored, Reason: "no consequence"}
-	if taken.Taken {
-		r.Reason = "it names nothing: the gateway is asked whether an invoice is behind it"
-	}
-	return r, err
-}
-
-// unclaimed words the result of an event whose subject nobody knows.
-func unclaimed(r gateway.Result) gateway.Result {
-	r.Status = gateway.ResultIgnored
-	if r.Reason == "" {
-		r.Reason = "unknown subject"
-	}
-	return r
-}
-
-// finishTx gives an event that was applied again, and all its logs, the result.
-func (s *Service) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, state string, r gateway.Result) error {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	// The caller holds the event: nobody else touches its logs, so that they never
-	// tell different stories.
-	params := paymentsdb.ProcessedEventFinishParams{
-		Gateway: string(e.Gateway), EventID: e.ID, LogID: e.LogID, State: state, Result: raw, At: s.deps.Clock.Now(), Processed: true,
-	}
-	params.ProcessedAt = &params.At
-	if err := s.db.ProcessedEventFinish(ctx, tx, params); err != nil {
-		return fmt.Errorf("finish event: %w", err)
-	}
-	return nil
-}
-
-// applyAgain applies a queued or waiting event from its stored body. An event
-// that is neither any more is left alone. The error keeps the event as it is.
-func (s *Service) applyAgain(ctx context.Context, name gateway.Name, eventID string) error {
-	gateway, err := s.gateways.Find(name)
-	if err != nil {
-		return err
-	}
-	if err := s.linkIntent(ctx, gateway, eventID); err != nil {
-		return err
-	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		row, err := s.db.ProcessedEventLock(ctx, tx, paymentsdb.ProcessedEventLockParams{Gateway: string(name), EventID: eventID})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("lock event: %w", err)
-		}
-		event, err := readStored(gateway, row.Payload, row.LogID)
-		if err != nil {
-			return fmt.Errorf("read stored event %s: %w", eventID, err)
-		}
-		result, err := s.applyTx(ctx, tx, event)
-		if err != nil {
-			return fmt.Errorf("apply event %s: %w", eventID, err)
-		}
-		if !result.Unclaimed {
-			return s.finishTx(ctx, tx, event, stateDone, result)
-		}
-		return s.finishTx(ctx, tx, event, stateWaiting, unclaimed(result))
-	})
-}
-
-// readStored reads an event from its log, whose id holds the second in which it came.
-func readStored(gateway gateway.Adapter, payload []byte, log objectid.ID) (gateway.Event, error) {
-	e, err := gateway.ReadEvent(payload)
-	e.Gateway, e.LogID = gateway.Name(), log
-	e.ReceivedAt(log.Time().Add(time.Second))
-	return e, err
-}
-
-// subjectsOf is never nil: the column holds an array.
-func subjectsOf(e gateway.Event) []string { return append([]string{}, e.Subjects()...) }

@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"context"
@@ -36,7 +36,7 @@ const (
 
 // applyToldTx applies an event that proves nothing by itself. Where it is about something
 // of ours and would change it, nothing of that stays: a job asks the gateway first.
-func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
+func (s *Webhooks) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	if !e.AsksLive() && e.Kind != gateway.PaymentWasSettled && e.Kind != gateway.PaymentHasFailed {
 		return s.askAppliersTx(ctx, tx, e)
 	}
@@ -66,7 +66,7 @@ func (s *Service) applyToldTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (
 	return gateway.Asked(result.SubscriptionID, askedTold), s.insertToldTx(ctx, tx, ToldArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 
-func (s *Service) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
+func (s *Webhooks) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at time.Time) error {
 	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at}); err != nil {
 		return fmt.Errorf("have the gateway asked for event %s: %w", a.EventID, err)
 	}
@@ -76,8 +76,8 @@ func (s *Service) insertToldTx(ctx context.Context, tx pgx.Tx, a ToldArgs, at ti
 // ConfirmTold asks the gateway for what an event is about, and applies the event with its
 // answer. What four looks do not show changes nothing, and the webhook's log says so; an
 // answer that is not known is asked for again.
-func (s *Service) ConfirmTold(ctx context.Context, a ToldArgs) error {
-	gw, err := s.gateways.Find(a.Gateway)
+func (s *Webhooks) ConfirmTold(ctx context.Context, a ToldArgs) error {
+	gw, err := s.deps.Gateways.Find(a.Gateway)
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,11 @@ func (s *Service) ConfirmTold(ctx context.Context, a ToldArgs) error {
 		return fmt.Errorf("ask for what event %s tells: %w", a.EventID, err)
 	}
 	live.Confirmed = true
-	return s.finishTold(ctx, told, func(tx pgx.Tx) (gateway.Result, error) { return s.applyTx(ctx, tx, live) })
+	return s.finishTold(ctx, told, func(tx pgx.Tx) (gateway.Result, error) { return s.ApplyTx(ctx, tx, live) })
 }
 
 // toldLater has the gateway asked once more after a miss, unless it was the last.
-func (s *Service) toldLater(ctx context.Context, told gateway.Event, a ToldArgs, why error) error {
+func (s *Webhooks) toldLater(ctx context.Context, told gateway.Event, a ToldArgs, why error) error {
 	pause, again := gateway.LivePause(a.Misses)
 	if again {
 		at := s.deps.Clock.Now().Add(pause)
@@ -120,7 +120,7 @@ func (s *Service) toldLater(ctx context.Context, told gateway.Event, a ToldArgs,
 
 // FinishAskedTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
-func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
+func (s *Webhooks) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 
 // finishTold gives a told event and its logs the result, which is found in the same
 // transaction.
-func (s *Service) finishTold(ctx context.Context, told gateway.Event, apply func(tx pgx.Tx) (gateway.Result, error)) error {
+func (s *Webhooks) finishTold(ctx context.Context, told gateway.Event, apply func(tx pgx.Tx) (gateway.Result, error)) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.db.ProcessedEventHold(ctx, tx, paymentsdb.ProcessedEventHoldParams{Gateway: string(told.Gateway), EventID: told.ID})
 		if err != nil {

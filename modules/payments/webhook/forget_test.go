@@ -1,4 +1,4 @@
-package payments_test
+package webhook_test
 
 import (
 	"os"
@@ -8,16 +8,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments"
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
 	"marquee/modules/payments/gwb"
+	"marquee/modules/payments/webhook"
 )
 
 // TestForgottenWebhooksSayNobodysName: what both gateways report loses the person
 // and nothing else: the event that is read from it is the same.
 func TestForgottenWebhooksSayNobodysName(t *testing.T) {
 	t.Parallel()
-	samples, err := filepath.Glob("testdata/webhooks/*.json")
+	samples, err := filepath.Glob("../testdata/webhooks/*.json")
 	require.NoError(t, err)
 	require.Greater(t, len(samples), 30)
 	erased := 0
@@ -25,12 +26,12 @@ func TestForgottenWebhooksSayNobodysName(t *testing.T) {
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var reader interface {
-			ReadEvent(body []byte) (payments.Event, error)
+			ReadEvent(body []byte) (gateway.Event, error)
 		} = gwb.New(gwb.Config{})
 		if strings.HasPrefix(filepath.Base(file), "gwa.") {
 			reader = gwa.New(gwa.Config{})
 		}
-		out, changed, err := payments.WithoutPerson(raw)
+		out, changed, err := webhook.WithoutPerson(raw)
 		require.NoError(t, err, file)
 		for _, trace := range []string{"Ana", "Souza", "ana@", "52998224725", "4242", "8829", "0310100"} {
 			require.NotContains(t, string(out), trace, file)
@@ -42,7 +43,7 @@ func TestForgottenWebhooksSayNobodysName(t *testing.T) {
 		if changed {
 			erased++
 		}
-		again, changed, err := payments.WithoutPerson(out)
+		again, changed, err := webhook.WithoutPerson(out)
 		require.NoError(t, err)
 		require.False(t, changed, "%s: once is enough", file)
 		require.Equal(t, string(out), string(again))

@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"cmp"
@@ -21,8 +21,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// errTakenBack ends a dry run: nothing of it stays.
-var errTakenBack = errors.New("payments: dry run")
+// ErrDryRun ends a dry run: nothing of it stays.
+var ErrDryRun = errors.New("payments: dry run")
 
 // tableChange counts rows written.
 type tableChange struct {
@@ -35,7 +35,7 @@ type tableChange struct {
 // replay applies the event of a log again, whatever became of it, and gives all
 // its logs the new result. Appliers are safe to repeat, so that a replay of what
 // was applied changes nothing. A dry run takes everything back.
-func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (replayAnswer, error) {
+func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (replayAnswer, error) {
 	answer := replayAnswer{DryRun: dryRun, Changes: []tableChange{}}
 	log, event, err := s.replayable(ctx, logID)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (r
 		if err != nil {
 			return err
 		}
-		answer.Result, err = s.applyTx(ctx, tx, event)
+		answer.Result, err = s.ApplyTx(ctx, tx, event)
 		if err != nil {
 			return fmt.Errorf("replay event %s: %w", event.ID, err)
 		}
@@ -64,7 +64,7 @@ func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (r
 		}
 		answer.Changes = changesBetween(before, after)
 		if dryRun {
-			return errTakenBack
+			return ErrDryRun
 		}
 		if err := s.finishTx(ctx, tx, event, state, answer.Result); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (r
 			Before: map[string]any{"replayed": nil}, After: map[string]any{"replayed": map[string]any{"result": answer.Result, "changes": answer.Changes}},
 		})
 	})
-	if errors.Is(err, errTakenBack) {
+	if errors.Is(err, ErrDryRun) {
 		err = nil
 	}
 	if err == nil && !dryRun {
@@ -85,7 +85,7 @@ func (s *Service) replay(ctx context.Context, logID objectid.ID, dryRun bool) (r
 }
 
 // replayable reads a log whose body is a gateway's authenticated event.
-func (s *Service) replayable(ctx context.Context, id objectid.ID) (paymentsdb.WebhookLogGetRow, gateway.Event, error) {
+func (s *Webhooks) replayable(ctx context.Context, id objectid.ID) (paymentsdb.WebhookLogGetRow, gateway.Event, error) {
 	log, err := s.db.WebhookLogGet(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return log, gateway.Event{}, fault.NotFound("Webhook log")
@@ -93,7 +93,7 @@ func (s *Service) replayable(ctx context.Context, id objectid.ID) (paymentsdb.We
 	if err != nil {
 		return log, gateway.Event{}, err
 	}
-	gw, configured := s.gateways[gateway.Name(log.Gateway)]
+	gw, configured := s.deps.Gateways[gateway.Name(log.Gateway)]
 	switch {
 	case !log.SignatureValid:
 		return log, gateway.Event{}, fault.Conflict("The call was not authenticated; it cannot be applied.")
@@ -111,7 +111,7 @@ func (s *Service) replayable(ctx context.Context, id objectid.ID) (paymentsdb.We
 
 // holdEventTx holds the event against everybody else who applies it; an event
 // that could not be read when it came is claimed now.
-func (s *Service) holdEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) error {
+func (s *Webhooks) holdEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) error {
 	at := s.deps.Clock.Now()
 	_, err := s.db.ProcessedEventClaim(ctx, tx, paymentsdb.ProcessedEventClaimParams{
 		Gateway: string(e.Gateway), EventID: e.ID, LogID: e.LogID, Subjects: subjectsOf(e), EventAt: e.CreatedAt, At: at,

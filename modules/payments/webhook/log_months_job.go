@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"context"
@@ -19,45 +19,56 @@ const (
 	deletePage = 5000
 )
 
-// logMonthsArgs makes the partitions of the months to come, and drops those that are
+// LogMonthsArgs makes the partitions of the months to come, and drops those that are
 // past keeping, and refused calls.
-type logMonthsArgs struct{}
+type LogMonthsArgs struct{}
 
 // Kind names the job.
-func (logMonthsArgs) Kind() string { return "payments_webhook_log_months" }
+func (LogMonthsArgs) Kind() string { return "payments_webhook_log_months" }
 
 type logMonthsWorker struct {
-	river.WorkerDefaults[logMonthsArgs]
-	s *Service
+	river.WorkerDefaults[LogMonthsArgs]
+	tidy func(ctx context.Context, keepMonths int) error
+	keep int
+}
+
+// MonthsWorker works LogMonthsArgs.
+func (s *Log) MonthsWorker() river.Worker[LogMonthsArgs] {
+	return &logMonthsWorker{tidy: s.TidyMonths, keep: s.deps.KeepLogMonths}
 }
 
 // Timeout leaves room to delete what stands in no month of its own.
-func (*logMonthsWorker) Timeout(*river.Job[logMonthsArgs]) time.Duration { return time.Hour }
+func (*logMonthsWorker) Timeout(*river.Job[LogMonthsArgs]) time.Duration { return time.Hour }
 
 // Work may run again at any point. Where a lock is not to be had within 2 s it
 // fails, so that no webhook waits longer, and is tried again.
-func (w *logMonthsWorker) Work(ctx context.Context, _ *river.Job[logMonthsArgs]) error {
-	now := w.s.deps.Clock.Now().UTC()
-	added, err := w.s.db.WebhookLogAddMonths(ctx, w.s.deps.Pool, paymentsdb.WebhookLogAddMonthsParams{Since: now, Months: monthsAhead})
+func (w *logMonthsWorker) Work(ctx context.Context, _ *river.Job[LogMonthsArgs]) error {
+	return w.tidy(ctx, w.keep)
+}
+
+// TidyMonths makes the months to come and drops those before the last few; 0 keeps all.
+func (s *Log) TidyMonths(ctx context.Context, keepMonths int) error {
+	now := s.deps.Clock.Now().UTC()
+	added, err := s.db.WebhookLogAddMonths(ctx, s.deps.Pool, paymentsdb.WebhookLogAddMonthsParams{Since: now, Months: monthsAhead})
 	if err != nil {
 		return fmt.Errorf("add months to the webhook log: %w", err)
 	}
 	if added > 0 {
-		w.s.deps.Log.InfoContext(ctx, "months added to the webhook log", slog.Int("months", int(added)))
+		s.deps.Log.InfoContext(ctx, "months added to the webhook log", slog.Int("months", int(added)))
 	}
-	if err := w.s.tidyRefused(ctx); err != nil {
+	if err := s.refusals.tidyRefused(ctx); err != nil {
 		return err
 	}
-	if w.s.deps.KeepLogMonths == 0 {
+	if keepMonths == 0 {
 		return nil
 	}
-	return w.s.dropLogsBefore(ctx, time.Date(now.Year(), now.Month()-time.Month(w.s.deps.KeepLogMonths), 1, 0, 0, 0, 0, time.UTC))
+	return s.dropLogsBefore(ctx, time.Date(now.Year(), now.Month()-time.Month(keepMonths), 1, 0, 0, 0, 0, time.UTC))
 }
 
 // dropLogsBefore drops the months that have ended by then, a transaction each, and
 // deletes older logs that stand elsewhere: those taken before there were months,
 // and those kept for an event that has been applied since.
-func (s *Service) dropLogsBefore(ctx context.Context, before time.Time) error {
+func (s *Log) dropLogsBefore(ctx context.Context, before time.Time) error {
 	if err := s.db.RefusedWebhookDeleteCountsBefore(ctx, s.deps.Pool, before); err != nil {
 		return fmt.Errorf("delete counts of refused webhooks: %w", err)
 	}
@@ -83,11 +94,11 @@ func (s *Service) dropLogsBefore(ctx context.Context, before time.Time) error {
 	}
 }
 
-// nightly runs at half past two in the morning (UTC).
-type nightly struct{}
+// Nightly runs at half past two in the morning (UTC).
+type Nightly struct{}
 
 // Next is the next half past two.
-func (nightly) Next(current time.Time) time.Time {
+func (Nightly) Next(current time.Time) time.Time {
 	year, month, day := current.UTC().Date()
 	at := time.Date(year, month, day, 2, 30, 0, 0, time.UTC)
 	if !at.After(current) {

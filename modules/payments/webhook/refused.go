@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"cmp"
@@ -58,19 +58,19 @@ type refusal struct {
 
 // refuse stores a call or counts it. What goes wrong is logged and kept for KeepRefused:
 // the gateway's answer is the same.
-func (s *Service) refuse(ctx context.Context, r refusal) {
+func (s *Refusals) refuse(ctx context.Context, r refusal) {
 	address, network := networksOf(httpapi.ClientIP(ctx))
 	key := refusedCount{hour: r.at.UTC().Truncate(time.Hour), gateway: r.gateway, network: network, reason: r.reason}
-	if !s.refused.admit(r.at, address) {
-		s.refused.count(key, 1, r.at)
+	if !s.unwritten.admit(r.at, address) {
+		s.unwritten.count(key, 1, r.at)
 	} else {
 		log := r.log()
 		log.Address, log.Network = address, network
 		s.deps.Log.WarnContext(ctx, "webhook refused", slog.String("gateway", string(r.gateway)), slog.String("reason", string(r.reason)),
 			slog.String("log_id", log.ID.String()), slog.String("address", address))
-		if !s.refused.store(log) {
-			s.refused.readmit(address)
-			s.refused.count(key, 1, r.at)
+		if !s.unwritten.store(log) {
+			s.unwritten.readmit(address)
+			s.unwritten.count(key, 1, r.at)
 		}
 	}
 	s.tryWriteRefused(ctx)
@@ -79,7 +79,7 @@ func (s *Service) refuse(ctx context.Context, r refusal) {
 // KeepRefused writes what the calls themselves could not write, until ctx ends, and what
 // waits then, tried again for as long as grace. A process that serves calls runs it, and
 // ends it once none is under way.
-func (s *Service) KeepRefused(ctx context.Context, grace time.Duration) {
+func (s *Refusals) KeepRefused(ctx context.Context, grace time.Duration) {
 	tick := time.NewTicker(refusedAgain)
 	defer tick.Stop()
 	own := postgres.As(context.WithoutCancel(ctx), postgres.Ask, "refused webhooks") // leaves the calls their connections
@@ -95,7 +95,7 @@ func (s *Service) KeepRefused(ctx context.Context, grace time.Duration) {
 		case <-ctx.Done():
 		}
 	}
-	for end := time.Now().Add(grace); s.refused.waiting(); <-tick.C {
+	for end := time.Now().Add(grace); s.unwritten.waiting(); <-tick.C {
 		if time.Now().After(end) {
 			s.deps.Log.ErrorContext(own, "refused webhooks could not be written and are not counted")
 			return
@@ -104,7 +104,7 @@ func (s *Service) KeepRefused(ctx context.Context, grace time.Duration) {
 	}
 }
 
-func (s *Service) tryWriteRefused(ctx context.Context) {
+func (s *Refusals) tryWriteRefused(ctx context.Context) {
 	if err := s.writeRefused(ctx); err != nil {
 		s.deps.Log.WarnContext(ctx, "refused webhooks not written yet", slog.Any("error", err))
 	}
@@ -135,25 +135,25 @@ func storableRefused(body []byte) json.RawMessage {
 }
 
 // writeRefused writes what waits. One caller does it for all who come meanwhile.
-func (s *Service) writeRefused(ctx context.Context) error {
+func (s *Refusals) writeRefused(ctx context.Context) error {
 	for {
-		logs, counts, mine := s.refused.take()
+		logs, counts, mine := s.unwritten.take()
 		if !mine {
 			return nil
 		}
 		err := s.writeRefusedNow(ctx, logs, counts)
-		s.refused.done()
+		s.unwritten.done()
 		if err != nil {
 			return err
 		}
 	}
 }
 
-func (s *Service) writeRefusedNow(ctx context.Context, logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally) error {
+func (s *Refusals) writeRefusedNow(ctx context.Context, logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally) error {
 	for i, log := range logs {
 		stored, err := s.db.RefusedWebhookInsert(ctx, s.deps.Pool, log)
 		if err != nil {
-			s.refused.putBack(logs[i:], counts)
+			s.unwritten.putBack(logs[i:], counts)
 			return fmt.Errorf("store refused webhook: %w", err)
 		}
 		if stored == 0 { // other processes have stored enough
@@ -170,7 +170,7 @@ func (s *Service) writeRefusedNow(ctx context.Context, logs []paymentsdb.Refused
 		p.Reasons, p.Calls, p.LastAt = append(p.Reasons, string(key.reason)), append(p.Calls, counts[key].calls), append(p.LastAt, counts[key].last)
 	}
 	if err := s.db.RefusedWebhookCount(ctx, s.deps.Pool, p); err != nil {
-		s.refused.putBack(nil, counts)
+		s.unwritten.putBack(nil, counts)
 		return fmt.Errorf("count refused webhooks: %w", err)
 	}
 	return nil
@@ -346,7 +346,7 @@ func networksOf(ip string) (address, network string) {
 
 // tidyRefused counts what has been stored long enough, also what stands in the log
 // itself from before refused calls had a table of their own.
-func (s *Service) tidyRefused(ctx context.Context) error {
+func (s *Refusals) tidyRefused(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-refusedKept)
 	gone, err := s.db.RefusedWebhookDeleteBefore(ctx, s.deps.Pool, before)
 	if err != nil {

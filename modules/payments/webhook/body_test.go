@@ -1,4 +1,4 @@
-package payments
+package webhook
 
 import (
 	"encoding/json"
@@ -57,7 +57,7 @@ func TestStorableBodies(t *testing.T) {
 // TestPlainBodiesAreStoredAsTheLongWayWould: of each sample, the jsonb is the same.
 func TestPlainBodiesAreStoredAsTheLongWayWould(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/webhooks/*.json")
+	files, err := filepath.Glob("../testdata/webhooks/*.json")
 	require.NoError(t, err)
 	short := 0
 	for _, file := range files {
@@ -74,7 +74,7 @@ func TestPlainBodiesAreStoredAsTheLongWayWould(t *testing.T) {
 }
 
 func BenchmarkStorable(b *testing.B) {
-	body, err := os.ReadFile("testdata/webhooks/gwb.invoice.paid.renewal.dahlia.json")
+	body, err := os.ReadFile("../testdata/webhooks/gwb.invoice.paid.renewal.dahlia.json")
 	require.NoError(b, err)
 	for name, f := range map[string]func(){
 		"plain":    func() { storable(body, len(body)) },

@@ -1,0 +1,69 @@
+package webhook
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Deps is what the room needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Reads    *pgxpool.Pool // counts of the log
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Gateways gateway.Set
+	// KeepLogMonths is for how many months (UTC), before the present one, webhook
+	// logs are kept. 0: for good.
+	KeepLogMonths int
+}
+
+// Refusals are the calls that no gateway made, stored or counted.
+type Refusals struct {
+	deps      Deps
+	db        *paymentsdb.Queries
+	unwritten refusals
+}
+
+// NewRefusals makes it.
+func NewRefusals(d Deps) *Refusals { return &Refusals{deps: d, db: paymentsdb.New()} }
+
+// Log is what was delivered, and how it is kept: counted, by the month, without the people
+// who have left.
+type Log struct {
+	deps     Deps
+	db       *paymentsdb.Queries
+	refusals *Refusals
+}
+
+// NewLog makes it.
+func NewLog(d Deps, r *Refusals) *Log { return &Log{deps: d, db: paymentsdb.New(), refusals: r} }
+
+// Webhooks receives the gateways' events and has each applied once.
+type Webhooks struct {
+	deps     Deps
+	db       *paymentsdb.Queries
+	reader   *ledger.Reader
+	ledger   *ledger.Ledger
+	refusals *Refusals
+	appliers []Applier
+	takers   []StrayMoneyTaker
+}
+
+// New makes it. Connect it before serving.
+func New(d Deps, r *ledger.Reader, l *ledger.Ledger, refused *Refusals) *Webhooks {
+	return &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused}
+}
+
+// Connect names who applies events, asked in this order until one does not answer
+// Unclaimed, and who takes in money that nobody claims. Not safe once the server runs.
+func (s *Webhooks) Connect(appliers []Applier, takers []StrayMoneyTaker) {
+	s.appliers, s.takers = appliers, takers
+}
