@@ -44,7 +44,7 @@ func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 		return gateway.LedgerPayment{}, fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
 	}
 	if err != nil {
-		return gateway.LedgerPayment{}, s.Refused(ctx, "read unapplied payment", err)
+		return gateway.LedgerPayment{}, s.refunds.Refused(ctx, "read unapplied payment", err)
 	}
 	owner, err := s.deps.Accounts.CustomerOfGateway(ctx, s.deps.Pool, u.Gateway, live.CustomerGatewayID)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -243,4 +244,44 @@ func (s *Service) ConfirmTold(ctx context.Context, a webhook.ToldArgs) error {
 // (Asked). An event that was not asked about, or has its result, keeps it.
 func (s *Service) FinishAskedTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string, r gateway.Result) error {
 	return s.webhooks.FinishAskedTx(ctx, tx, gateway, eventID, r)
+}
+
+// RefundByID is a refund with what its gateway answered, null while it has not, or
+// once the log of it has been forgotten.
+func (s *Service) RefundByID(ctx context.Context, id objectid.ID) (refund.Outcome, error) {
+	return s.refunds.RefundByID(ctx, id)
+}
+
+// RefundFault words why a refund that an admin or customer asked for was not made, or
+// may not have been (RefundPayment): 409 while another one of the payment is not
+// answered, and once when the gateway turns out to have made it before; 422 REFUND_NOT_ALLOWED under a dispute, and when nothing is left; 500
+// REFUND_FAILED when the gateway refuses; 503 while it does not answer.
+func (s *Service) RefundFault(ctx context.Context, err error) error {
+	return s.refunds.RefundFault(ctx, err)
+}
+
+// Refused logs why a gateway did not do what was asked, and words it for people
+// as FaultOf does. The gateway's text names internals, so it stays in the log.
+func (s *Service) Refused(ctx context.Context, what string, err error) error {
+	return s.refunds.Refused(ctx, what, err)
+}
+
+// RefundOpen says that the refund, which is not answered, keeps another one waiting:
+// *RefundOpenError with the time of the next look.
+func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
+	return s.refunds.RefundOpen(ctx, db, r)
+}
+
+// RefundPayment gives money back: what the gateway knows of the payment's refunds
+// is taken into the ledger, the request is committed (with the Idempotency-Key of
+// the context), the gateway asked, and the answer settled in the ledger, which the
+// webhook's report of the same refund then leaves as it is. Applied, when not nil,
+// runs in the transaction that settles the answer. Errors: *RefundOpenError while
+// another refund of the payment is not answered; *RefundDisputedError, before anybody
+// is asked; ErrRefundTooMuch; *Rejected or
+// *Declined when the gateway refused (nothing was made); ErrUnavailable (nothing
+// was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
+// gateway may have acted: it is asked about by job until it is known.
+func (s *Service) RefundPayment(ctx context.Context, q refund.Request, applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (refund.Outcome, error) {
+	return s.refunds.RefundPayment(ctx, q, applied)
 }

@@ -16,4 +16,4 @@ func (s *Service) TidyLogMonths(ctx context.Context, keep int) error {
 func PrepareLogs(p collection.Params) (*collection.List, error) { return webhook.Logs.Prepare(p) }
 
 // AdoptRefunds works the job that finds requests that nobody asks about.
-func (s *Service) AdoptRefunds(ctx context.Context) error { return s.adoptRefunds(ctx) }
+func (s *Service) AdoptRefunds(ctx context.Context) error { return s.refunds.Adopt(ctx) }

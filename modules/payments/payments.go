@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -57,7 +58,8 @@ type Service struct {
 	gateways  gateway.Set
 	appliers  []webhook.Applier
 	takers    []webhook.StrayMoneyTaker
-	followers []RefundFollower
+	followers []refund.Follower
+	refunds   *refund.Refunds
 	extender  Extender
 	intents   *intent.Service
 	db        *paymentsdb.Queries
@@ -84,7 +86,8 @@ func New(d Deps) *Service {
 	s.refusals = webhook.NewRefusals(hooks)
 	s.log = webhook.NewLog(hooks, s.refusals)
 	s.webhooks = webhook.New(hooks, s.reader, s.ledger, s.refusals)
-	s.intents.Register(intent.Refund, intent.User{Look: s.lookForRefund})
+	s.refunds = refund.New(refund.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Intents: s.intents}, s.reader, s.cases, s.ledger, s.webhooks)
+	s.intents.Register(intent.Refund, intent.User{Look: s.refunds.Look})
 	s.intents.OnUnknown(s.cases.ListUnknownTx)
 	s.intents.OnKnown(s.cases.AnsweredTx)
 	s.intents.OnProbe(s.probe)
@@ -127,8 +130,9 @@ func (s *Service) Register(a webhook.Applier) {
 		s.takers = append(s.takers, t)
 	}
 	s.webhooks.Connect(s.appliers, s.takers)
-	if f, ok := a.(RefundFollower); ok {
+	if f, ok := a.(refund.Follower); ok {
 		s.followers = append(s.followers, f)
+		s.refunds.Connect(s.followers)
 	}
 	if e, ok := a.(Extender); ok {
 		s.extender = e

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/refund"
 	"marquee/platform/objectid"
 )
 
@@ -23,7 +24,7 @@ func (s *Service) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, 
 	var disputed *ledger.RefundDisputedError
 	if errors.As(refused, &disputed) { // nobody was asked: when the dispute is over it is as before
 		c.Reason = "The payment is disputed."
-	} else if errors.As(refused, &rejected) || errors.Is(refused, ErrRefundTooMuch) {
+	} else if errors.As(refused, &rejected) || errors.Is(refused, refund.ErrTooMuch) {
 		c.Kind, c.ForPeople, c.Note = ledger.UnappliedUnrefundable, true, "The gateway has nothing to refund of it."
 	}
 	_, err = s.cases.MoveTx(ctx, tx, u, c)

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/refund"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -80,16 +81,16 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	call, cancel := context.WithTimeout(quiet, unappliedCallTime)
 	defer cancel()
 	caller := httpapi.CallerOf(ctx)
-	err = s.refundClaimed(call, u, paid, RefundRequest{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
+	err = s.refundClaimed(call, u, paid, refund.Request{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
 	var rejected *gateway.Rejected
 	var declined *gateway.Declined
 	switch {
 	case errors.As(err, &disputed):
 		return disputed.Fault()
-	case errors.As(err, &rejected), errors.As(err, &declined), errors.Is(err, ErrRefundTooMuch):
+	case errors.As(err, &rejected), errors.As(err, &declined), errors.Is(err, refund.ErrTooMuch):
 		return (&fault.Error{Kind: fault.Internal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund."}).WithCause(err)
 	case err != nil:
-		return s.Refused(ctx, "refund unapplied payment", err)
+		return s.refunds.Refused(ctx, "refund unapplied payment", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 )
 
@@ -16,10 +17,17 @@ var unappliedGauge = prometheus.NewDesc("marquee_unapplied_payments", "Payments 
 const unappliedScrape = 5 * time.Second
 
 // unappliedMetrics counts what is open on the list of unapplied payments.
-type unappliedMetrics struct{ *Service }
+type unappliedMetrics struct {
+	count func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error)
+	log   *slog.Logger
+}
 
 // UnappliedMetrics tells how many unapplied payments are open, by kind.
-func (s *Service) UnappliedMetrics() prometheus.Collector { return unappliedMetrics{s} }
+func (s *Service) UnappliedMetrics() prometheus.Collector {
+	return unappliedMetrics{log: s.deps.Log, count: func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error) {
+		return s.db.UnappliedOpenCount(ctx, s.deps.Reads)
+	}}
+}
 
 // Describe names the metric.
 func (unappliedMetrics) Describe(to chan<- *prometheus.Desc) { to <- unappliedGauge }
@@ -28,9 +36,9 @@ func (unappliedMetrics) Describe(to chan<- *prometheus.Desc) { to <- unappliedGa
 func (m unappliedMetrics) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), unappliedScrape)
 	defer cancel()
-	rows, err := m.db.UnappliedOpenCount(ctx, m.deps.Reads)
+	rows, err := m.count(ctx)
 	if err != nil {
-		m.deps.Log.WarnContext(ctx, "unapplied payments not counted", slog.Any("error", err))
+		m.log.WarnContext(ctx, "unapplied payments not counted", slog.Any("error", err))
 		return
 	}
 	open := map[ledger.UnappliedKind]int64{}

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/refund"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -107,7 +108,7 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	faultpoint.Hit("unapplied.claimed_by_itself")
-	return s.refundClaimed(ctx, u, *paid, RefundRequest{Reason: automaticReason})
+	return s.refundClaimed(ctx, u, *paid, refund.Request{Reason: automaticReason})
 }
 
 // mayRefund reports whether an automatic refund is within the limits, and whether
@@ -199,9 +200,9 @@ func (s *Service) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapp
 // refundClaimed asks for the refund that was decided. What becomes of the case
 // follows from the ledger of refunds, in the transactions that write it; only when
 // nothing was written there is it open again.
-func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, w RefundRequest) error {
+func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, w refund.Request) error {
 	w.Payment = paid
-	_, err := s.RefundPayment(ctx, w, nil)
+	_, err := s.refunds.RefundPayment(ctx, w, nil)
 	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
 		return s.followRefundOf(context.WithoutCancel(ctx), paid)
 	}
@@ -212,8 +213,8 @@ func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappl
 		}
 		return s.afterRefundTx(ctx, tx, u.ID, err)
 	})
-	var other *RefundOpenError
-	if settled == nil && open && (errors.Is(err, ErrRefundTooMuch) || errors.As(err, &other)) {
+	var other *refund.OpenError
+	if settled == nil && open && (errors.Is(err, refund.ErrTooMuch) || errors.As(err, &other)) {
 		return nil // somebody else has asked for it, which is as good; of a part the rest follows
 	}
 	return errors.Join(err, settled)
@@ -221,7 +222,7 @@ func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappl
 
 // followRefundOf has what is paid for follow its refund (RefundFollower).
 func (s *Service) followRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
-	return s.followRefund(ctx, ledger.Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
+	return s.refunds.Follow(ctx, ledger.Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
 }
 
 // refundOpenTx brings the case in line with the ledger and reports whether a refund
@@ -279,5 +280,5 @@ func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappli
 			return err
 		}
 	}
-	return s.refundClaimed(ctx, u, *paid, RefundRequest{Reason: ledger.Value(last.Reason), AdminID: last.AdminID})
+	return s.refundClaimed(ctx, u, *paid, refund.Request{Reason: ledger.Value(last.Reason), AdminID: last.AdminID})
 }

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/jobs"
 )
@@ -20,10 +21,10 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.ReplayArgs]) error {
 		return s.webhooks.ReplayWaiting(ctx, job.Args.Gateway, job.Args.Subjects)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refundArgs]) error {
-		return s.recoverRefund(ctx, job.Args.RefundID)
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refund.FollowArgs]) error {
+		return s.refunds.Recover(ctx, job.Args.RefundID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[adoptRefundsArgs]) error { return s.adoptRefunds(ctx) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[refund.AdoptArgs]) error { return s.refunds.Adopt(ctx) }))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhook.ToldArgs]) error {
 		return s.webhooks.ConfirmTold(ctx, job.Args)
 	}))
@@ -48,7 +49,7 @@ func (s *Service) Periodic() []jobs.Periodic {
 			return unappliedSweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
 		jobs.NewPeriodic(webhook.Nightly{}, func() (river.JobArgs, *river.InsertOpts) { return webhook.LogMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: webhook.LogMonthsArgs{}.Kind()}),
-		jobs.NewPeriodic(river.PeriodicInterval(adoptEvery), func() (river.JobArgs, *river.InsertOpts) { return adoptRefundsArgs{}, nil },
-			&river.PeriodicJobOpts{ID: adoptRefundsArgs{}.Kind(), RunOnStart: true}),
+		jobs.NewPeriodic(river.PeriodicInterval(refund.AdoptEvery), func() (river.JobArgs, *river.InsertOpts) { return refund.AdoptArgs{}, nil },
+			&river.PeriodicJobOpts{ID: refund.AdoptArgs{}.Kind(), RunOnStart: true}),
 	)
 }

@@ -65,6 +65,10 @@ var rooms = map[string][]room{
 			name: "webhook", uses: []string{"gateway", "internal/paymentsdb", "ledger"},
 			sql: []string{"payment", "processed_event", "refused_webhook", "webhook_log", "webhook_log_admin"},
 		},
+		{
+			name: "refund", uses: []string{"gateway", "intent", "internal/paymentsdb", "ledger", "webhook"},
+			sql: []string{"payment", "refund", "webhook_log"},
+		},
 		{name: "", sql: []string{
 			"database_mark", "dispute", "failed_attempt", "intent", "payment", "processed_event", "refund", "refused_webhook", "unapplied", "webhook_log", "webhook_log_admin",
 		}},

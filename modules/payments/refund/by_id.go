@@ -1,4 +1,4 @@
-package payments
+package refund
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 
 // RefundByID is a refund with what its gateway answered, null while it has not, or
 // once the log of it has been forgotten.
-func (s *Service) RefundByID(ctx context.Context, id objectid.ID) (RefundOutcome, error) {
+func (s *Refunds) RefundByID(ctx context.Context, id objectid.ID) (Outcome, error) {
 	row, err := s.db.RefundFind(ctx, s.deps.Pool, id)
 	if err != nil {
-		return RefundOutcome{}, fmt.Errorf("read refund: %w", err)
+		return Outcome{}, fmt.Errorf("read refund: %w", err)
 	}
-	out := RefundOutcome{Refund: ledger.RefundOf(row)}
+	out := Outcome{Refund: ledger.RefundOf(row)}
 	payload, err := s.db.WebhookLogPayloadOf(ctx, s.deps.Pool, paymentsdb.WebhookLogPayloadOfParams{Gateway: row.Gateway, EventID: &row.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return out, nil
 	}
 	if err != nil {
-		return RefundOutcome{}, err
+		return Outcome{}, err
 	}
 	var logged struct {
 		Response json.RawMessage `json:"gateway_response"`

@@ -1,4 +1,4 @@
-package payments
+package refund
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ import (
 	"marquee/platform/objectid"
 )
 
-// RefundFoundError says that the gateway had given back, or is giving back, what was not
+// FoundError says that the gateway had given back, or is giving back, what was not
 // known here until its list was compared just now, and what may be the very refund that
 // is asked for: its row was lost with the restore of a database. It is booked, nothing
 // was asked of the gateway, and the same request made again goes through.
-type RefundFoundError struct{ Refunds []ledger.Refund }
+type FoundError struct{ Refunds []ledger.Refund }
 
 // Error implements error.
-func (e *RefundFoundError) Error() string {
+func (e *FoundError) Error() string {
 	return fmt.Sprintf("payments: the gateway lists %d refunds of the payment that were not known", len(e.Refunds))
 }
 
 // Fault words it for the admin who asked.
-func (e *RefundFoundError) Fault() error {
+func (e *FoundError) Fault() error {
 	told := make([]string, len(e.Refunds))
 	for i, r := range e.Refunds {
 		at := r.RequestedAt

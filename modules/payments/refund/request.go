@@ -1,4 +1,4 @@
-package payments
+package refund
 
 import (
 	"context"
@@ -23,24 +23,24 @@ import (
 	"marquee/platform/postgres"
 )
 
-// ErrRefundTooMuch says that less than the amount is left of the payment, what is
+// ErrTooMuch says that less than the amount is left of the payment, what is
 // under way taken off.
-var ErrRefundTooMuch = errors.New("payments: more than what is left of the payment")
+var ErrTooMuch = errors.New("payments: more than what is left of the payment")
 
-// RefundOpenError says that a refund of the payment is requested and not answered:
+// OpenError says that a refund of the payment is requested and not answered:
 // until it is, nobody knows what is left.
-type RefundOpenError struct {
+type OpenError struct {
 	Refund   ledger.Refund
 	NextLook *time.Time // when its gateway is asked next
 }
 
 // Error implements error.
-func (e *RefundOpenError) Error() string {
+func (e *OpenError) Error() string {
 	return "payments: refund " + e.Refund.ID.String() + " of the payment is not answered yet"
 }
 
 // Fault words it for people, with the name of the open one.
-func (e *RefundOpenError) Fault() error {
+func (e *OpenError) Fault() error {
 	next := "soon"
 	if e.NextLook != nil {
 		next = "at " + e.NextLook.UTC().Format(time.RFC3339)
@@ -50,21 +50,21 @@ func (e *RefundOpenError) Fault() error {
 }
 
 // RefundOpen says that the refund, which is not answered, keeps another one waiting:
-// *RefundOpenError with the time of the next look.
-func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
-	open, ok, err := s.intents.OpenOf(ctx, db, r.ID)
+// *OpenError with the time of the next look.
+func (s *Refunds) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
+	open, ok, err := s.deps.Intents.OpenOf(ctx, db, r.ID)
 	if err != nil {
 		return err
 	}
-	e := &RefundOpenError{Refund: r}
+	e := &OpenError{Refund: r}
 	if ok {
 		e.NextLook = &open.NextLook
 	}
 	return e
 }
 
-// RefundRequest is a refund that somebody asks for.
-type RefundRequest struct {
+// Request is a refund that somebody asks for.
+type Request struct {
 	Payment gateway.LedgerPayment // settled; its purpose, local row and customer are the refund's
 	Amount  money.Cents           // above 0; 0 stands for all that is left
 	Reason  string
@@ -76,8 +76,8 @@ type RefundRequest struct {
 	Requested func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error
 }
 
-// RefundOutcome is a refund that the gateway took on.
-type RefundOutcome struct {
+// Outcome is a refund that the gateway took on.
+type Outcome struct {
 	Refund   ledger.Refund
 	Response json.RawMessage // gateway_response of the routes
 }
@@ -86,36 +86,36 @@ type RefundOutcome struct {
 // is taken into the ledger, the request is committed (with the Idempotency-Key of
 // the context), the gateway asked, and the answer settled in the ledger, which the
 // webhook's report of the same refund then leaves as it is. Applied, when not nil,
-// runs in the transaction that settles the answer. Errors: *RefundOpenError while
+// runs in the transaction that settles the answer. Errors: *OpenError while
 // another refund of the payment is not answered; *RefundDisputedError, before anybody
-// is asked; ErrRefundTooMuch; *Rejected or
+// is asked; ErrTooMuch; *Rejected or
 // *Declined when the gateway refused (nothing was made); ErrUnavailable (nothing
 // was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
 // gateway may have acted: it is asked about by job until it is known.
-func (s *Service) RefundPayment(ctx context.Context, q RefundRequest, applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (RefundOutcome, error) {
-	gw, err := s.gateways.Find(q.Payment.Gateway)
+func (s *Refunds) RefundPayment(ctx context.Context, q Request, applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (Outcome, error) {
+	gw, err := s.deps.Gateways.Find(q.Payment.Gateway)
 	if err != nil {
-		return RefundOutcome{}, err
+		return Outcome{}, err
 	}
 	refund, err := s.commitRefund(ctx, gw, q)
 	if err != nil {
-		return RefundOutcome{}, err
+		return Outcome{}, err
 	}
 	faultpoint.Hit("refund.committed")
 	ctx = context.WithoutCancel(ctx) // a client that goes away keeps no answer from being written
-	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
+	call, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
 	defer cancel()
 	remote, err := gw.Refund(call, refundTerms(q.Payment, refund))
 	faultpoint.Hit("refund.answered")
 	switch {
 	case err == nil:
 		refund, err = s.settleRequest(ctx, refund, remote, "answer", applied)
-		return RefundOutcome{Refund: refund, Response: remote.Response}, err
+		return Outcome{Refund: refund, Response: remote.Response}, err
 	case certainlyNotMade(err):
-		return RefundOutcome{}, errors.Join(err, s.failRefund(ctx, refund, err, "answer"))
+		return Outcome{}, errors.Join(err, s.failRefund(ctx, refund, err, "answer"))
 	}
 	err = fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, refund.ID, err)
-	return RefundOutcome{}, errors.Join(err, s.intents.NotKnown(ctx, ledger.IntentOf(refund.ID), err))
+	return Outcome{}, errors.Join(err, s.deps.Intents.NotKnown(ctx, ledger.IntentOf(refund.ID), err))
 }
 
 // certainlyNotMade reports whether the error of a call says that the gateway did
@@ -137,7 +137,7 @@ func refundTerms(p gateway.LedgerPayment, r ledger.Refund) gateway.RefundTerms {
 // commitRefund writes the row that stands for the refund before anybody is asked.
 // Two at once pass one after the other, by the lock on the payment's refunds: the
 // second finds the first open. Its intent excludes a second one, too.
-func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q RefundRequest) (ledger.Refund, error) {
+func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (ledger.Refund, error) {
 	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount, q.Payment.Names()...); err != nil {
 		return ledger.Refund{}, err
 	}
@@ -175,7 +175,7 @@ func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q Refund
 			refund.Amount = left
 		}
 		if refund.Amount <= 0 || refund.Amount > left {
-			return ErrRefundTooMuch
+			return ErrTooMuch
 		}
 		if err := s.ledger.InsertRefundTx(ctx, tx, refund); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (s *Service) commitRefund(ctx context.Context, gw gateway.Gateway, q Refund
 		if err := s.cases.FollowTx(ctx, tx, refund.Gateway, refund.PaymentID, false); err != nil {
 			return err
 		}
-		return s.openRefundTx(ctx, tx, refund, s.intents.CallTime())
+		return s.openRefundTx(ctx, tx, refund, s.deps.Intents.CallTime())
 	})
 	var open *intent.ErrOpen
 	if !errors.As(err, &open) {
@@ -221,8 +221,8 @@ func unanswered(rows []*ledger.Refund) *ledger.Refund {
 // compareRefunds takes the gateway's own list of a payment's refunds into the
 // ledger: what no row of ours explains, such as a refund at its console, is
 // recorded, and lowers what is left. While a request is open nothing is asked.
-// Errors: *RefundFoundError when what was recorded may be what an admin asks for.
-func (s *Service) compareRefunds(ctx context.Context, gw gateway.Gateway, key string, q RefundRequest) error {
+// Errors: *FoundError when what was recorded may be what an admin asks for.
+func (s *Refunds) compareRefunds(ctx context.Context, gw gateway.Gateway, key string, q Request) error {
 	p := q.Payment
 	before, err := s.reader.RefundsOfPayment(ctx, s.deps.Pool, p.Gateway, key)
 	if err != nil {
@@ -244,21 +244,21 @@ func (s *Service) compareRefunds(ctx context.Context, gw gateway.Gateway, key st
 	}
 	if found := foundRefunds(before, after, all, q.Amount); len(found) > 0 {
 		idempotency.AttemptOf(ctx).KeepOpen() // the request made again goes through, by the same key, too
-		return &RefundFoundError{Refunds: found}
+		return &FoundError{Refunds: found}
 	}
 	return nil
 }
 
 // recordList records what the gateway lists, and has it do what its events would have
 // done: of a PIX, what nobody here asked for was taken back by the payer's bank.
-func (s *Service) recordList(ctx context.Context, key string, p gateway.LedgerPayment, all []gateway.RemoteRefund) error {
+func (s *Refunds) recordList(ctx context.Context, key string, p gateway.LedgerPayment, all []gateway.RemoteRefund) error {
 	if len(all) == 0 {
 		return nil
 	}
 	return s.recordReport(ctx, key, p, listReport(all))
 }
 
-func (s *Service) recordReport(ctx context.Context, key string, p gateway.LedgerPayment, report gateway.RefundReport) error {
+func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.LedgerPayment, report gateway.RefundReport) error {
 	now := s.deps.Clock.Now()
 	report.PaymentID, report.Type = key, refundSeenType
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())
@@ -278,7 +278,7 @@ func (s *Service) recordReport(ctx context.Context, key string, p gateway.Ledger
 
 // recordUnasked records first what an answer lists beside the refund that it is of: it
 // came since the gateway's list was compared, and is no refund of ours.
-func (s *Service) recordUnasked(ctx context.Context, r ledger.Refund, report gateway.RefundReport) error {
+func (s *Refunds) recordUnasked(ctx context.Context, r ledger.Refund, report gateway.RefundReport) error {
 	beside := func(one gateway.SingleRefund) bool { return one.RefundID != r.ID && one.Status != gateway.RefundFailed }
 	if !report.Listed || !slices.ContainsFunc(report.Singles, beside) {
 		return nil
@@ -309,7 +309,7 @@ const refundSeenType = "GATEWAY.REFUND.LISTED"
 
 // intentOf is the payment's id among refunds. A ledger row keyed by its invoice
 // learns the payment intent from the gateway.
-func (s *Service) intentOf(ctx context.Context, gw gateway.Gateway, p gateway.LedgerPayment) (string, error) {
+func (s *Refunds) intentOf(ctx context.Context, gw gateway.Gateway, p gateway.LedgerPayment) (string, error) {
 	if key := p.RefundKey(); key != "" {
 		return key, nil
 	}
@@ -345,7 +345,7 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
 
 // failRefund marks a refund that certainly was not made, and has it followed. By says who
 // found out.
-func (s *Service) failRefund(ctx context.Context, r ledger.Refund, why error, by string) error {
+func (s *Refunds) failRefund(ctx context.Context, r ledger.Refund, why error, by string) error {
 	failure := why.Error()
 	switch {
 	case errors.Is(why, gateway.ErrDisputed):
@@ -361,7 +361,7 @@ func (s *Service) failRefund(ctx context.Context, r ledger.Refund, why error, by
 		if err != nil || now.Status != string(gateway.RefundRequested) {
 			return err // a report took it for done: then it is the gateway's own of the same amount
 		}
-		if err := s.intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Refused, by); err != nil {
+		if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Refused, by); err != nil {
 			return err
 		}
 		if err := s.ledger.FailRefundTx(ctx, tx, r.ID, money.Cents(now.AmountCents), failure); err != nil {
@@ -376,7 +376,7 @@ func (s *Service) failRefund(ctx context.Context, r ledger.Refund, why error, by
 
 // settleRequest takes the gateway's answer into the ledger and logs the refund as a
 // webhook (specification, Admin subscription management). By says who brought it.
-func (s *Service) settleRequest(ctx context.Context, r ledger.Refund, remote gateway.RemoteRefund, by string, applied func(context.Context, pgx.Tx, ledger.Refund) error) (ledger.Refund, error) {
+func (s *Refunds) settleRequest(ctx context.Context, r ledger.Refund, remote gateway.RemoteRefund, by string, applied func(context.Context, pgx.Tx, ledger.Refund) error) (ledger.Refund, error) {
 	report := remote.Report
 	if err := s.recordUnasked(ctx, r, report); err != nil {
 		return r, fmt.Errorf("record what was given back beside refund %s: %w", r.ID, err)
@@ -386,7 +386,7 @@ func (s *Service) settleRequest(ctx context.Context, r ledger.Refund, remote gat
 		if _, err := s.ledger.LockRefundsTx(ctx, tx, r.Gateway, r.PaymentID); err != nil {
 			return err
 		}
-		if err := s.intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Done, by); err != nil {
+		if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Done, by); err != nil {
 			return err
 		}
 		if err := s.followLaterTx(ctx, tx, r.ID); err != nil {
@@ -412,7 +412,7 @@ func (s *Service) settleRequest(ctx context.Context, r ledger.Refund, remote gat
 }
 
 // logRefundTx logs a refund once, as if the gateway had sent it.
-func (s *Service) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, remote gateway.RemoteRefund) error {
+func (s *Refunds) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, remote gateway.RemoteRefund) error {
 	n, err := s.db.WebhookLogCountEvent(ctx, tx, paymentsdb.WebhookLogCountEventParams{Gateway: string(r.Gateway), EventID: &r.EventID})
 	if err != nil || n > 0 {
 		return err

@@ -1,24 +1,27 @@
-package payments
+package refund
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 )
 
 // RefundFault words why a refund that an admin or customer asked for was not made, or
 // may not have been (RefundPayment): 409 while another one of the payment is not
 // answered, and once when the gateway turns out to have made it before; 422 REFUND_NOT_ALLOWED under a dispute, and when nothing is left; 500
 // REFUND_FAILED when the gateway refuses; 503 while it does not answer.
-func (s *Service) RefundFault(ctx context.Context, err error) error {
+func (s *Refunds) RefundFault(ctx context.Context, err error) error {
 	var rejected *gateway.Rejected
 	var declined *gateway.Declined
-	var open *RefundOpenError
-	var found *RefundFoundError
+	var open *OpenError
+	var found *FoundError
 	var disputed *ledger.RefundDisputedError
 	var worded *fault.Error
 	switch {
@@ -28,7 +31,7 @@ func (s *Service) RefundFault(ctx context.Context, err error) error {
 		return found.Fault()
 	case errors.As(err, &disputed):
 		return disputed.Fault()
-	case errors.Is(err, ErrRefundTooMuch):
+	case errors.Is(err, ErrTooMuch):
 		return (&fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: "Nothing is left to refund."}).WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 		return (&fault.Error{
@@ -43,4 +46,11 @@ func (s *Service) RefundFault(ctx context.Context, err error) error {
 		return err
 	}
 	return s.Refused(ctx, "refund", err)
+}
+
+// Refused logs why a gateway did not do what was asked, and words it for people
+// as FaultOf does. The gateway's text names internals, so it stays in the log.
+func (s *Refunds) Refused(ctx context.Context, what string, err error) error {
+	s.deps.Log.WarnContext(ctx, "gateway call failed", slog.String("call", what), slog.String("request_id", httpapi.RequestID(ctx)), slog.Any("error", err))
+	return gateway.FaultOf(fmt.Errorf("%s: %w", what, err))
 }

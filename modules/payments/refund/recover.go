@@ -1,4 +1,4 @@
-package payments
+package refund
 
 import (
 	"context"
@@ -21,23 +21,23 @@ import (
 
 // openRefundTx opens the intent of a request. Of one payment one is open at a time:
 // *intent.ErrOpen. callTime is 0 for a request whose call was made long ago.
-func (s *Service) openRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, callTime time.Duration) error {
-	return s.intents.OpenTx(ctx, tx, intent.Opening{
+func (s *Refunds) openRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, callTime time.Duration) error {
+	return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
 		Ref: ledger.IntentOf(r.ID), Customer: r.CustomerID, Gateway: string(r.Gateway), Excludes: "refund:" + r.PaymentID, CallTime: callTime,
 	})
 }
 
-// lookForRefund asks the gateway what became of a request whose answer was lost. Only
+// Look asks the gateway what became of a request whose answer was lost. Only
 // when it is proved that nothing was made the call is made again; its refusal counts
 // when the list of refunds shows nothing even then.
-func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+func (s *Refunds) Look(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	row, err := s.db.RefundFind(ctx, s.deps.Pool, l.Subject)
 	if err != nil {
 		return 0, fmt.Errorf("read refund: %w", err)
 	}
 	refund := ledger.RefundOf(row)
 	if refund.Status != gateway.RefundRequested {
-		return intent.Settled, s.followRefund(ctx, refund)
+		return intent.Settled, s.Follow(ctx, refund)
 	}
 	payment, err := s.reader.FindPayment(ctx, s.deps.Pool, refund.Gateway, refund.PaymentID)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Ans
 	if payment == nil {
 		return 0, fmt.Errorf("payments: refund %s is of a payment that the ledger does not have", refund.ID)
 	}
-	gateway, err := s.gateways.Find(refund.Gateway)
+	gateway, err := s.deps.Gateways.Find(refund.Gateway)
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func (s *Service) lookForRefund(ctx context.Context, l *intent.Look) (intent.Ans
 
 // refundAgain makes the call once more, unless others have given back so much
 // meanwhile that too little is left.
-func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent.Look, p gateway.LedgerPayment, refund ledger.Refund) (intent.Answer, error) {
+func (s *Refunds) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent.Look, p gateway.LedgerPayment, refund ledger.Refund) (intent.Answer, error) {
 	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{PaymentID: p.Payment.ID, PaymentIntentID: refund.PaymentID})
 	if err != nil {
 		return 0, err
@@ -83,13 +83,13 @@ func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent
 		}
 	}
 	if left < 0 {
-		return s.failLook(ctx, refund, ErrRefundTooMuch)
+		return s.failLook(ctx, refund, ErrTooMuch)
 	}
 	terms := refundTerms(p, refund)
-	if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
+	if err := l.CallAgain(ctx, s.deps.Intents.CallTime()); err != nil {
 		return 0, err
 	}
-	call, cancel := context.WithTimeout(ctx, s.intents.CallTime())
+	call, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
 	defer cancel()
 	remote, err := gw.Refund(call, terms)
 	if err == nil {
@@ -111,37 +111,37 @@ func (s *Service) refundAgain(ctx context.Context, gw gateway.Gateway, l *intent
 	return s.failLook(ctx, refund, err)
 }
 
-func (s *Service) settleLook(ctx context.Context, r ledger.Refund, remote gateway.RemoteRefund) (intent.Answer, error) {
+func (s *Refunds) settleLook(ctx context.Context, r ledger.Refund, remote gateway.RemoteRefund) (intent.Answer, error) {
 	r, err := s.settleRequest(ctx, r, remote, "look", nil)
 	if err != nil {
 		return 0, err
 	}
-	return intent.Settled, s.followRefund(ctx, r)
+	return intent.Settled, s.Follow(ctx, r)
 }
 
-func (s *Service) failLook(ctx context.Context, r ledger.Refund, why error) (intent.Answer, error) {
+func (s *Refunds) failLook(ctx context.Context, r ledger.Refund, why error) (intent.Answer, error) {
 	s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", r.ID.String()), slog.Any("error", why))
 	if err := s.failRefund(ctx, r, why, "look"); err != nil {
 		return 0, err
 	}
 	r.Status = gateway.RefundFailed
-	return intent.Settled, s.followRefund(ctx, r)
+	return intent.Settled, s.Follow(ctx, r)
 }
 
 // refundGrace is how long who settled a refund may take to follow it.
 const refundGrace = 2 * time.Minute
 
-// refundArgs has a refund followed whose process may have ended in between, and looks
+// FollowArgs has a refund followed whose process may have ended in between, and looks
 // for one that is not answered.
-type refundArgs struct {
+type FollowArgs struct {
 	RefundID objectid.ID `json:"refund_id"`
 }
 
 // Kind names the job.
-func (refundArgs) Kind() string { return "payments_refund_recover" }
+func (FollowArgs) Kind() string { return "payments_refund_recover" }
 
-func (s *Service) followLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, refundArgs{RefundID: id}, &river.InsertOpts{
+func (s *Refunds) followLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, FollowArgs{RefundID: id}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(refundGrace),
 	})
 	if err != nil {
@@ -150,7 +150,8 @@ func (s *Service) followLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) 
 	return nil
 }
 
-func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
+// Recover has a refund followed that is answered, and else all that nobody asks about looked for.
+func (s *Refunds) Recover(ctx context.Context, id objectid.ID) error {
 	row, err := s.db.RefundFind(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -159,26 +160,27 @@ func (s *Service) recoverRefund(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if refund := ledger.RefundOf(row); refund.Status != gateway.RefundRequested {
-		return s.followRefund(ctx, refund)
+		return s.Follow(ctx, refund)
 	}
-	return s.adoptRefunds(ctx)
+	return s.Adopt(ctx)
 }
 
-// adoptRefundsArgs opens the intents of requests that have none: of a version before
+// AdoptArgs opens the intents of requests that have none: of a version before
 // the intents, or taken for done by a report that its gateway took back.
-type adoptRefundsArgs struct{}
+type AdoptArgs struct{}
 
 // Kind names the job.
-func (adoptRefundsArgs) Kind() string { return "payments_refunds_adopt" }
+func (AdoptArgs) Kind() string { return "payments_refunds_adopt" }
 
 // InsertOpts: what fails comes with the next.
-func (adoptRefundsArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{MaxAttempts: 1} }
+func (AdoptArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{MaxAttempts: 1} }
 
-const adoptEvery = time.Minute
+// AdoptEvery is how often that is looked for.
+const AdoptEvery = time.Minute
 
-// adoptRefunds sees to it that every request that is not answered is asked about,
+// Adopt sees to it that every request that is not answered is asked about,
 // whatever became of who asked. Of two of one payment the later waits for the first.
-func (s *Service) adoptRefunds(ctx context.Context) error {
+func (s *Refunds) Adopt(ctx context.Context) error {
 	found, err := s.db.RefundListForgotten(ctx, s.deps.Pool, s.deps.Clock.Now().Add(-refundGrace))
 	if err != nil {
 		return err
@@ -194,7 +196,8 @@ func (s *Service) adoptRefunds(ctx context.Context) error {
 	return failed
 }
 
-func (s *Service) followRefund(ctx context.Context, r ledger.Refund) error {
+// Follow tells the followers what became of a refund.
+func (s *Refunds) Follow(ctx context.Context, r ledger.Refund) error {
 	for _, f := range s.followers {
 		if err := f.FollowRefund(ctx, r); err != nil {
 			return fmt.Errorf("follow refund %s: %w", r.ID, err)

@@ -1,0 +1,44 @@
+package refund
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/webhook"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Deps is what the room needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Gateways gateway.Set
+	Intents  *intent.Service
+}
+
+// Refunds asks the gateways to give money back.
+type Refunds struct {
+	deps      Deps
+	db        *paymentsdb.Queries
+	reader    *ledger.Reader
+	cases     *ledger.Cases
+	ledger    *ledger.Ledger
+	webhooks  *webhook.Webhooks
+	followers []Follower
+}
+
+// New makes it. Connect it before serving.
+func New(d Deps, r *ledger.Reader, c *ledger.Cases, l *ledger.Ledger, w *webhook.Webhooks) *Refunds {
+	return &Refunds{deps: d, db: paymentsdb.New(), reader: r, cases: c, ledger: l, webhooks: w}
+}
+
+// Connect names who keeps something that follows from refunds. Not safe once the server runs.
+func (s *Refunds) Connect(followers []Follower) { s.followers = followers }
