@@ -27,9 +27,11 @@
 // row of a subscription is keyed by the invoice, whose newer events tell no
 // intent: such an event waits, and a job asks the gateway for the invoice.
 //
-// Package gateway holds the words in which a gateway is spoken to, and package intent the
-// schedule of looks. The adapters gwa and gwb are built by the composition root alone; other
-// modules see the interface gateway.Gateway.
+// The root makes the rooms and is their only door. Package gateway holds the words in which
+// a gateway is spoken to, intent the schedule of looks, ledger what was paid, given back and
+// disputed; webhook receives events, refund gives money back, unapplied decides about money
+// that bought nothing, reconcile compares with the gateways. The adapters gwa and gwb are
+// built by the composition root alone; other modules see the interface gateway.Gateway.
 //
 // A webhook is one transaction: claim the event by its key, apply it, log the
 // delivery with the result. When applying fails all of it is rolled back, and a

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/reconcile"
 	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/money"
@@ -284,4 +286,50 @@ func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refun
 // gateway may have acted: it is asked about by job until it is known.
 func (s *Service) RefundPayment(ctx context.Context, q refund.Request, applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (refund.Outcome, error) {
 	return s.refunds.RefundPayment(ctx, q, applied)
+}
+
+// RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
+// with refunds that were decided by somebody who died since. It stops at the limits. What
+// a lost dispute took is kept, and so is what waited for an answer that has come.
+func (s *Service) RefundDueUnapplied(ctx context.Context) error {
+	return s.unapplied.RefundDueUnapplied(ctx)
+}
+
+// TakeExtensionBackTx opens again the payments that have lengthened a subscription since
+// an instant: its gateway refuses to charge it later. The operators are told.
+func (s *Service) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time, cause string) error {
+	return s.unapplied.TakeExtensionBackTx(ctx, tx, subscription, since, cause)
+}
+
+// UnappliedMetrics tells how many unapplied payments are open, by kind.
+func (s *Service) UnappliedMetrics() prometheus.Collector {
+	return s.unapplied.UnappliedMetrics()
+}
+
+// TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
+// after a restore, its customer once somebody has that id again, and tells the operators
+// once a day what is still nobody's.
+func (s *Service) TendUnknownMoney(ctx context.Context) error {
+	return s.unapplied.TendUnknownMoney(ctx)
+}
+
+// Reconcile asks the gateways what has happened since an instant and applies what
+// never came as its webhook would have, by the same functions: events that the
+// gateway has and we have not, then payments, refunds and disputes, then what is booked
+// here as given back, disputed or paid and gateway A does not show. What fails is told in the
+// error, and does not keep the rest from being done.
+func (s *Service) Reconcile(ctx context.Context, o reconcile.Options, report *reconcile.Report) error {
+	return s.reconciler.Reconcile(ctx, o, report)
+}
+
+// Pace waits as long as lies between two calls of a long series, so that a
+// gateway's quota is left to customers.
+func (s *Service) Pace(ctx context.Context, name gateway.Name) error {
+	return s.reconciler.Pace(ctx, name)
+}
+
+// IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
+// has become of it since, is read no more.
+func (s *Service) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
+	return s.reconciler.IsShown(ctx, name, paymentID)
 }

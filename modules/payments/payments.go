@@ -10,9 +10,10 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/reconcile"
 	"marquee/modules/payments/refund"
+	"marquee/modules/payments/unapplied"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -42,7 +43,7 @@ type Deps struct {
 	// CallTime is GATEWAY_CALL_TIME (intent.Deps). Default 75 s.
 	CallTime time.Duration
 	// Automatic bounds what is refunded without a person's decision.
-	Automatic AutomaticRefunds
+	Automatic unapplied.AutomaticRefunds
 	// Accounts, Mail and Templates tell payers whose money was given back; without
 	// them nobody is written to.
 	Accounts  *accounts.Service
@@ -52,23 +53,21 @@ type Deps struct {
 	GWBPublishableKey string
 }
 
-// Service is the module.
+// Service is the module: it makes the rooms and is their only door.
 type Service struct {
-	deps      Deps
-	gateways  gateway.Set
-	appliers  []webhook.Applier
-	takers    []webhook.StrayMoneyTaker
-	followers []refund.Follower
-	refunds   *refund.Refunds
-	extender  Extender
-	intents   *intent.Service
-	db        *paymentsdb.Queries
-	refusals  *webhook.Refusals
-	log       *webhook.Log
-	webhooks  *webhook.Webhooks
-	reader    *ledger.Reader
-	cases     *ledger.Cases
-	ledger    *ledger.Ledger
+	deps       Deps
+	gateways   gateway.Set
+	intents    *intent.Service
+	reader     *ledger.Reader
+	cases      *ledger.Cases
+	ledger     *ledger.Ledger
+	refusals   *webhook.Refusals
+	log        *webhook.Log
+	webhooks   *webhook.Webhooks
+	refunds    *refund.Refunds
+	unapplied  *unapplied.List
+	reconciler *reconcile.Reconciler
+	hooks      Hooks
 }
 
 // New makes the module. Register appliers before serving.
@@ -76,17 +75,28 @@ func New(d Deps) *Service {
 	if d.Reads == nil {
 		d.Reads = d.Pool
 	}
-	s := &Service{deps: d, gateways: gateway.Set{}, db: paymentsdb.New()}
-	s.intents = intent.New(intent.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway})
+	s := &Service{deps: d, gateways: gateway.Set{}}
+	s.intents = intent.New(intent.Deps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, RecoveryDelay: d.RecoveryDelay, CallTime: d.CallTime, Refused: ledger.RefusedByGateway,
+	})
 	rows := ledger.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Intents: s.intents, Accounts: d.Accounts}
 	s.reader = ledger.NewReader(rows)
 	s.cases = ledger.NewCases(rows, s.reader)
 	s.ledger = ledger.New(rows, s.reader, s.cases)
-	hooks := webhook.Deps{Pool: d.Pool, Reads: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, KeepLogMonths: d.KeepLogMonths}
-	s.refusals = webhook.NewRefusals(hooks)
-	s.log = webhook.NewLog(hooks, s.refusals)
-	s.webhooks = webhook.New(hooks, s.reader, s.ledger, s.refusals)
-	s.refunds = refund.New(refund.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Intents: s.intents}, s.reader, s.cases, s.ledger, s.webhooks)
+	calls := webhook.Deps{Pool: d.Pool, Reads: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, KeepLogMonths: d.KeepLogMonths}
+	s.refusals = webhook.NewRefusals(calls)
+	s.log = webhook.NewLog(calls, s.refusals)
+	s.webhooks = webhook.New(calls, s.reader, s.ledger, s.refusals)
+	s.refunds = refund.New(
+		refund.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Intents: s.intents}, s.reader, s.cases, s.ledger, s.webhooks,
+	)
+	s.unapplied = unapplied.New(unapplied.Deps{
+		Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Operators: d.Operators, Automatic: d.Automatic,
+		Accounts: d.Accounts, Mail: d.Mail, Templates: d.Templates,
+	}, s.reader, s.cases, s.ledger, s.refunds)
+	s.reconciler = reconcile.New(
+		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts, ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
+	)
 	s.intents.Register(intent.Refund, intent.User{Look: s.refunds.Look})
 	s.intents.OnUnknown(s.cases.ListUnknownTx)
 	s.intents.OnKnown(s.cases.AnsweredTx)
@@ -120,21 +130,3 @@ func (s *Service) ReadSettled(ctx context.Context, name gateway.Name, paymentID 
 
 // Intents is the schedule by which the gateways are asked what became of a call.
 func (s *Service) Intents() *intent.Service { return s.intents }
-
-// Register adds a module that applies events. They are asked in the order of
-// registration; the first that does not answer Unclaimed wins. Not safe once
-// the server runs.
-func (s *Service) Register(a webhook.Applier) {
-	s.appliers = append(s.appliers, a)
-	if t, ok := a.(webhook.StrayMoneyTaker); ok {
-		s.takers = append(s.takers, t)
-	}
-	s.webhooks.Connect(s.appliers, s.takers)
-	if f, ok := a.(refund.Follower); ok {
-		s.followers = append(s.followers, f)
-		s.refunds.Connect(s.followers)
-	}
-	if e, ok := a.(Extender); ok {
-		s.extender = e
-	}
-}

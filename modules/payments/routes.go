@@ -1,11 +1,15 @@
 package payments
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/collection"
+	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 )
 
@@ -19,7 +23,27 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("How many webhooks came and what became of them"))
 	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin, s.webhooks.ReplayLog,
 		httpapi.Summary("Apply a stored event again"))
-	s.unappliedRoutes(api, lists)
+	const unapplied = "/admin/finance/unapplied-payments"
+	httpapi.Route(api, http.MethodGet, unapplied, "unapplied_payment_list", httpapi.Admin, lists.List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
+	again, one := httpapi.Idempotent(s.unapplied.Recall, nil), httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
+	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin, s.unapplied.Refund, again, one,
+		httpapi.Summary("Give an unapplied payment back"))
+	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin, s.unapplied.Extend, again, one,
+		httpapi.Summary("Let an unapplied payment lengthen a living subscription of its customer"))
+	httpapi.Route(api, http.MethodPost, unapplied+"/{id}/keep", "unapplied_payment_keep", httpapi.Admin, s.unapplied.Keep, again, one,
+		httpapi.Summary("Keep an unapplied payment, and say why"))
 	httpapi.Route(api, http.MethodGet, "/gwb/config", "gwb_config", httpapi.Public, s.gwbConfig,
 		httpapi.Summary("The key with which a client makes card tokens at gateway B"))
+}
+
+// gwbConfigBody is the answer of GET /gwb/config.
+type gwbConfigBody struct {
+	PublishableKey string `json:"publishable_key" doc:"Public key of gateway B for its client library"`
+}
+
+func (s *Service) gwbConfig(context.Context, *struct{}) (*httpapi.Output[gwbConfigBody], error) {
+	if s.deps.GWBPublishableKey == "" {
+		return nil, (&fault.Error{Kind: fault.Internal}).WithCause(errors.New("GWB_PUBLISHABLE_KEY is not set"))
+	}
+	return &httpapi.Output[gwbConfigBody]{Body: gwbConfigBody{PublishableKey: s.deps.GWBPublishableKey}}, nil
 }

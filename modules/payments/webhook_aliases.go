@@ -15,4 +15,3 @@ type (
 const (
 	NotAsIsTold = webhook.NotAsIsTold
 )
-

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
+	"marquee/modules/payments/unapplied"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/jobs"
 )
@@ -30,13 +31,13 @@ func (s *Service) Workers(w *river.Workers) {
 	}))
 	s.intents.Workers(w)
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.CaseArgs]) error {
-		return s.handleUnapplied(ctx, job.Args.ID)
+		return s.unapplied.Handle(ctx, job.Args.ID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[unappliedSweepArgs]) error {
-		return errors.Join(s.RefundDueUnapplied(ctx), s.TendUnknownMoney(ctx))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[unapplied.SweepArgs]) error {
+		return errors.Join(s.unapplied.RefundDueUnapplied(ctx), s.unapplied.TendUnknownMoney(ctx))
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.CaseMailArgs]) error {
-		return s.mailUnapplied(ctx, job.Args.ID)
+		return s.unapplied.Mail(ctx, job.Args.ID)
 	}))
 	river.AddWorker(w, s.log.ForgetWorker())
 	river.AddWorker(w, s.log.MonthsWorker())
@@ -45,8 +46,8 @@ func (s *Service) Workers(w *river.Workers) {
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []jobs.Periodic {
 	return append(s.intents.Periodic(string(gateway.GWA), string(gateway.GWB)),
-		jobs.NewPeriodic(river.PeriodicInterval(unappliedSweep), func() (river.JobArgs, *river.InsertOpts) {
-			return unappliedSweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
+		jobs.NewPeriodic(river.PeriodicInterval(unapplied.SweepEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return unapplied.SweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
 		jobs.NewPeriodic(webhook.Nightly{}, func() (river.JobArgs, *river.InsertOpts) { return webhook.LogMonthsArgs{}, nil }, &river.PeriodicJobOpts{ID: webhook.LogMonthsArgs{}.Kind()}),
 		jobs.NewPeriodic(river.PeriodicInterval(refund.AdoptEvery), func() (river.JobArgs, *river.InsertOpts) { return refund.AdoptArgs{}, nil },

@@ -166,7 +166,7 @@ WITH claimed AS (
 SELECT count(*) FILTER (WHERE claimed.claimed_at > @hour_ago::timestamptz) AS claims, coalesce(sum(u.amount_cents), 0)::bigint AS cents
 FROM claimed JOIN payments.unapplied_payments u ON u.id = claimed.claimed_id AND u.state <> 'open';
 
--- name: UnappliedStateOf :one
+-- name: UnappliedStateRead :one
 SELECT state FROM payments.unapplied_payments WHERE gateway = @gateway AND subject = @subject;
 
 -- name: UnappliedBoughtNothing :one

@@ -69,9 +69,15 @@ var rooms = map[string][]room{
 			name: "refund", uses: []string{"gateway", "intent", "internal/paymentsdb", "ledger", "webhook"},
 			sql: []string{"payment", "refund", "webhook_log"},
 		},
-		{name: "", sql: []string{
-			"database_mark", "dispute", "failed_attempt", "intent", "payment", "processed_event", "refund", "refused_webhook", "unapplied", "webhook_log", "webhook_log_admin",
-		}},
+		{
+			name: "unapplied", uses: []string{"gateway", "internal/paymentsdb", "ledger", "refund"},
+			sql: []string{"payment", "refund", "unapplied"},
+		},
+		{
+			name: "reconcile", uses: []string{"gateway", "internal/paymentsdb", "ledger", "webhook"},
+			sql: []string{"dispute", "payment", "processed_event", "refund"},
+		},
+		{name: ""},
 	},
 	"tickets": {
 		{name: "state"},

@@ -148,7 +148,7 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
 func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (UnappliedState, error) {
-	state, err := s.db.UnappliedStateOf(ctx, db, paymentsdb.UnappliedStateOfParams{Gateway: string(gateway), Subject: paymentID})
+	state, err := s.db.UnappliedStateRead(ctx, db, paymentsdb.UnappliedStateReadParams{Gateway: string(gateway), Subject: paymentID})
 	return UnappliedState(state), orNone(err)
 }
 

@@ -784,17 +784,17 @@ func (q *Queries) UnappliedSpent(ctx context.Context, db DBTX, arg UnappliedSpen
 	return i, err
 }
 
-const unappliedStateOf = `-- name: UnappliedStateOf :one
+const unappliedStateRead = `-- name: UnappliedStateRead :one
 SELECT state FROM payments.unapplied_payments WHERE gateway = $1 AND subject = $2
 `
 
-type UnappliedStateOfParams struct {
+type UnappliedStateReadParams struct {
 	Gateway string
 	Subject string
 }
 
-func (q *Queries) UnappliedStateOf(ctx context.Context, db DBTX, arg UnappliedStateOfParams) (string, error) {
-	row := db.QueryRow(ctx, unappliedStateOf, arg.Gateway, arg.Subject)
+func (q *Queries) UnappliedStateRead(ctx context.Context, db DBTX, arg UnappliedStateReadParams) (string, error) {
+	row := db.QueryRow(ctx, unappliedStateRead, arg.Gateway, arg.Subject)
 	var state string
 	err := row.Scan(&state)
 	return state, err

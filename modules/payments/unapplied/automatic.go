@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -36,8 +36,8 @@ func (a AutomaticRefunds) withDefaults() AutomaticRefunds {
 }
 
 const (
-	// unappliedSweep is how often what waits is looked at again.
-	unappliedSweep = 5 * time.Minute
+	// SweepEvery is how often what waits is looked at again.
+	SweepEvery = 5 * time.Minute
 	// unappliedLeft is after how long somebody else goes on with a refund that was
 	// decided and not asked for: longer than any call takes.
 	unappliedLeft = 5 * time.Minute
@@ -50,16 +50,16 @@ const (
 	automaticReason = "The payment could not be applied to any subscription."
 )
 
-// unappliedSweepArgs looks at all that wait.
-type unappliedSweepArgs struct{}
+// SweepArgs looks at all that wait.
+type SweepArgs struct{}
 
 // Kind names the job.
-func (unappliedSweepArgs) Kind() string { return "payments_unapplied_sweep" }
+func (SweepArgs) Kind() string { return "payments_unapplied_sweep" }
 
 // RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
 // with refunds that were decided by somebody who died since. It stops at the limits. What
 // a lost dispute took is kept, and so is what waited for an answer that has come.
-func (s *Service) RefundDueUnapplied(ctx context.Context) error {
+func (s *List) RefundDueUnapplied(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	due, err := s.db.UnappliedDue(ctx, s.deps.Pool, paymentsdb.UnappliedDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
 	if err != nil {
@@ -67,13 +67,13 @@ func (s *Service) RefundDueUnapplied(ctx context.Context) error {
 	}
 	failed := errors.Join(s.decideLost(ctx), s.decideAnswered(ctx))
 	for _, id := range due {
-		failed = errors.Join(failed, s.handleUnapplied(ctx, id))
+		failed = errors.Join(failed, s.Handle(ctx, id))
 	}
 	return failed
 }
 
-// handleUnapplied does what is to be done about one unapplied payment by itself.
-func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
+// Handle does what is to be done about one unapplied payment by itself.
+func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 	u, err := s.db.UnappliedFind(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -113,7 +113,7 @@ func (s *Service) handleUnapplied(ctx context.Context, id objectid.ID) error {
 
 // mayRefund reports whether an automatic refund is within the limits, and whether
 // this is the database whose money it is (restore.go).
-func (s *Service) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.PaymentsUnappliedPayment) (bool, error) {
+func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.PaymentsUnappliedPayment) (bool, error) {
 	held, err := s.reader.RefundsHeld(ctx, db)
 	if err != nil || held {
 		return false, err
@@ -140,9 +140,9 @@ func (s *Service) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Pa
 // whoever has its token could have a payment refunded which was never made. The
 // error says that it is not known, or who holds it by a dispute; why is the reason for
 // which nobody but a person may refund it.
-func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
+func (s *List) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
 	name := gateway.Name(u.Gateway)
-	gw, err := s.gateways.Find(name)
+	gw, err := s.deps.Gateways.Find(name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -182,7 +182,7 @@ func (s *Service) readUnapplied(ctx context.Context, u paymentsdb.PaymentsUnappl
 
 // claimAutomatic decides for the platform: one claim after the other, so that the
 // limits hold whoever else is at it.
-func (s *Service) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (claimed bool, err error) {
+func (s *List) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (claimed bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.db.UnappliedBudgetLock(ctx, tx); err != nil {
 			return err
@@ -200,7 +200,7 @@ func (s *Service) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapp
 // refundClaimed asks for the refund that was decided. What becomes of the case
 // follows from the ledger of refunds, in the transactions that write it; only when
 // nothing was written there is it open again.
-func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, w refund.Request) error {
+func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment, w refund.Request) error {
 	w.Payment = paid
 	_, err := s.refunds.RefundPayment(ctx, w, nil)
 	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the ledger's own recovery asks what became of it
@@ -221,13 +221,13 @@ func (s *Service) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappl
 }
 
 // followRefundOf has what is paid for follow its refund (RefundFollower).
-func (s *Service) followRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
+func (s *List) followRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
 	return s.refunds.Follow(ctx, ledger.Refund{Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID})
 }
 
 // refundOpenTx brings the case in line with the ledger and reports whether a refund
 // is under way, or was made by somebody else.
-func (s *Service) refundOpenTx(ctx context.Context, tx pgx.Tx, paid gateway.LedgerPayment) (bool, error) {
+func (s *List) refundOpenTx(ctx context.Context, tx pgx.Tx, paid gateway.LedgerPayment) (bool, error) {
 	key := paid.RefundKey()
 	if key == "" {
 		return false, nil // its intent is not known: no refund names it
@@ -249,7 +249,7 @@ func (s *Service) refundOpenTx(ctx context.Context, tx pgx.Tx, paid gateway.Ledg
 
 // resumeRefund goes on with a refund that was decided by somebody who died since, as
 // who decided it.
-func (s *Service) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
+func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
 	if s.deps.Clock.Now().Before(u.UpdatedAt.Add(unappliedLeft)) {
 		return nil // who decided may be at it
 	}

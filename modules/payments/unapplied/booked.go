@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // money that reconciliation could not place, is read live and booked for its customer
 // first, or, where nobody knows them, for the id of ours that it names: 409 when it is
 // decided, when it names nothing, or when the gateway does not show it as it is listed.
-func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (gateway.LedgerPayment, error) {
+func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) (gateway.LedgerPayment, error) {
 	name, id := gateway.Name(u.Gateway), ledger.Value(u.GatewayPaymentID)
 	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, name, id)
 	switch {
@@ -39,7 +39,7 @@ func (s *Service) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPa
 	}
 	call, cancel := context.WithTimeout(ctx, unappliedCallTime)
 	defer cancel()
-	live, err := s.ReadSettled(call, name, id, named)
+	live, err := s.deps.Gateways.ReadSettled(call, name, id, named)
 	if errors.Is(err, gateway.ErrMissing) {
 		return gateway.LedgerPayment{}, fault.Conflict("The gateway does not show the payment as paid: it can only be kept.").WithCause(err)
 	}

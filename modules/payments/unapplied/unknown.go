@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // decideAnswered decides what was left open although the answer has come, as by an earlier
 // release.
-func (s *Service) decideAnswered(ctx context.Context) error {
+func (s *List) decideAnswered(ctx context.Context) error {
 	found, err := s.db.UnappliedAnswered(ctx, s.deps.Pool, unappliedBatch)
 	if err != nil {
 		return fmt.Errorf("list answered orders: %w", err)
@@ -41,11 +41,11 @@ const (
 // TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
 // after a restore, its customer once somebody has that id again, and tells the operators
 // once a day what is still nobody's.
-func (s *Service) TendUnknownMoney(ctx context.Context) error {
+func (s *List) TendUnknownMoney(ctx context.Context) error {
 	return errors.Join(s.findCustomers(ctx), s.tellUnknownMoney(ctx))
 }
 
-func (s *Service) findCustomers(ctx context.Context) error {
+func (s *List) findCustomers(ctx context.Context) error {
 	if s.deps.Accounts == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Service) findCustomers(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) tellUnknownMoney(ctx context.Context) error {
+func (s *List) tellUnknownMoney(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		rows, err := s.db.UnappliedTell(ctx, tx, paymentsdb.UnappliedTellParams{At: now, Before: now.Add(-toldAgain)})

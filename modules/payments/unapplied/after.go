@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // afterRefundTx settles a case whose refund was claimed, whatever came of asking for
 // it: what the ledger says, else it is open again.
-func (s *Service) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, refused error) error {
+func (s *List) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, refused error) error {
 	u, err := s.db.UnappliedLock(ctx, tx, id)
 	if err != nil || ledger.UnappliedState(u.State) != ledger.UnappliedRefunding {
 		return err

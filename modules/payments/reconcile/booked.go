@@ -1,4 +1,4 @@
-package payments
+package reconcile
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // reconcileBooked compares the other way: refunds and disputes that are booked here since,
 // and that gateway A does not show. Its webhooks are not signed. People decide what
 // becomes of them.
-func (s *Service) reconcileBooked(ctx context.Context, gw gateway.Adapter, o ReconcileOptions, report *ReconcileReport) error {
+func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o Options, report *Report) error {
 	if gw.Name() != gateway.GWA {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (s *Service) reconcileBooked(ctx context.Context, gw gateway.Adapter, o Rec
 }
 
 // shows reports whether the gateway shows what one of the events tells.
-func (s *Service) shows(ctx context.Context, gw gateway.Adapter, told []gateway.Event) (bool, error) {
+func (s *Reconciler) shows(ctx context.Context, gw gateway.Adapter, told []gateway.Event) (bool, error) {
 	for _, e := range told {
 		_, err := gw.Confirm(gateway.Background(ctx), e)
 		if err == nil || !errors.Is(err, gateway.ErrMissing) {
@@ -72,14 +72,14 @@ func (s *Service) shows(ctx context.Context, gw gateway.Adapter, told []gateway.
 	return false, nil
 }
 
-func (s *Service) bookedRefund(payment string, amount money.Cents) gateway.Event {
+func (s *Reconciler) bookedRefund(payment string, amount money.Cents) gateway.Event {
 	return gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasRefunded, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment},
 		Refund: &gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
 	}
 }
 
-func (s *Service) bookedDispute(payment string, state gateway.DisputeState) gateway.Event {
+func (s *Reconciler) bookedDispute(payment string, state gateway.DisputeState) gateway.Event {
 	return gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.DisputeWasOpened, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment},
 		Dispute: &gateway.DisputeReport{ID: payment, PaymentID: payment, State: state},

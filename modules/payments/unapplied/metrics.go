@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type unappliedMetrics struct {
 }
 
 // UnappliedMetrics tells how many unapplied payments are open, by kind.
-func (s *Service) UnappliedMetrics() prometheus.Collector {
+func (s *List) UnappliedMetrics() prometheus.Collector {
 	return unappliedMetrics{log: s.deps.Log, count: func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error) {
 		return s.db.UnappliedOpenCount(ctx, s.deps.Reads)
 	}}

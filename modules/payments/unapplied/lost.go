@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // decideLost decides what stands on the list although a lost dispute took all of it: who
 // listed it and who told of the dispute passed each other, or an earlier release did.
-func (s *Service) decideLost(ctx context.Context) error {
+func (s *List) decideLost(ctx context.Context) error {
 	lost, err := s.db.UnappliedLost(ctx, s.deps.Pool, unappliedBatch)
 	if err != nil {
 		return fmt.Errorf("list lost money: %w", err)

@@ -1,4 +1,4 @@
-package payments
+package reconcile
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 
 // IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
 // has become of it since, is read no more.
-func (s *Service) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
-	gw, err := s.gateways.Find(name)
+func (s *Reconciler) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
+	gw, err := s.deps.Gateways.Find(name)
 	if err != nil {
 		return false, err
 	}
@@ -36,14 +36,14 @@ func (s *Service) IsShown(ctx context.Context, name gateway.Name, paymentID stri
 	return true, nil
 }
 
-func (s *Service) bookedPayment(payment string) gateway.Event {
+func (s *Reconciler) bookedPayment(payment string) gateway.Event {
 	return gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment}}
 }
 
 // reconcileTold compares the payments that are booked here since, and that only an event
 // has told: what gateway A does not show as paid is listed for people. Listed are the ids
 // of those that the lists of the gateway have shown.
-func (s *Service) reconcileTold(ctx context.Context, gw gateway.Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
+func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Options, listed map[string]bool, report *Report) error {
 	if gw.Name() != gateway.GWA {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package payments
+package reconcile
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type missedEvent struct {
 
 // missedOf picks from a gateway's events those that mean something here and never
 // came.
-func (s *Service) missedOf(ctx context.Context, gw gateway.Adapter, bodies []json.RawMessage) ([]missedEvent, error) {
+func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter, bodies []json.RawMessage) ([]missedEvent, error) {
 	var all []missedEvent
 	ids := []string{}
 	for _, body := range bodies {
@@ -57,7 +57,7 @@ func (s *Service) missedOf(ctx context.Context, gw gateway.Adapter, bodies []jso
 
 // takeMissed receives an event that was fetched, logs it and applies it, as if it
 // had been delivered: a delivery that follows is a repetition.
-func (s *Service) takeMissed(ctx context.Context, gw gateway.Adapter, m missedEvent, dryRun bool) (Finding, error) {
+func (s *Reconciler) takeMissed(ctx context.Context, gw gateway.Adapter, m missedEvent, dryRun bool) (Finding, error) {
 	f := Finding{Gateway: gw.Name(), Kind: MissedEvent, ID: m.event.ID, Detail: m.event.Type}
 	var result gateway.Result
 	if dryRun {
@@ -140,7 +140,7 @@ func describe(e gateway.Event) Finding {
 
 // reconcileObject compares one thing with the ledgers and applies it when they
 // do not know it. Found is false when they do.
-func (s *Service) reconcileObject(ctx context.Context, gw gateway.Adapter, e gateway.Event, dryRun bool) (f Finding, found bool, err error) {
+func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e gateway.Event, dryRun bool) (f Finding, found bool, err error) {
 	f = describe(e)
 	known, err := s.reader.Knows(ctx, s.deps.Pool, e)
 	if err != nil || known {
@@ -212,7 +212,7 @@ const unknownAfter = time.Hour
 // listUnknown puts money that nothing here knows, but whose customer or reference is
 // ours, on the list of unapplied payments. All else that enters the account of gateway
 // A is somebody else's affair.
-func (s *Service) listUnknown(ctx context.Context, e gateway.Event) error {
+func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
 	p := e.Payment
 	if e.Kind != gateway.PaymentWasSettled || p == nil || p.Amount == 0 || p.SettledAt == nil || p.SettledAt.After(s.deps.Clock.Now().Add(-unknownAfter)) {
 		return nil
@@ -238,7 +238,7 @@ func (s *Service) listUnknown(ctx context.Context, e gateway.Event) error {
 
 // tryEvent applies an event in a transaction of its own, which a dry run takes
 // back. Now tells whether the ledgers know it by then.
-func (s *Service) tryEvent(ctx context.Context, e gateway.Event, link *webhook.InvoiceLink, dryRun bool) (result gateway.Result, now bool, err error) {
+func (s *Reconciler) tryEvent(ctx context.Context, e gateway.Event, link *webhook.InvoiceLink, dryRun bool) (result gateway.Result, now bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if e.LogID == "" {
 			e.LogID = objectid.At(s.deps.Clock.Now())

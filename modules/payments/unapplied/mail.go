@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -20,8 +20,8 @@ type unappliedMail struct {
 	Used  bool   // it paid for a subscription all the same
 }
 
-// mailUnapplied writes to the payer; who has deleted the account gets nothing.
-func (s *Service) mailUnapplied(ctx context.Context, id objectid.ID) error {
+// Mail writes to the payer; who has deleted the account gets nothing.
+func (s *List) Mail(ctx context.Context, id objectid.ID) error {
 	u, err := s.db.UnappliedFind(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)

@@ -1,4 +1,4 @@
-package payments
+package reconcile
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // confirm reads by its id what a list has told and the ledgers do not know: a row of a
 // list that carries another object's id would be booked beside the true one.
-func (s *Service) confirm(ctx context.Context, gw gateway.Adapter, e gateway.Event) error {
+func (s *Reconciler) confirm(ctx context.Context, gw gateway.Adapter, e gateway.Event) error {
 	switch {
 	case e.Dispute != nil && e.Gateway == gateway.GWB:
 		all, err := gw.ListDisputes(ctx, refOf(e.Dispute.PaymentID, e.Dispute.ChargeID))

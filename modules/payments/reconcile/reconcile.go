@@ -1,4 +1,4 @@
-package payments
+package reconcile
 
 import (
 	"context"
@@ -61,20 +61,20 @@ type Finding struct {
 	Detail  string      `json:"detail,omitempty"`
 }
 
-// ReconcileOptions say what is compared.
-type ReconcileOptions struct {
+// Options say what is compared.
+type Options struct {
 	Since    time.Time
 	Gateways []gateway.Name // default both
 	DryRun   bool           // nothing stays changed
 }
 
 // Of reports whether the gateway is to be looked at.
-func (o ReconcileOptions) Of(name gateway.Name) bool {
+func (o Options) Of(name gateway.Name) bool {
 	return len(o.Gateways) == 0 || slices.Contains(o.Gateways, name)
 }
 
-// ReconcileReport is what a reconciliation found.
-type ReconcileReport struct {
+// Report is what a reconciliation found.
+type Report struct {
 	Since    time.Time           `json:"since"`
 	DryRun   bool                `json:"dry_run"`
 	Events   int                 `json:"events"`  // read at the gateways
@@ -85,13 +85,13 @@ type ReconcileReport struct {
 	Findings []Finding           `json:"findings"` // the first ones
 }
 
-// NewReconcileReport begins a report.
-func NewReconcileReport(o ReconcileOptions) *ReconcileReport {
-	return &ReconcileReport{Since: o.Since, DryRun: o.DryRun, Counts: map[FindingKind]int{}, Verdicts: map[Verdict]int{}, Findings: []Finding{}}
+// NewReport begins a report.
+func NewReport(o Options) *Report {
+	return &Report{Since: o.Since, DryRun: o.DryRun, Counts: map[FindingKind]int{}, Verdicts: map[Verdict]int{}, Findings: []Finding{}}
 }
 
 // Add takes a finding in.
-func (r *ReconcileReport) Add(f Finding) {
+func (r *Report) Add(f Finding) {
 	r.Counts[f.Kind]++
 	r.Verdicts[f.Verdict]++
 	if len(r.Findings) < reconcileFindings {
@@ -104,13 +104,13 @@ func (r *ReconcileReport) Add(f Finding) {
 // gateway has and we have not, then payments, refunds and disputes, then what is booked
 // here as given back, disputed or paid and gateway A does not show. What fails is told in the
 // error, and does not keep the rest from being done.
-func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *ReconcileReport) error {
+func (s *Reconciler) Reconcile(ctx context.Context, o Options, report *Report) error {
 	var failed error
 	for _, name := range []gateway.Name{gateway.GWA, gateway.GWB} {
 		if !o.Of(name) {
 			continue
 		}
-		gateway, err := s.gateways.Find(name)
+		gateway, err := s.deps.Gateways.Find(name)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -124,7 +124,7 @@ func (s *Service) Reconcile(ctx context.Context, o ReconcileOptions, report *Rec
 
 // Pace waits as long as lies between two calls of a long series, so that a
 // gateway's quota is left to customers.
-func (s *Service) Pace(ctx context.Context, name gateway.Name) error {
+func (s *Reconciler) Pace(ctx context.Context, name gateway.Name) error {
 	if name != gateway.GWA || s.deps.ReconcilePause <= 0 {
 		return ctx.Err()
 	}
@@ -139,7 +139,7 @@ func (s *Service) Pace(ctx context.Context, name gateway.Name) error {
 }
 
 // pages walks a list that is read page by page.
-func (s *Service) pages(ctx context.Context, name gateway.Name, read func(page string) (next string, err error)) error {
+func (s *Reconciler) pages(ctx context.Context, name gateway.Name, read func(page string) (next string, err error)) error {
 	page := ""
 	for range reconcilePages {
 		next, err := read(page)
@@ -155,7 +155,7 @@ func (s *Service) pages(ctx context.Context, name gateway.Name, read func(page s
 }
 
 // reconcileEvents takes in the events that never came, the oldest first.
-func (s *Service) reconcileEvents(ctx context.Context, gw gateway.Adapter, o ReconcileOptions, report *ReconcileReport) error {
+func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o Options, report *Report) error {
 	var missed []missedEvent
 	err := s.pages(ctx, gw.Name(), func(page string) (string, error) {
 		bodies, next, err := gw.EventsSince(ctx, o.Since, page)
@@ -187,7 +187,7 @@ func (s *Service) reconcileEvents(ctx context.Context, gw gateway.Adapter, o Rec
 
 // reconcileObjects compares payments, refunds and disputes with the ledgers, and notes the
 // payments that are listed.
-func (s *Service) reconcileObjects(ctx context.Context, gateway gateway.Adapter, o ReconcileOptions, listed map[string]bool, report *ReconcileReport) error {
+func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapter, o Options, listed map[string]bool, report *Report) error {
 	var failed error
 	seen := map[string]bool{} // a thing may be told by more than one list
 	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {
@@ -218,7 +218,7 @@ func (s *Service) reconcileObjects(ctx context.Context, gateway gateway.Adapter,
 	return errors.Join(failed, err)
 }
 
-func (s *Service) tell(ctx context.Context, f Finding) {
+func (s *Reconciler) tell(ctx context.Context, f Finding) {
 	s.deps.Log.WarnContext(ctx, "reconciliation found what no webhook told", slog.String("gateway", string(f.Gateway)), slog.String("kind", string(f.Kind)),
 		slog.String("id", f.ID), slog.String("local_id", f.LocalID.String()), slog.String("verdict", string(f.Verdict)), slog.String("detail", f.Detail))
 }

@@ -1,4 +1,4 @@
-package payments
+package unapplied
 
 import (
 	"context"
@@ -43,12 +43,12 @@ type Extender interface {
 // unappliedCallTime is how long an admin's refund waits for the gateway.
 const unappliedCallTime = 75 * time.Second
 
-// refundUnapplied gives an unapplied payment back because an admin says so: 409 when
+// refund gives an unapplied payment back because an admin says so: 409 when
 // it is decided, when no payment stands behind it, and when its amount is gone or is not
 // what is left of the payment; 422 while the payment is disputed,
 // which changes nothing; 500 REFUND_FAILED when the gateway refuses; 503 when it does not answer. A refund that is under way, or of
 // which nobody knows yet, shows in the state.
-func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason string) error {
+func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
 		return err
@@ -95,10 +95,10 @@ func (s *Service) refundUnapplied(ctx context.Context, id objectid.ID, reason st
 	return nil
 }
 
-// extendByUnapplied makes an unapplied payment a living subscription's: 409 when it
+// extend makes an unapplied payment a living subscription's: 409 when it
 // is decided, while it is disputed or when it was lost, when a refund of it was asked for
 // or made, and as Extender says.
-func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID objectid.ID) error {
+func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (s *Service) extendByUnapplied(ctx context.Context, id, subscriptionID obje
 
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since
 // an instant: its gateway refuses to charge it later. The operators are told.
-func (s *Service) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time, cause string) error {
+func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time, cause string) error {
 	extended, err := s.db.UnappliedListExtended(ctx, tx, paymentsdb.UnappliedListExtendedParams{SubscriptionID: &subscription, Since: since})
 	if err != nil {
 		return fmt.Errorf("read what has extended: %w", err)
@@ -168,8 +168,8 @@ func (s *Service) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscripti
 		subscription, cause, len(extended)))
 }
 
-// keepUnapplied notes that the money stays, and why: 409 when it is decided.
-func (s *Service) keepUnapplied(ctx context.Context, id objectid.ID, reason string) error {
+// keep notes that the money stays, and why: 409 when it is decided.
+func (s *List) keep(ctx context.Context, id objectid.ID, reason string) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *Service) keepUnapplied(ctx context.Context, id objectid.ID, reason stri
 	return s.decide(ctx, u, ledger.Move{To: ledger.UnappliedKept, Reason: reason, Note: reason}, nil)
 }
 
-func (s *Service) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.PaymentsUnappliedPayment, error) {
+func (s *List) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.PaymentsUnappliedPayment, error) {
 	u, err := s.db.UnappliedFind(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return u, fault.NotFound("Unapplied payment")
@@ -189,7 +189,7 @@ func (s *Service) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb
 // binds a repeatable request to it. Before, when not nil, runs in the same
 // transaction, before the case is locked: what it locks comes first wherever money is
 // booked.
-func (s *Service) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c ledger.Move, before func(pgx.Tx, *ledger.Move) error) error {
+func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c ledger.Move, before func(pgx.Tx, *ledger.Move) error) error {
 	caller := httpapi.CallerOf(ctx)
 	c.Source, c.Admin = ledger.ByAdmin, &caller.ID
 	if ledger.UnappliedState(u.State) != ledger.UnappliedOpen {
@@ -238,7 +238,7 @@ func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
 
 // movesOwn is 409 when less is listed than what is left of the payment, which a refund
 // would give back: the list of the subscription's or order's refunds is the place for it.
-func (s *Service) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+func (s *List) movesOwn(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
 	key := paid.RefundKey()
 	if u.AmountCents == nil || key == "" {
 		return nil

@@ -1,0 +1,89 @@
+package unapplied
+
+import (
+	"context"
+	"strings"
+
+	"marquee/modules/payments/ledger"
+	"marquee/platform/collection"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+)
+
+type unappliedRefundInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body *struct {
+		Reason string `json:"reason" required:"false" maxLength:"500" doc:"Told to the gateway and kept in the history"`
+	}
+}
+
+// Refund answers POST /admin/finance/unapplied-payments/{id}/refund.
+func (s *List) Refund(ctx context.Context, in *unappliedRefundInput) (*collection.Answer, error) {
+	reason := automaticReason
+	if in.Body != nil && strings.TrimSpace(in.Body.Reason) != "" {
+		reason = strings.TrimSpace(in.Body.Reason)
+	}
+	return s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return s.refund(ctx, id, reason) })
+}
+
+type unappliedExtendInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body *struct {
+		SubscriptionID string `json:"subscription_id" required:"false" doc:"Default: the customer's subscription that lives"`
+	}
+}
+
+// Extend answers POST /admin/finance/unapplied-payments/{id}/extend.
+func (s *List) Extend(ctx context.Context, in *unappliedExtendInput) (*collection.Answer, error) {
+	var subscription objectid.ID
+	if in.Body != nil && in.Body.SubscriptionID != "" {
+		id, err := objectid.Parse(in.Body.SubscriptionID)
+		if err != nil {
+			return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "body", "subscription_id")
+		}
+		subscription = id
+	}
+	return s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return s.extend(ctx, id, subscription) })
+}
+
+type unappliedKeepInput struct {
+	ID   string `path:"id" doc:"24 hexadecimal digits"`
+	Body struct {
+		Reason string `json:"reason" minLength:"5" maxLength:"500"`
+	}
+}
+
+// Keep answers POST /admin/finance/unapplied-payments/{id}/keep.
+func (s *List) Keep(ctx context.Context, in *unappliedKeepInput) (*collection.Answer, error) {
+	reason := strings.TrimSpace(in.Body.Reason)
+	if len([]rune(reason)) < 5 {
+		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
+	}
+	return s.unappliedDecision(ctx, in.ID, func(id objectid.ID) error { return s.keep(ctx, id, reason) })
+}
+
+// unappliedDecision decides and answers with the case as it is then.
+func (s *List) unappliedDecision(ctx context.Context, text string, decide func(objectid.ID) error) (*collection.Answer, error) {
+	id, err := objectid.Parse(text)
+	if err != nil {
+		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")
+	}
+	if err := decide(id); err != nil {
+		return nil, err
+	}
+	return ledger.UnappliedPayments.One(ctx, s.deps.Pool, id)
+}
+
+// Recall tells what became of a decision whose request was cut off; one that
+// is open again came to nothing.
+func (s *List) Recall(ctx context.Context, id objectid.ID) (*collection.Answer, error) {
+	u, err := s.findUnapplied(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if ledger.UnappliedState(u.State) == ledger.UnappliedOpen {
+		return nil, httpapi.ErrCameToNothing
+	}
+	return ledger.UnappliedPayments.One(ctx, s.deps.Pool, id)
+}

@@ -1,0 +1,52 @@
+package unapplied
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/refund"
+	"marquee/platform/clock"
+	"marquee/platform/mail"
+	"marquee/platform/operators"
+)
+
+// Deps is what the room needs.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	Reads     *pgxpool.Pool // counts for the metric
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Gateways  gateway.Set
+	Operators *operators.Mailer // nil: nobody is told
+	// Automatic bounds what is refunded without a person's decision.
+	Automatic AutomaticRefunds
+	// Accounts, Mail and Templates tell payers whose money was given back; without
+	// them nobody is written to.
+	Accounts  *accounts.Service
+	Mail      mail.Sender
+	Templates *mail.Templates
+}
+
+// List decides what becomes of the cases on the list, for admins and by itself.
+type List struct {
+	deps     Deps
+	db       *paymentsdb.Queries
+	reader   *ledger.Reader
+	cases    *ledger.Cases
+	ledger   *ledger.Ledger
+	refunds  *refund.Refunds
+	extender Extender
+}
+
+// New makes it. Connect it before serving.
+func New(d Deps, r *ledger.Reader, c *ledger.Cases, l *ledger.Ledger, refunds *refund.Refunds) *List {
+	return &List{deps: d, db: paymentsdb.New(), reader: r, cases: c, ledger: l, refunds: refunds}
+}
+
+// Connect names whose rows a payment may lengthen. Not safe once the server runs.
+func (s *List) Connect(e Extender) { s.extender = e }
