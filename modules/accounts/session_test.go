@@ -16,7 +16,6 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/postgres"
 	"marquee/testutil/pgtest"
 )
 
@@ -310,17 +309,12 @@ func TestCallerIsReadLive(t *testing.T) {
 	require.Len(t, read(admin.Username).Handlers, 3, "an edited profile counts at once")
 }
 
-func TestCallerPartLeavesTheOthersTheirAnswer(t *testing.T) {
+func TestTheCallerOfAnUnknownIdIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var refused error
-	one := 0
-	require.NoError(t, postgres.Parts{
-		b.svc.CallerPart(httpapi.Claims{UserID: "0123456789abcdef01234567", IssuedAt: time.Now()}, func(_ httpapi.Caller, err error) { refused = err }),
-		{SQL: `SELECT 1`, Targets: []any{&one}, Done: func() {}},
-	}.Ask(t.Context(), b.db))
-	require.True(t, fault.Is(refused, fault.Forbidden))
-	require.Equal(t, 1, one)
+	caller, err := b.svc.Caller(t.Context(), httpapi.Claims{UserID: "0123456789abcdef01234567", IssuedAt: time.Now()})
+	require.True(t, fault.Is(err, fault.Forbidden))
+	require.Empty(t, caller.ID)
 }
 
 func TestThrottleByAddress(t *testing.T) {

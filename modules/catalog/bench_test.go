@@ -27,9 +27,10 @@ func BenchmarkVideoList(b *testing.B) {
 	}
 	b.Cleanup(db.Close)
 	catalogtest.Videos(b, db, 10_000)
+	furnish(b, db)
 	log, who := slog.New(slog.DiscardHandler), people{}
 	api := httpapi.New(httpapi.Config{Version: "bench", Auth: who, Log: log})
-	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
+	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log}).Routes(api)
 	for name, params := range map[string]string{
 		"page":     "",
 		"deep":     "?current_page=900",
@@ -61,9 +62,10 @@ func BenchmarkVideoWrite(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(db.Close)
+	furnish(b, db)
 	log, who := slog.New(slog.DiscardHandler), people{}
 	api := httpapi.New(httpapi.Config{Version: "bench", Auth: who, Log: log})
-	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
+	catalog.New(catalog.Deps{Pool: db, Clock: clock.System{}, Log: log}).Routes(api)
 	n := 0
 	for b.Loop() {
 		n++

@@ -11,35 +11,16 @@ import (
 	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/platform/clock"
 	"marquee/platform/collection"
-	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
-
-// Callers tells who a token's user is; the module accounts answers.
-type Callers interface {
-	// CallerPart makes done hear the user that the claims name, or the error to
-	// answer with, once the statement is read.
-	CallerPart(claims httpapi.Claims, done func(httpapi.Caller, error)) postgres.Part
-}
-
-// Access tells whether a customer may watch; the module subscriptions answers.
-type Access interface {
-	// AccessPart makes done hear whether the customer has a current subscription
-	// that is active at now.
-	AccessPart(customer objectid.ID, now time.Time, done func(active bool)) postgres.Part
-}
 
 // Deps are what New needs.
 type Deps struct {
 	Pool *pgxpool.Pool
 	// Reads serves the lists, with collection.StatementTimeout; nil means Pool. It
 	// checks the caller too: a replica that lags lets in whom the primary does not.
-	Reads   *pgxpool.Pool
-	Clock   clock.Clock
-	Log     *slog.Logger
-	Callers Callers
-	Access  Access
+	Reads *pgxpool.Pool
+	Clock clock.Clock
+	Log   *slog.Logger
 	// PageMemory is how many bytes of video pages the process keeps; default 64 MiB.
 	PageMemory int
 	// StreamURLKey signs stream URLs; whoever serves the videos checks with it.

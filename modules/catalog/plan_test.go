@@ -42,13 +42,18 @@ func explain(t *testing.T, db postgres.DB, p collection.Params) (indexes []strin
 	list, err := catalog.Videos.Prepare(p)
 	require.NoError(t, err)
 	sql, args := list.SQL()
+	planOf(t, db, sql, args...).walk(&indexes, &scans)
+	return indexes, scans
+}
+
+func planOf(t *testing.T, db postgres.DB, sql string, args ...any) step {
+	t.Helper()
 	var raw []byte
-	err = db.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql, append([]any{pgx.QueryExecModeExec}, args...)...).Scan(&raw)
+	err := db.QueryRow(t.Context(), "EXPLAIN (FORMAT JSON) "+sql, append([]any{pgx.QueryExecModeExec}, args...)...).Scan(&raw)
 	require.NoError(t, err)
 	var plans []struct{ Plan step }
 	require.NoError(t, json.Unmarshal(raw, &plans))
-	plans[0].Plan.walk(&indexes, &scans)
-	return indexes, scans
+	return plans[0].Plan
 }
 
 // TestPlans holds the plans of the filters that the specification lists, over
@@ -113,6 +118,7 @@ func TestPlans(t *testing.T) {
 		require.False(t, scans, "a scan of all videos: %s", name)
 		require.True(t, slices.ContainsFunc(strings.Fields(tc.want), func(index string) bool { return slices.Contains(indexes, index) }), "not %s: %s", tc.want, name)
 	}
+	requireViewerPlans(t, db)
 }
 
 // A pattern with a capital beyond ASCII finds the same videos with the trigram

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/catalog"
+	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
 	"marquee/testutil/leaktest"
 	"marquee/testutil/pgtest"
@@ -34,8 +34,7 @@ const (
 
 var tokens = map[string]objectid.ID{"admin": admin, "subscriber": subscriber, "stranger": stranger, "deleted": deleted}
 
-// people stands for the modules accounts and subscriptions, which the catalogue
-// knows only by these questions. Like them it asks the database in the batch.
+// people stands for the module accounts at the API's door.
 type people struct{}
 
 func (p people) Verify(token string) (httpapi.Claims, error) {
@@ -56,18 +55,16 @@ func (p people) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, err
 	return httpapi.Caller{ID: c.UserID, Type: httpapi.TypeCustomer}, nil
 }
 
-func (p people) CallerPart(claims httpapi.Claims, done func(httpapi.Caller, error)) postgres.Part {
-	var id string
-	return postgres.Part{SQL: "SELECT $1::text", Args: []any{string(claims.UserID)}, Targets: []any{&id}, Done: func() {
-		done(p.Caller(context.Background(), httpapi.Claims{UserID: objectid.ID(id)}))
-	}}
-}
-
-func (p people) AccessPart(customer objectid.ID, _ time.Time, done func(bool)) postgres.Part {
-	var active bool
-	return postgres.Part{
-		SQL: "SELECT $1::text = $2::text", Args: []any{string(customer), string(subscriber)}, Targets: []any{&active}, Done: func() { done(active) },
+// furnish makes the users' rows, which the published functions of the modules accounts and
+// subscriptions read: the subscriber has a subscription, and of the deleted user nothing is left.
+func furnish(t testing.TB, db *pgxpool.Pool) {
+	t.Helper()
+	for id, userType := range map[objectid.ID]string{admin: httpapi.TypeAdmin, subscriber: httpapi.TypeCustomer, stranger: httpapi.TypeCustomer} {
+		_, err := db.Exec(t.Context(), `INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at)
+			VALUES ($1, $2, $3, $3 || '@example.com', now(), now())`, id, userType, id.String())
+		require.NoError(t, err)
 	}
+	subscriptionstest.Active(t, db, subscriber)
 }
 
 type bundle struct {
@@ -86,10 +83,11 @@ var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func setup(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(start)}
+	furnish(t, b.db)
 	log := leaktest.Logger(t)
 	who := people{}
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
-	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, Callers: who, Access: who, StreamURLKey: streamKey})
+	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, StreamURLKey: streamKey})
 	b.service.Routes(b.api)
 	b.url = apitest.Serve(t, b.api) + "/api/v1"
 	return b

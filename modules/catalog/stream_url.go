@@ -11,27 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 const defaultStreamURLTTL = 4 * time.Hour
-
-// streamSQL is written by hand because it travels in the statement that checks the
-// caller. $1 the video's _id.
-const streamSQL = `SELECT video_id, enable, expiration_date FROM catalog.videos WHERE id = $1`
-
-// stream is what decides on a video's stream URL; no address without the video.
-type stream struct {
-	address    *string
-	enable     *bool
-	expiration *time.Time
-}
-
-func (v stream) open(now time.Time) bool {
-	return *v.enable && (v.expiration == nil || v.expiration.After(now))
-}
 
 // streamURL returns the signed address of a video and when it ends: after the
 // configured lifetime, or with the video, whichever comes first; an admin's does
@@ -39,22 +24,32 @@ func (v stream) open(now time.Time) bool {
 // 403 without an active subscription; 404 for an unknown video and, unless an
 // admin asks, for a disabled or expired one (open-shapes, section 2).
 func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed string, ends time.Time, err error) {
-	var v stream
-	q := s.ask(ctx)
-	q.parts = append(q.parts, postgres.Part{SQL: streamSQL, Args: []any{video}, Targets: []any{&v.address, &v.enable, &v.expiration}, Done: func() {}})
-	if err := s.send(ctx, q); err != nil {
+	now, claims := s.deps.Clock.Now(), httpapi.ClaimsOf(ctx)
+	v, err := s.db.ViewerReadStream(ctx, s.lists, catalogdb.ViewerReadStreamParams{
+		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID, Now: now, VideoID: video,
+	})
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("read who asks for a stream: %w", err)
+	}
+	if err := mayWatch(v.UserType, v.HasAccess); err != nil {
 		return "", time.Time{}, err
 	}
-	now, admin := s.deps.Clock.Now(), q.caller.IsAdmin()
-	if v.address == nil || !admin && !v.open(now) {
+	admin := v.UserType == httpapi.TypeAdmin
+	if v.VideoID == nil || !admin && !isShown(v.Enable, v.ExpirationDate, now) {
 		return "", time.Time{}, errNoVideo()
 	}
 	ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
-	if !admin && v.expiration != nil && v.expiration.Before(ends) {
-		ends = v.expiration.Truncate(time.Second)
+	if !admin && v.ExpirationDate != nil && v.ExpirationDate.Before(ends) {
+		ends = v.ExpirationDate.Truncate(time.Second)
 	}
-	signed, err = signStream(s.deps.StreamURLKey, *v.address, ends)
+	signed, err = signStream(s.deps.StreamURLKey, *v.VideoID, ends)
 	return signed, ends, err
+}
+
+// isShown reports whether customers may watch a video then. One that is not there has
+// neither an enable nor an end.
+func isShown(enable *bool, expiration *time.Time, now time.Time) bool {
+	return enable != nil && *enable && (expiration == nil || expiration.After(now))
 }
 
 // signStream adds expires, in unix seconds, and signature to an address. The

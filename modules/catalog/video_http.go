@@ -13,7 +13,7 @@ func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*coll
 	list, err := prepareVideos(ctx)
 	if err != nil {
 		// Who may not watch hears that first, whatever else is wrong.
-		if denied := s.admit(ctx); denied != nil {
+		if _, denied := s.admit(ctx); denied != nil {
 			return nil, denied
 		}
 		return nil, err
@@ -27,7 +27,8 @@ func (s *Service) listVideos(ctx context.Context, _ *collection.GetInput) (*coll
 // VideoSearch makes the videos searchable for whoever may list them.
 func (s *Service) VideoSearch() collection.Searchable {
 	return collection.Searchable{Name: "videos", View: func(ctx context.Context) (*collection.View, error) {
-		return Videos.View, s.admit(ctx)
+		_, err := s.admit(ctx)
+		return Videos.View, err
 	}}
 }
 

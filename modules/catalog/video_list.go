@@ -7,50 +7,37 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/postgres"
 )
 
-// question is the one round trip that a list of videos begins with: who asks,
-// whether he may watch, and the catalogue's version, by which a page in memory is
-// known to be the present one, in one statement (design page performance, points
-// 1 and 3). A page that is not in memory comes along in a second statement.
-type question struct {
-	parts   postgres.Parts
-	caller  httpapi.Caller
-	refused error
-	active  bool
-	version int64
-	read    bool // the statement above was
-	page    *collection.List
-	pageErr error
-}
-
-func (s *Service) ask(ctx context.Context) *question {
-	q := &question{}
-	claims := httpapi.ClaimsOf(ctx)
-	q.parts = postgres.Parts{
-		s.deps.Callers.CallerPart(claims, func(c httpapi.Caller, err error) { q.caller, q.refused = c, err }),
-		s.deps.Access.AccessPart(claims.UserID, s.deps.Clock.Now(), func(active bool) { q.active = active }),
-		{SQL: "SELECT number FROM catalog.version", Targets: []any{&q.version}, Done: func() { q.read = true }},
-	}
-	return q
-}
-
-// send asks. The error is the caller's: 403 for a bad token, 403 FORBIDDEN without
-// an active subscription.
-func (s *Service) send(ctx context.Context, q *question) error {
+// admit reads who asks and whether they may watch; it returns the catalogue's version, by
+// which a page in memory is known to be the present one. The error is the caller's: 403
+// for a bad token, 403 without an active subscription.
+func (s *Service) admit(ctx context.Context) (version int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, collection.Deadline)
 	defer cancel()
-	if err := s.run(ctx, q); err != nil {
-		return fmt.Errorf("ask who lists videos: %w", err)
+	v, err := s.db.ViewerRead(ctx, s.lists, s.viewer(ctx))
+	if err != nil {
+		return 0, fmt.Errorf("read who lists videos: %w", err)
 	}
+	return v.Number, mayWatch(v.UserType, v.HasAccess)
+}
+
+func (s *Service) viewer(ctx context.Context) catalogdb.ViewerReadParams {
+	claims := httpapi.ClaimsOf(ctx)
+	return catalogdb.ViewerReadParams{UserID: claims.UserID, Now: s.deps.Clock.Now(), IssuedAt: claims.IssuedAt, TokenID: claims.TokenID}
+}
+
+// mayWatch tells whether a user of that type may watch: admins, and customers with an
+// active subscription. A user without a type is not there.
+func mayWatch(userType string, hasAccess bool) error {
 	switch {
-	case q.refused != nil:
-		return q.refused
-	case q.caller.IsAdmin(), q.active:
+	case userType == "":
+		return httpapi.ErrBadToken()
+	case userType == httpapi.TypeAdmin, hasAccess:
 		return nil
 	}
 	return errNoSubscription()
@@ -58,55 +45,60 @@ func (s *Service) send(ctx context.Context, q *question) error {
 
 func errNoSubscription() *fault.Error { return fault.Denied("No active subscription.") }
 
-func (s *Service) run(ctx context.Context, q *question) error {
-	if q.page == nil {
-		return q.parts.Ask(ctx, s.lists)
+// fill checks the caller and gives the list its page, in one round trip unless the client
+// has sent a filter that nobody asked for yet: from memory where the page of the present
+// version is there, else from the database.
+func (s *Service) fill(ctx context.Context, list *collection.List) error {
+	key := list.Key()
+	page, known := s.pages.Get(key)
+	if !known && list.Cached() && !httpapi.HeadOnly(ctx) {
+		return s.fetchAdmitted(ctx, list, key)
 	}
-	var batch pgx.Batch
-	q.parts.Queue(&batch)
-	q.page.Queue(&batch, func(err error) { q.pageErr = err })
-	if err := s.lists.SendBatch(ctx, &batch).Close(); !q.read {
+	version, err := s.admit(ctx)
+	if err != nil {
 		return err
 	}
-	return nil // what became of the page is told by pageErr
-}
-
-// admit checks the caller alone.
-func (s *Service) admit(ctx context.Context) error { return s.send(ctx, s.ask(ctx)) }
-
-// fill checks the caller and gives the list its page. A page that has been asked
-// for before is compared with the catalogue's version; a first page that has not
-// comes along in the same round trip; a client's filter that has not follows in a
-// second one, since the statements of a batch are prepared and kept.
-func (s *Service) fill(ctx context.Context, list *collection.List) error {
 	if httpapi.HeadOnly(ctx) {
-		if err := s.admit(ctx); err != nil {
-			return err
-		}
 		return list.Run(ctx, s.lists)
 	}
-	q, key := s.ask(ctx), list.Key()
-	page, known := s.pages.Get(key)
-	if !known && list.Cached() {
-		q.page = list
-	}
-	if err := s.send(ctx, q); err != nil {
-		return err
-	}
-	switch {
-	case q.page != nil && q.pageErr == nil:
-		s.shown.WithLabelValues(fromDatabase).Inc()
-		s.pages.Put(key, list.Page())
-		return nil
-	case q.page != nil:
-		return q.pageErr
-	case known && page.Version == q.version:
+	if known && page.Version == version {
 		s.shown.WithLabelValues(fromMemory).Inc()
 		list.Fill(page)
 		return nil
 	}
 	s.shown.WithLabelValues(fromDatabase).Inc()
-	return s.fetch(ctx, list, key, q.version)
+	return s.fetch(ctx, list, key, version)
+}
+
+// fetchAdmitted checks the caller and reads a page that is not in memory in one round
+// trip. What a client's filter makes of the statement would be prepared and kept for each
+// filter: such a list takes two.
+func (s *Service) fetchAdmitted(ctx context.Context, list *collection.List, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, collection.Deadline)
+	defer cancel()
+	var v catalogdb.ViewerReadRow
+	var batch pgx.Batch
+	var isRead bool
+	var unread error
+	who := s.viewer(ctx)
+	batch.Queue(catalogdb.ViewerRead, who.UserID, who.Now, who.IssuedAt, who.TokenID).QueryRow(func(row pgx.Row) error {
+		err := row.Scan(&v.UserType, &v.HasAccess, &v.Number)
+		isRead = err == nil
+		return err
+	})
+	list.Queue(&batch, func(err error) { unread = err })
+	if err := s.lists.SendBatch(ctx, &batch).Close(); !isRead {
+		return fmt.Errorf("read who lists videos: %w", err)
+	}
+	if err := mayWatch(v.UserType, v.HasAccess); err != nil {
+		return err
+	}
+	if unread != nil {
+		return unread
+	}
+	s.shown.WithLabelValues(fromDatabase).Inc()
+	s.pages.Put(key, list.Page())
+	return nil
 }
 
 // fetch reads the page. Requests for the same page of the same version wait for

@@ -23,7 +23,7 @@ import (
 func (b *bundle) second() *bundle {
 	log, who := leaktest.Logger(b.t), people{}
 	api := httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
-	catalog.New(catalog.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Callers: who, Access: who}).Routes(api)
+	catalog.New(catalog.Deps{Pool: b.db, Clock: clock.System{}, Log: log}).Routes(api)
 	return &bundle{t: b.t, db: b.db, url: apitest.Serve(b.t, api) + "/api/v1"}
 }
 

@@ -234,9 +234,9 @@ func (c *checker) checkLiterals(file, owner string, positions *token.FileSet, pa
 		if err != nil {
 			return true
 		}
-		for _, schema := range embeddedSchemas(text) {
-			if !mayRead(owner, schema) {
-				c.report(file, positions.Position(literal.Pos()).Line, "schema", "SQL of module %s names schema %s", owner, schema)
+		for _, n := range embeddedNames(text) {
+			if !mayRead(owner, n.schema) && !mayCall(owner, n) {
+				c.report(file, positions.Position(literal.Pos()).Line, "schema", "SQL of module %s names schema %s", owner, n.schema)
 			}
 		}
 		return true

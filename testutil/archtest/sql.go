@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,15 +12,16 @@ import (
 type name struct {
 	schema     string
 	line       int
-	references bool // it is the target of a foreign key
+	references bool   // it is the target of a foreign key
+	function   string // its name, where it is called as one
 }
 
 var (
 	anySchema = strings.Join(schemas(), "|")
 	// The left side of a dot, unless it is itself the right side of one.
-	qualified = regexp.MustCompile(`(^|[^a-z0-9_$.])((?:references\s+)?)"?(` + anySchema + `)(?:_internal)?"?\s*\.\s*["a-z_]`)
+	qualified = regexp.MustCompile(`(^|[^a-z0-9_$.])((?:references\s+)?)"?(` + anySchema + `)(?:_internal)?"?\s*\.\s*("[a-z0-9_]*"|[a-z_][a-z0-9_]*)(\s*\()?`)
 	// In Go, where text with a dot may be anything, only what follows a word of SQL counts.
-	embedded = regexp.MustCompile(`\b(?:from|join|into|update|table|only|using|references)\s+"?(` + anySchema + `)(?:_internal)?"?\s*\.\s*["a-z_]`)
+	embedded = regexp.MustCompile(`\b(?:from|join|into|update|table|only|using|references)\s+"?(` + anySchema + `)(?:_internal)?"?\s*\.\s*("[a-z0-9_]*"|[a-z_][a-z0-9_]*)(\s*\()?`)
 	// A module may have a second schema beside its own, for what no reader of the first has a right to.
 	madeSchema = regexp.MustCompile(`\b(?:create|drop|alter)\s+schema\s+(?:if\s+(?:not\s+)?exists\s+)?"?([a-z_0-9]+)`)
 	migration  = regexp.MustCompile(`^(\d{5})_([a-z]+)_[a-z0-9_]+\.sql$`)
@@ -53,7 +55,7 @@ func (c *checker) checkQueries(file, owner, bare string) {
 		return
 	}
 	for _, n := range qualifiedNames(bare) {
-		if !mayRead(owner, n.schema) {
+		if !mayRead(owner, n.schema) && !mayCall(owner, n) {
 			c.report(file, n.line, "schema", "a query of %s names schema %s", owner, n.schema)
 		}
 	}
@@ -92,6 +94,11 @@ func mayRead(owner, schema string) bool {
 	return schema == owner || schema == "platform" || owner == reader && isModule(schema)
 }
 
+// mayCall says that a query of owner may call the function: a published one of a module below.
+func mayCall(owner string, n name) bool {
+	return below(n.schema, owner) && slices.Contains(published[n.schema], n.function)
+}
+
 // below says that a foreign key of owner may point to the schema.
 func below(schema, owner string) bool {
 	return isModule(schema) && isModule(owner) && place(schema) < place(owner)
@@ -100,19 +107,23 @@ func below(schema, owner string) bool {
 func qualifiedNames(bare string) []name {
 	var names []name
 	for _, at := range qualified.FindAllStringSubmatchIndex(bare, -1) {
-		names = append(names, name{
-			schema:     bare[at[6]:at[7]],
-			line:       lineOf(bare, at[6]),
-			references: at[5] > at[4],
-		})
+		n := name{schema: bare[at[6]:at[7]], line: lineOf(bare, at[6]), references: at[5] > at[4]}
+		if at[10] >= 0 {
+			n.function = strings.Trim(bare[at[8]:at[9]], `"`)
+		}
+		names = append(names, n)
 	}
 	return names
 }
 
-func embeddedSchemas(text string) []string {
-	var found []string
+func embeddedNames(text string) []name {
+	var found []name
 	for _, m := range embedded.FindAllStringSubmatch(strings.ToLower(blank(text)), -1) {
-		found = append(found, m[1])
+		n := name{schema: m[1]}
+		if m[3] != "" {
+			n.function = strings.Trim(m[2], `"`)
+		}
+		found = append(found, n)
 	}
 	return found
 }

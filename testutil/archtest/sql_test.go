@@ -31,6 +31,11 @@ func TestSchemas(t *testing.T) {
 		"query: invariants do":        {"sql/finance/invariants/a.sql", "SELECT 1 FROM jobs.river_job, payments.payments", nil},
 		"query: but not River's":      {"sql/finance/a.sql", "SELECT 1 FROM jobs.river_job", []int{1}},
 
+		"query: a published function":         {"sql/catalog/a.sql", "SELECT 1 FROM accounts.caller($1, $2, $3), subscriptions . has_access ($1, $2)", nil},
+		"query: a published name, not called": {"sql/catalog/a.sql", "SELECT 1 FROM accounts.caller", []int{1}},
+		"query: a function not published":     {"sql/catalog/a.sql", "SELECT 1 FROM accounts.rights_of($1)", []int{1}},
+		"query: published above it":           {"sql/files/a.sql", "SELECT 1 FROM accounts.caller($1, $2, $3)", []int{1}},
+
 		"migration: its own":                  {"migrations/00001_payments_a.sql", "CREATE SCHEMA payments; CREATE TABLE payments.a (id platform.object_id)", nil},
 		"migration: a foreign key downward":   {"migrations/00001_payments_a.sql", "CREATE TABLE payments.a (c text REFERENCES accounts.users (id),\nd text references\n\"accounts\".users)", nil},
 		"migration: a foreign key upward":     {"migrations/00001_accounts_a.sql", "CREATE TABLE accounts.a (c text REFERENCES payments.payments (id))", []int{1}},

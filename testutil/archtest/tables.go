@@ -17,9 +17,15 @@ var modules = []module{
 	{name: "tickets", uses: []string{"payments", "files", "accounts"}},
 	{name: "promos", uses: []string{"tickets", "files", "accounts"}},
 	{name: "subscriptions", uses: []string{"payments", "promos", "accounts"}},
-	{name: "catalog", uses: []string{"subscriptions", "files"}},
+	{name: "catalog", uses: []string{"subscriptions", "files", "accounts"}},
 	{name: "board", uses: []string{"files", "accounts"}},
 	{name: "finance"}, // it reads all others, through views in its own schema
+}
+
+// published are the SQL functions that are part of a module's interface: the queries of the modules above may call them.
+var published = map[string][]string{
+	"accounts":      {"caller"},
+	"subscriptions": {"has_access"},
 }
 
 // openRooms are the packages below a module's root that the modules above may import, too.

@@ -88,7 +88,7 @@ func newModules(c core) (m modules, err error) {
 		shown = c.pool // it asks with the page who the caller is and whether he may watch, which may not lag
 	}
 	m.catalog = catalog.New(catalog.Deps{
-		Pool: c.pool, Reads: shown, Clock: c.clock, Log: c.log, Callers: m.accounts, Access: m.subscriptions,
+		Pool: c.pool, Reads: shown, Clock: c.clock, Log: c.log,
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.StreamURLTTL,
 	})
 	m.board = board.New(board.Deps{Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files})

@@ -11,7 +11,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-const recordList = `-- name: RecordList :many
+const RecordList = `-- name: RecordList :many
 SELECT 'video'::text AS kind, id FROM catalog.videos WHERE id = ANY($1::text[])
 UNION ALL
 SELECT 'category', id FROM catalog.categories WHERE id = ANY($1::text[])
@@ -29,7 +29,7 @@ type RecordListRow struct {
 // RecordList returns those of the ids that are records of the catalogue, with
 // their kind.
 func (q *Queries) RecordList(ctx context.Context, db DBTX, ids []string) ([]RecordListRow, error) {
-	rows, err := db.Query(ctx, recordList, ids)
+	rows, err := db.Query(ctx, RecordList, ids)
 	if err != nil {
 		return nil, err
 	}

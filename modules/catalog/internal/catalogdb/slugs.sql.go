@@ -11,7 +11,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-const slugList = `-- name: SlugList :many
+const SlugList = `-- name: SlugList :many
 SELECT 'categories'::text AS collection, id, slug FROM catalog.categories WHERE slug = ANY($1::text[])
 UNION ALL
 SELECT 'tags', id, slug FROM catalog.tags WHERE slug = ANY($1::text[])
@@ -30,7 +30,7 @@ type SlugListRow struct {
 // SlugList returns the ids of all records whose slug is among those given, with
 // the collection each belongs to.
 func (q *Queries) SlugList(ctx context.Context, db DBTX, slugs []string) ([]SlugListRow, error) {
-	rows, err := db.Query(ctx, slugList, slugs)
+	rows, err := db.Query(ctx, SlugList, slugs)
 	if err != nil {
 		return nil, err
 	}

@@ -9,14 +9,14 @@ import (
 	"context"
 )
 
-const versionLock = `-- name: VersionLock :one
+const VersionLock = `-- name: VersionLock :one
 SELECT number FROM catalog.version FOR UPDATE
 `
 
 // VersionLock makes other writers of the catalogue wait for the end of the
 // transaction.
 func (q *Queries) VersionLock(ctx context.Context, db DBTX) (int64, error) {
-	row := db.QueryRow(ctx, versionLock)
+	row := db.QueryRow(ctx, VersionLock)
 	var number int64
 	err := row.Scan(&number)
 	return number, err

@@ -12,7 +12,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-const watchHistoryDelete = `-- name: WatchHistoryDelete :execrows
+const WatchHistoryDelete = `-- name: WatchHistoryDelete :execrows
 DELETE FROM catalog.watch_history
 WHERE user_id = $1 AND ($2::text IS NULL OR video_id = $2::text)
 `
@@ -25,14 +25,14 @@ type WatchHistoryDeleteParams struct {
 // WatchHistoryDelete forgets what the user has watched: of one video, or of all
 // when video_id is null.
 func (q *Queries) WatchHistoryDelete(ctx context.Context, db DBTX, arg WatchHistoryDeleteParams) (int64, error) {
-	result, err := db.Exec(ctx, watchHistoryDelete, arg.UserID, arg.VideoID)
+	result, err := db.Exec(ctx, WatchHistoryDelete, arg.UserID, arg.VideoID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const watchHistoryList = `-- name: WatchHistoryList :many
+const WatchHistoryList = `-- name: WatchHistoryList :many
 SELECT video_id, timeline, updated_at FROM catalog.watch_history
 WHERE user_id = $1 AND ($2::text IS NULL OR video_id = $2::text)
 ORDER BY updated_at DESC, video_id
@@ -52,7 +52,7 @@ type WatchHistoryListRow struct {
 // WatchHistoryList returns what the user has watched, newest first: of one video,
 // or of all when video_id is null.
 func (q *Queries) WatchHistoryList(ctx context.Context, db DBTX, arg WatchHistoryListParams) ([]WatchHistoryListRow, error) {
-	rows, err := db.Query(ctx, watchHistoryList, arg.UserID, arg.VideoID)
+	rows, err := db.Query(ctx, WatchHistoryList, arg.UserID, arg.VideoID)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (q *Queries) WatchHistoryList(ctx context.Context, db DBTX, arg WatchHistor
 	return items, nil
 }
 
-const watchHistoryPut = `-- name: WatchHistoryPut :one
+const WatchHistoryPut = `-- name: WatchHistoryPut :one
 INSERT INTO catalog.watch_history (user_id, video_id, timeline, updated_at)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id, video_id) DO UPDATE SET timeline = excluded.timeline, updated_at = excluded.updated_at
@@ -88,7 +88,7 @@ type WatchHistoryPutParams struct {
 // WatchHistoryPut keeps how far the user has watched. A row that was there has
 // been locked by this transaction, which xmax then names; of a new one it is 0.
 func (q *Queries) WatchHistoryPut(ctx context.Context, db DBTX, arg WatchHistoryPutParams) (bool, error) {
-	row := db.QueryRow(ctx, watchHistoryPut,
+	row := db.QueryRow(ctx, WatchHistoryPut,
 		arg.UserID,
 		arg.VideoID,
 		arg.Timeline,

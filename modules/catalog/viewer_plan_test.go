@@ -1,0 +1,70 @@
+package catalog_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+)
+
+// viewerQueries are the queries of sql/catalog/viewer.sql by their names.
+func viewerQueries(t *testing.T) map[string]string {
+	t.Helper()
+	source, err := os.ReadFile("../../sql/catalog/viewer.sql")
+	require.NoError(t, err)
+	queries := map[string]string{}
+	for _, part := range strings.Split(string(source), "-- name: ")[1:] {
+		head, query, _ := strings.Cut(part, "\n")
+		queries[strings.Fields(head)[0]] = query
+	}
+	return queries
+}
+
+// String is the step and those below it, a line each.
+func (s step) String() string {
+	line := strings.TrimSpace(s.Type + " " + s.On + " " + s.Index)
+	for _, below := range s.Plans {
+		line += "\n  " + strings.ReplaceAll(below.String(), "\n", "\n  ")
+	}
+	return line
+}
+
+// requireViewerPlans holds how Postgres reads who asks for videos, among 100,000 users with a
+// subscription each: the published functions of other modules are planned as part of the
+// query, each by an index. No function is called for its rows (Function Scan).
+// UPDATE_GOLDEN=1 writes the plans anew.
+func requireViewerPlans(t *testing.T, db *pgxpool.Pool) {
+	t.Helper()
+	_, err := db.Exec(t.Context(), `
+		ALTER TABLE accounts.users DISABLE TRIGGER USER;
+		ALTER TABLE subscriptions.subscriptions DISABLE TRIGGER USER;
+		INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at)
+			SELECT lpad(to_hex(n), 24, '0'), 'customer', 'u' || n, 'u' || n || '@example.com', now(), now() FROM generate_series(1, 100000) n;
+		INSERT INTO subscriptions.plans (id, plan_id, name, amount_cents, tier, register_date, register_update_date)
+			VALUES ('f00000000000000000000001', 'plus', 'Plus', 4990, 1, now(), now()) ON CONFLICT DO NOTHING;
+		INSERT INTO subscriptions.subscriptions (id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months,
+				gwb_subscription_id, started_at, next_billing_date, intent_open, document_created_by_id, register_date, register_update_date)
+			SELECT 'b' || lpad(to_hex(n), 23, '0'), lpad(to_hex(n), 24, '0'), 'plus', 'gwb', 'credit_card', 'active', 4990, 1,
+				'sub_' || n, now(), now(), false, lpad(to_hex(n), 24, '0'), now(), now() FROM generate_series(1, 100000) n;
+		ANALYZE accounts.users; ANALYZE subscriptions.subscriptions`)
+	require.NoError(t, err)
+	values := strings.NewReplacer(
+		"@user_id", "'00000000000000000000abcd'", "@video_id", "'f00000000000000000000001'", "@file_id", "'f00000000000000000000002'",
+		"@now", "'2026-11-20T12:00:00Z'", "@issued_at", "'2026-11-20T11:00:00Z'", "@token_id", "'0a'", "@content_type", "'image/png'",
+	)
+	var shown strings.Builder
+	for _, name := range []string{"ViewerRead", "ViewerReadFile", "ViewerReadStream"} {
+		fmt.Fprintf(&shown, "%s\n%s\n\n", name, planOf(t, db, values.Replace(viewerQueries(t)[name])))
+	}
+	require.NotContains(t, shown.String(), "Function Scan")
+	const golden = "testdata/viewer_plans.txt"
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		require.NoError(t, os.WriteFile(golden, []byte(shown.String()), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), shown.String())
+}

@@ -1,0 +1,31 @@
+-- name: ViewerRead :one
+-- ViewerRead reads who lists videos, whether they may watch, and the version of the catalogue, by which a page in
+-- memory is known to be the present one.
+SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, v.number
+FROM catalog.version v
+CROSS JOIN subscriptions.has_access(@user_id, @now) AS a (has_access)
+LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id) AS c (username, user_type, is_root, profiles, handlers) ON true;
+
+-- name: ViewerReadFile :one
+-- ViewerReadFile reads whether the customer may watch, and what decides on a file of a video. A thumbnail may be
+-- shared: another video than the one it was uploaded for may show it. It is a picture, and no video's film: a film,
+-- captions or an extra that a video takes for its thumbnail stay what they are. The videos that show it are counted:
+-- for EXISTS the planner expects to find one soon, and reads the table instead of the index.
+SELECT a.has_access::boolean AS has_access,
+       ((SELECT count(*) > 0 FROM catalog.videos t WHERE ARRAY[
+                t.thumbnail_horizontal::text, t.thumbnail_horizontal_name_less::text,
+                t.thumbnail_vertical::text, t.thumbnail_vertical_name_less::text
+            ] @> ARRAY[@file_id::text])
+        AND @content_type::text LIKE 'image/%'
+        AND NOT EXISTS (SELECT 1 FROM catalog.videos f WHERE f.video_gridfs_id = @file_id::text))::boolean AS is_thumbnail,
+       video.enable, video.expiration_date
+FROM subscriptions.has_access(@user_id, @now) AS a (has_access)
+LEFT JOIN catalog.videos video ON video.id = @video_id;
+
+-- name: ViewerReadStream :one
+-- ViewerReadStream reads who asks for a video's stream URL, whether they may watch, and the video.
+SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
+       video.video_id, video.enable, video.expiration_date
+FROM subscriptions.has_access(@user_id, @now) AS a (has_access)
+LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id) AS c (username, user_type, is_root, profiles, handlers) ON true
+LEFT JOIN catalog.videos video ON video.id = @video_id;
