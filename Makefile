@@ -25,7 +25,7 @@ COPIES ?= 2
 # With what the figures are compared: a file that keeps some, or a commit.
 COMPARE ?=
 
-.PHONY: run test flaky soak faults figures bench generate lint verify build clean
+.PHONY: run test flaky soak faults figures record replay bench generate lint verify build clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -58,6 +58,19 @@ faults:
 ## figures: assertions, files, lines, names and methods a package; COMPARE=file-or-commit shows what differs
 figures:
 	$(GO) -C tools run ./figures -compare '$(COMPARE)'
+
+# What `make replay` and `make record` ask: the tree's binary, or BINARY=path as it stands there.
+ifneq ($(origin BINARY),command line)
+replay record: build
+endif
+
+## replay: what a binary answers is what was recorded; BINARY=path asks another than the tree's
+replay:
+	@$(GO) run ./testutil/replay -binary $(BINARY) $(ARGS)
+
+## record: the recording of `make replay` anew, by the story in testutil/replay
+record:
+	@$(GO) run ./testutil/replay -binary $(BINARY) -record $(ARGS)
 
 ## bench: the benchmarks and the load on a running server
 bench: build
