@@ -10,7 +10,7 @@
 // nobody anything is data of this module, and finance changes nothing.
 //
 // Does not own: subscriptions, orders and what an event means for them. Upper
-// modules register an Applier; this module authenticates, logs, removes
+// modules connect their Hooks; this module authenticates, logs, removes
 // repetitions, and calls the appliers inside the webhook's transaction.
 //
 // Words: an event is what a gateway says happened; a log is one delivery of it;

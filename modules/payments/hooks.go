@@ -1,40 +1,35 @@
 package payments
 
 import (
+	"maps"
+	"slices"
+
+	"marquee/modules/payments/intent"
 	"marquee/modules/payments/refund"
 	"marquee/modules/payments/unapplied"
 	"marquee/modules/payments/webhook"
 )
 
-// Hooks are the calls upward: who of the modules above is told what.
+// Hooks are all calls upward: what a module above is told and asked.
 type Hooks struct {
-	Appliers  []webhook.Applier         // asked in this order; the first that does not answer Unclaimed wins
-	Takers    []webhook.StrayMoneyTaker // asked in this order for money that nobody claims
-	Followers []refund.Follower
-	Extender  unapplied.Extender // nil: no payment can lengthen anything
+	Appliers  []webhook.Applier         // asked in the order of Connect; the first that does not answer Unclaimed wins
+	Takers    []webhook.StrayMoneyTaker // asked in the same order for money that nobody claims
+	Followers []refund.Follower         // all are told
+	Extender  unapplied.Extender        // nil: none; the last one counts
+	Looks     map[intent.Kind]intent.User
 }
 
-// Connect fills the hooks. Not safe once the server runs.
+// Connect adds a module's hooks to those of the modules before it. Not safe once the
+// server runs.
 func (s *Service) Connect(h Hooks) {
-	s.hooks = h
-	s.webhooks.Connect(h.Appliers, h.Takers)
-	s.refunds.Connect(h.Followers)
-	s.unapplied.Connect(h.Extender)
-}
-
-// Register connects a module for all that it does, behind those that are registered. Not
-// safe once the server runs.
-func (s *Service) Register(a webhook.Applier) {
-	h := s.hooks
-	h.Appliers = append(h.Appliers, a)
-	if t, ok := a.(webhook.StrayMoneyTaker); ok {
-		h.Takers = append(h.Takers, t)
+	s.hooks.Appliers = slices.Concat(s.hooks.Appliers, h.Appliers)
+	s.hooks.Takers = slices.Concat(s.hooks.Takers, h.Takers)
+	s.hooks.Followers = slices.Concat(s.hooks.Followers, h.Followers)
+	if h.Extender != nil {
+		s.hooks.Extender = h.Extender
 	}
-	if f, ok := a.(refund.Follower); ok {
-		h.Followers = append(h.Followers, f)
-	}
-	if e, ok := a.(unapplied.Extender); ok {
-		h.Extender = e
-	}
-	s.Connect(h)
+	s.webhooks.Connect(s.hooks.Appliers, s.hooks.Takers)
+	s.refunds.Connect(s.hooks.Followers)
+	s.unapplied.Connect(s.hooks.Extender)
+	s.intents.Connect(intent.Hooks{Users: maps.Clone(h.Looks)})
 }

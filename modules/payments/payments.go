@@ -70,7 +70,7 @@ type Service struct {
 	hooks      Hooks
 }
 
-// New makes the module. Register appliers before serving.
+// New makes the module. Connect the modules above before serving.
 func New(d Deps) *Service {
 	if d.Reads == nil {
 		d.Reads = d.Pool
@@ -97,10 +97,9 @@ func New(d Deps) *Service {
 	s.reconciler = reconcile.New(
 		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts, ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
 	)
-	s.intents.Register(intent.Refund, intent.User{Look: s.refunds.Look})
-	s.intents.OnUnknown(s.cases.ListUnknownTx)
-	s.intents.OnKnown(s.cases.AnsweredTx)
-	s.intents.OnProbe(s.probe)
+	s.intents.Connect(intent.Hooks{
+		Users: map[intent.Kind]intent.User{intent.Refund: {Look: s.refunds.Look}}, Unknown: s.cases.ListUnknownTx, Known: s.cases.AnsweredTx, Probe: s.probe,
+	})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a
 		a.OnAnswer(func(ctx context.Context, right bool) { s.intents.Heard(ctx, string(a.Name()), right) })

@@ -83,7 +83,7 @@ func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 	require.NoError(t, err)
 	s.clock = clock.NewFake(paymentstest.Now())
 	s.svc = payments.New(payments.Deps{Pool: s.pool, Jobs: client, Clock: s.clock, Log: quiet, Adapters: s.g.Adapters()})
-	s.svc.Register(s.order)
+	s.svc.Connect(payments.Hooks{Appliers: []payments.Applier{s.order}})
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	s.svc.Routes(api)
 	s.url = apitest.Serve(t, api)

@@ -60,7 +60,7 @@ func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	client, err := jobs.New(pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
 	svc := payments.New(payments.Deps{Pool: pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: g.Adapters()})
-	svc.Register(c)
+	svc.Connect(payments.Hooks{Appliers: []payments.Applier{c}})
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	svc.Routes(api)
 	address := apitest.Serve(t, api)

@@ -88,7 +88,7 @@ func setupIn(t testing.TB) *bundle {
 			gwb.New(gwb.Config{SecretKey: "sk_test_x", WebhookSecrets: []string{paymentstest.GWBSecret, "whsec_rolled"}, Clock: b.clock}),
 		},
 	})
-	b.svc.Register(b.apply)
+	b.svc.Connect(payments.Hooks{Appliers: []payments.Applier{b.apply}})
 	api := httpapi.New(httpapi.Config{Log: log, Auth: users{}})
 	b.api = api
 	b.svc.Routes(api)

@@ -82,7 +82,7 @@ type Service struct {
 	admin       *Admin
 }
 
-// New makes the module and registers it with payments as the one that applies
+// New makes the module and connects it with payments as the one that applies
 // events about subscriptions.
 func New(d Deps) *Service {
 	cfg, promos := d.Config.WithDefaults(), d.Promos
@@ -94,18 +94,22 @@ func New(d Deps) *Service {
 		cfg: cfg, db: subscriptionsdb.New(),
 	}
 	s.furnish(d, cfg, promos)
-	d.Payments.Register(s)
-	s.intents.Register(intent.Subscription, intent.User{Look: s.recovery.Look})
-	s.intents.Register(intent.SubscriptionGone, intent.User{Look: s.calls.LookForGone, WasFound: true})
-	s.intents.Register(intent.OpenInvoice, intent.User{Look: s.own.LookForInvoice})
-	s.intents.Register(intent.Debit, intent.User{Look: s.debits.LookAtDebit})
-	s.intents.Register(intent.DebitRetry, intent.User{Look: s.retries.LookAtRetry})
-	s.intents.Register(intent.Pause, intent.User{Look: s.pauses.LookAtPause})
-	s.intents.Register(intent.PlanMove, intent.User{Look: s.plans.LookAtPlanMove})
-	s.intents.Register(intent.ChargeMove, intent.User{Look: s.extensions.LookAtChargeMove})
-	s.intents.Register(intent.End, intent.User{Look: s.recovery.LookAtEnd})
-	s.intents.Register(intent.Resume, intent.User{Look: s.own.LookAtResume})
-	s.intents.Register(intent.RenewalCharge, intent.User{Look: s.charges.LookAtCharge})
+	d.Payments.Connect(payments.Hooks{
+		Appliers: []payments.Applier{s}, Takers: []payments.StrayMoneyTaker{s}, Followers: []payments.RefundFollower{s}, Extender: s,
+		Looks: map[intent.Kind]intent.User{
+			intent.Subscription:     {Look: s.recovery.Look},
+			intent.SubscriptionGone: {Look: s.calls.LookForGone, WasFound: true},
+			intent.OpenInvoice:      {Look: s.own.LookForInvoice},
+			intent.Debit:            {Look: s.debits.LookAtDebit},
+			intent.DebitRetry:       {Look: s.retries.LookAtRetry},
+			intent.Pause:            {Look: s.pauses.LookAtPause},
+			intent.PlanMove:         {Look: s.plans.LookAtPlanMove},
+			intent.ChargeMove:       {Look: s.extensions.LookAtChargeMove},
+			intent.End:              {Look: s.recovery.LookAtEnd},
+			intent.Resume:           {Look: s.own.LookAtResume},
+			intent.RenewalCharge:    {Look: s.charges.LookAtCharge},
+		},
+	})
 	return s
 }
 

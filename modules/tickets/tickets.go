@@ -134,7 +134,7 @@ type Service struct {
 	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error)
 }
 
-// New makes the module and registers it with payments as the one that applies
+// New makes the module and connects it with payments as the one that applies
 // events about orders.
 func New(d Deps) *Service {
 	s := &Service{
@@ -160,8 +160,9 @@ func New(d Deps) *Service {
 	s.lockForSale = s.lockAndCount
 	s.gate = newGate(s.reserveMany)
 	s.intents = d.Payments.Intents()
-	s.intents.Register(intent.Order, intent.User{Look: s.look})
-	d.Payments.Register(s)
+	d.Payments.Connect(payments.Hooks{
+		Appliers: []payments.Applier{s}, Followers: []payments.RefundFollower{s}, Looks: map[intent.Kind]intent.User{intent.Order: {Look: s.look}},
+	})
 	return s
 }
 

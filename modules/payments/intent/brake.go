@@ -67,7 +67,7 @@ func (s *Service) trustTx(ctx context.Context, tx pgx.Tx, gateway, why string) e
 	}
 	s.deps.Log.InfoContext(ctx, "gateway is trusted again", slog.String("gateway", gateway), slog.String("why", why))
 	var kinds []string
-	for k, u := range s.users {
+	for k, u := range s.hooks.Users {
 		if u.WasFound {
 			kinds = append(kinds, string(k))
 		}
@@ -114,8 +114,8 @@ func (s *Service) tell(ctx context.Context, gateway string) error {
 			i := intentOf(r)
 			s.deps.Log.ErrorContext(ctx, "not known for a day", slog.String("intent_id", i.ID.String()), slog.String("kind", r.Kind),
 				slog.String("subject_id", i.Subject.String()), slog.String("gateway", gateway), slog.String("cause", i.Cause))
-			if s.unknown != nil {
-				if err := s.unknown(ctx, tx, i); err != nil {
+			if s.hooks.Unknown != nil {
+				if err := s.hooks.Unknown(ctx, tx, i); err != nil {
 					return err
 				}
 			}

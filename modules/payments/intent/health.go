@@ -50,10 +50,6 @@ func (h *health) set(gateway string, well bool) {
 	h.well[gateway] = well
 }
 
-// OnProbe has f ask a gateway something that costs nothing, while it fails and no look
-// can stand for it. Not safe once the server runs.
-func (s *Service) OnProbe(f func(ctx context.Context, gateway string) error) { s.prober = f }
-
 // Heard notes what an answer says of the gateway, whoever asked: a login, a sweep, a
 // request, a look. The first right one after a failed one brings the looks forward;
 // one that closes the whole account counts as failed.
@@ -137,12 +133,12 @@ func (s *Service) probeTx(ctx context.Context, tx pgx.Tx, gateway string, now ti
 
 // probe asks the gateway without any intent, and reports whether it answers.
 func (s *Service) probe(ctx context.Context, gateway string) (right bool, err error) {
-	if s.prober == nil {
+	if s.hooks.Probe == nil {
 		return false, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	if err := s.prober(limited, gateway); err != nil {
+	if err := s.hooks.Probe(limited, gateway); err != nil {
 		s.deps.Log.WarnContext(ctx, "the gateway still fails", slog.String("gateway", gateway), slog.Any("error", err))
 		return false, nil
 	}

@@ -22,13 +22,13 @@ func (b *toy) failing(gateway string) bool {
 // probes has questions without an intent answered, or not, and counts them.
 func (b *toy) probes() (count *int, answers *bool) {
 	count, answers = new(int), new(bool)
-	b.svc.OnProbe(func(context.Context, string) error {
+	b.svc.Connect(intent.Hooks{Probe: func(context.Context, string) error {
 		*count++
 		if *answers {
 			return nil
 		}
 		return errors.New("status 500")
-	})
+	}})
 	return count, answers
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -139,19 +140,13 @@ type Deps struct {
 
 // Service is the schedule of looks.
 type Service struct {
-	deps  Deps
-	db    *paymentsdb.Queries
-	users map[Kind]User
-	// unknown writes what is not known for a day where people look (OnUnknown).
-	unknown func(ctx context.Context, tx pgx.Tx, i Intent) error
-	// known decides there what has its answer (OnKnown).
-	known func(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error
-	// prober asks a gateway without an intent (OnProbe).
-	prober func(ctx context.Context, gateway string) error
+	deps   Deps
+	db     *paymentsdb.Queries
+	hooks  Hooks
 	health health
 }
 
-// New makes the schedule. Register the users before it runs.
+// New makes the schedule. Connect the users before it runs.
 func New(d Deps) *Service {
 	if d.RecoveryDelay == 0 {
 		d.RecoveryDelay = time.Minute
@@ -168,7 +163,7 @@ func New(d Deps) *Service {
 	if d.Quotas == nil {
 		d.Quotas = map[string]Quota{gatewayA: {Calls: 25_000, Window: 12 * time.Hour}}
 	}
-	return &Service{deps: d, db: paymentsdb.New(), users: map[Kind]User{}}
+	return &Service{deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}}}
 }
 
 // CallTime is how long a call that moves money may take.
@@ -186,17 +181,33 @@ type User struct {
 	WasFound bool
 }
 
-// Register says who looks for a kind. Not safe once the server runs.
-func (s *Service) Register(k Kind, u User) { s.users[k] = u }
+// Hooks are the calls upward.
+type Hooks struct {
+	Users map[Kind]User // who looks, by the kind of intent
+	// Unknown is called, in a transaction, for each intent that is not known for a day: the
+	// list of money that people have to look at.
+	Unknown func(ctx context.Context, tx pgx.Tx, i Intent) error
+	// Known is called, in the transaction that ends an intent which Unknown was called for,
+	// with its gateway and subject.
+	Known func(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error
+	// Probe asks a gateway something that costs nothing, while it fails and no look can stand
+	// for it.
+	Probe func(ctx context.Context, gateway string) error
+}
 
-// OnUnknown has f called, in a transaction, for each intent that is not known for a
-// day: the list of money that people have to look at. Not safe once the server runs.
-func (s *Service) OnUnknown(f func(ctx context.Context, tx pgx.Tx, i Intent) error) { s.unknown = f }
-
-// OnKnown has f called, in the transaction that ends an intent which OnUnknown was called
-// for, with its gateway and subject. Not safe once the server runs.
-func (s *Service) OnKnown(f func(ctx context.Context, tx pgx.Tx, gateway string, subject objectid.ID) error) {
-	s.known = f
+// Connect adds hooks to those that are connected; what is nil stays. Not safe once the
+// server runs.
+func (s *Service) Connect(h Hooks) {
+	maps.Copy(s.hooks.Users, h.Users)
+	if h.Unknown != nil {
+		s.hooks.Unknown = h.Unknown
+	}
+	if h.Known != nil {
+		s.hooks.Known = h.Known
+	}
+	if h.Probe != nil {
+		s.hooks.Probe = h.Probe
+	}
 }
 
 // lease is how long an intent is left alone for a call: 90 s for one of 75 s.
@@ -219,7 +230,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 		if o.CallTime > 0 {
 			callEnds = now.Add(lease(o.CallTime))
 			next, calls = callEnds, 1
-		} else if s.users[o.Kind].WasFound {
+		} else if s.hooks.Users[o.Kind].WasFound {
 			next, misses = now.Add(foundAgainAfter), 1
 		}
 		if o.Reference == "" {
@@ -303,8 +314,8 @@ func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, how State, by str
 		return fmt.Errorf("end intent: %w", err)
 	}
 	for _, e := range ended {
-		if e.Told && s.known != nil {
-			if err := s.known(ctx, tx, e.Gateway, r.Subject); err != nil {
+		if e.Told && s.hooks.Known != nil {
+			if err := s.hooks.Known(ctx, tx, e.Gateway, r.Subject); err != nil {
 				return err
 			}
 		}

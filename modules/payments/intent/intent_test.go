@@ -166,7 +166,7 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 	b := setup(t)
 	ended, taken := b.lost("gwb", "ended"), b.lost("gwb", "taken")
 	other := b.clock.Now().Add(time.Hour)
-	b.svc.Register(intent.Order, intent.User{Look: func(ctx context.Context, l *intent.Look) (intent.Answer, error) {
+	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: {Look: func(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 		switch l.Subject {
 		case ended:
 			return intent.Waiting, b.tx(func(tx pgx.Tx) error { return b.svc.EndTx(ctx, tx, ref(ended), intent.Declined, "webhook") })
@@ -178,7 +178,7 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 			}
 			return intent.NotThere, nil
 		}
-	}})
+	}}}})
 	b.turn("gwb", time.Minute)
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND state = 'declined' AND next_look_at IS NULL", ended))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE subject_id = $1 AND leased_until = $2 AND calls = 1", taken, other))

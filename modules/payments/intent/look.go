@@ -248,7 +248,7 @@ func (s *Service) look(ctx context.Context, gateway string, found []paymentsdb.P
 // lookAt makes one look and notes what it showed.
 func (s *Service) lookAt(ctx context.Context, r paymentsdb.PaymentsIntent, suspect bool) (right bool, err error) {
 	now, k := s.deps.Clock.Now(), Kind(r.Kind)
-	user, known := s.users[k]
+	user, known := s.hooks.Users[k]
 	if !known {
 		return false, fmt.Errorf("nobody looks for intents of kind %q", r.Kind)
 	}

@@ -25,7 +25,7 @@ func pauseAfter(failures int, notKnownFor time.Duration) time.Duration {
 
 // needed is how many misses prove that nothing is there.
 func (s *Service) needed(k Kind, gateway string) int {
-	if s.users[k].WasFound || gateway != gatewayA {
+	if s.hooks.Users[k].WasFound || gateway != gatewayA {
 		return min(2, s.deps.Tries)
 	}
 	return s.deps.Tries
@@ -44,7 +44,7 @@ func (s *Service) countsFrom(r paymentsdb.PaymentsIntent) time.Time {
 	if r.CallEndsAt != nil {
 		from = *r.CallEndsAt
 	}
-	if s.users[Kind(r.Kind)].WasFound {
+	if s.hooks.Users[Kind(r.Kind)].WasFound {
 		if r.MissedAt != nil {
 			return later(from, r.MissedAt.Add(foundAgainAfter))
 		}

@@ -238,7 +238,7 @@ func TestAfterADayPeopleHearOfIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var told []objectid.ID
-	b.svc.OnUnknown(func(_ context.Context, _ pgx.Tx, i intent.Intent) error { told = append(told, i.Subject); return nil })
+	b.svc.Connect(intent.Hooks{Unknown: func(_ context.Context, _ pgx.Tx, i intent.Intent) error { told = append(told, i.Subject); return nil }})
 	first, second := b.lost("gwb", "failing"), b.lost("gwb", "failing")
 	b.turn("gwb", 24*time.Hour-time.Second)
 	require.Empty(t, told)

@@ -50,8 +50,9 @@ func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 		c(&d)
 	}
 	b.svc = intent.New(d)
-	b.svc.Register(intent.Order, intent.User{Look: b.look})
-	b.svc.Register(intent.SubscriptionGone, intent.User{Look: b.lookGone, WasFound: true})
+	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{
+		intent.Order: {Look: b.look}, intent.SubscriptionGone: {Look: b.lookGone, WasFound: true},
+	}})
 	return b
 }
 
