@@ -9,13 +9,11 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// ErrStillOpen says that a gateway has not told yet what became of a call.
-var ErrStillOpen = errors.New("subscriptions: what the gateway made of the last call is not known yet")
 
 // endedOfCustomerSQL lists what may still have to be ended at a gateway.
 const endedOfCustomerSQL = `SELECT id FROM subscriptions.subscriptions
@@ -51,7 +49,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if sub.IntentOpen {
-		return ErrStillOpen
+		return calls.ErrStillOpen
 	}
 	if err := s.intents.LookAt(ctx, intent.End, id); err != nil {
 		return err
@@ -63,7 +61,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	if lifecycle.RunsThere(sub) {
-		return ErrStillOpen
+		return calls.ErrStillOpen
 	}
 	return s.charges.TendAll(ctx, id)
 }
@@ -92,7 +90,7 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		}
 	}
 	if _, err := s.reads.Current(ctx, customerID); !lifecycle.IsMissing(err) {
-		return errors.Join(ErrStillOpen, err)
+		return errors.Join(calls.ErrStillOpen, err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -61,7 +62,7 @@ func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub 
 
 func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) error {
 	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
-	if errors.Is(err, ErrMissingOnce) {
+	if errors.Is(err, calls.ErrMissingOnce) {
 		return nil
 	}
 	if err != nil {

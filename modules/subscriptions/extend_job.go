@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
@@ -71,7 +72,7 @@ func (s *Extensions) LookAtChargeMove(ctx context.Context, l *intent.Look) (inte
 	if errors.Is(err, errChargeMoveRefused) {
 		return intent.Waiting, nil // a right answer
 	}
-	return UnderWay(err)
+	return calls.UnderWay(err)
 }
 
 // askForChargeMove asks the gateway once. Repeating it is harmless: it looks first.
@@ -93,7 +94,7 @@ func (s *Extensions) askForChargeMove(ctx context.Context, id objectid.ID) error
 	}
 	paused, err := s.db.HasPauseSince(ctx, s.pool, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.clock.Now()})
 	if err != nil || paused {
-		return errors.Join(err, ErrPauseUnderWay) // nothing is charged meanwhile
+		return errors.Join(err, calls.ErrPauseUnderWay) // nothing is charged meanwhile
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
@@ -180,7 +181,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 		}
 		if remote != nil && remote.Inactive && state == chargeMoveRefused {
 			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
-				return errors.Join(err, ErrPauseUnderWay) // our own doing
+				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
 			}
 		}
 		now := s.clock.Now()

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
@@ -27,9 +28,6 @@ const (
 	// retriesReach is how far back a debit may lie that is still tried again.
 	retriesReach = 10 * 24 * time.Hour
 )
-
-// ErrPauseUnderWay has the job look again when the other worker must have ended.
-var ErrPauseUnderWay = errors.New("collection is being paused or resumed")
 
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
 // When that fails the looks repeat it.
@@ -52,7 +50,7 @@ func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pause, Subject: id} }
 
 func (s *Pauses) LookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	return UnderWay(s.askForPause(payments.Background(ctx), l.Subject))
+	return calls.UnderWay(s.askForPause(payments.Background(ctx), l.Subject))
 }
 
 // askForPause asks the gateway for what the pause is. Repeating it is harmless; one
@@ -93,7 +91,7 @@ func (s *Pauses) pauseWaits(ctx context.Context, id objectid.ID) error {
 		return fmt.Errorf("read pause: %w", err)
 	}
 	if p.State == lifecycle.Pausing || p.State == lifecycle.Resuming {
-		return ErrPauseUnderWay
+		return calls.ErrPauseUnderWay
 	}
 	return nil
 }
@@ -226,7 +224,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gateway payments.Gateway, sub l
 func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit) (subscriptionsdb.SubscriptionsDebit, error) {
 	age := s.clock.Now().Sub(d.TriedAt)
 	if age < lifecycle.DebitGrace {
-		return d, ErrDebitUnderWay
+		return d, calls.ErrDebitUnderWay
 	}
 	terms, err := s.debits.debitTerms(ctx, sub, d)
 	if err != nil {
@@ -234,7 +232,7 @@ func (s *Pauses) lookForDebit(ctx context.Context, gateway payments.Gateway, sub
 	}
 	made, found, err := gateway.FindPixDebit(ctx, terms)
 	if err == nil && !found && age < debitUnseen {
-		err = ErrDebitUnderWay // the gateway's search may lag
+		err = calls.ErrDebitUnderWay // the gateway's search may lag
 	}
 	if err != nil || !found {
 		return d, err

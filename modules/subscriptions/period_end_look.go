@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -129,7 +130,7 @@ func (s *Reconciler) lookAtPeriodEnd(ctx context.Context, id objectid.ID) error 
 			return err
 		}
 		remote, err := s.calls.ReadRunning(ctx, gateway, sub)
-		missing := err == ErrMissingOnce //nolint:errorlint // joined with another, that one has failed
+		missing := err == calls.ErrMissingOnce //nolint:errorlint // joined with another, that one has failed
 		if err != nil && !missing {
 			return fmt.Errorf("read whether %s ends with its period: %w", id, err)
 		}

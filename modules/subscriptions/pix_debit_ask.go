@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
@@ -42,7 +43,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 		}
 	}
 	auth, err := read(ctx, gateway, sub)
-	if errors.Is(err, ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, calls.ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
 		return f, false, nil // seen missing once
 	}
 	if err != nil {

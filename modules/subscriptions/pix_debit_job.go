@@ -20,9 +20,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// ErrDebitUnderWay has the job look again when the order must have ended.
-var ErrDebitUnderWay = errors.New("the debit is being ordered")
-
 // Debit orders the debit of the next cycle of an automatic PIX, once a
 // (subscription, cycle): nobody else makes it (gateway A, section 8). The row
 // that stands for it and its intent are committed before the gateway is asked. When

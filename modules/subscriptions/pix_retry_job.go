@@ -12,16 +12,13 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// ErrRetryNotShown has the job look again: the gateway shows no order of a debit that
-// it has refused.
-var ErrRetryNotShown = errors.New("the gateway shows no instruction of the debit")
 
 // RetryDebit orders the next planned retry of a debit, from the day before its day on.
 // When that fails the looks repeat it.
@@ -41,7 +38,7 @@ func (s *Retries) LookAtRetry(ctx context.Context, l *intent.Look) (intent.Answe
 	if err != nil {
 		return 0, fmt.Errorf("cycle of a debit: %w", err)
 	}
-	return UnderWay(s.askForRetry(payments.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
+	return calls.UnderWay(s.askForRetry(payments.Background(ctx), l.Subject, pgtype.Date{Time: cycle, Valid: true}))
 }
 
 // askForRetry orders the next planned retry of a debit, from the day before its day on.
@@ -103,7 +100,7 @@ func notShown(err error) error {
 	if err != nil {
 		return nil
 	}
-	return ErrRetryNotShown
+	return calls.ErrRetryNotShown
 }
 
 // collects reports whether a failed debit of the subscription may be taken again: while
@@ -136,7 +133,7 @@ func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 		return err
 	}
 	if !claimed {
-		return ErrDebitUnderWay
+		return calls.ErrDebitUnderWay
 	}
 	order, err := gateway.RetryPixOrder(ctx, payments.RetryTerms{OrderID: refused.ID, PaymentID: *d.GatewayPaymentID, DueDate: s.calendar.DayOf(r.RetryDate)})
 	faultpoint.Hit("debit_retry.after_call")

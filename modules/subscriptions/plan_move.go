@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/audit"
@@ -147,7 +148,7 @@ func planMoveIntent(id objectid.ID) intent.Ref {
 
 func (s *Plans) LookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	left, err := s.askForMove(payments.Background(ctx), l.Subject)
-	if left == nil && IsGatewaysFault(err) {
+	if left == nil && calls.IsGatewaysFault(err) {
 		return intent.Settled, nil // it ended as refused
 	}
 	return intent.Settled, err
@@ -198,7 +199,7 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	err := s.FinishMove(ctx, id)
-	if IsGatewaysFault(err) {
+	if calls.IsGatewaysFault(err) {
 		return nil // it has ended, or the looks have it
 	}
 	return err

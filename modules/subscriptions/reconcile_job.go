@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/postgres"
@@ -105,7 +106,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 		}
 	}
 	remote, err := read(ctx, gateway, sub)
-	if errors.Is(err, ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+	if errors.Is(err, calls.ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
 		return f, false, nil // seen missing once
 	}
 	if err != nil {

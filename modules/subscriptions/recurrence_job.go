@@ -9,6 +9,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -73,7 +74,7 @@ func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a 
 	}
 	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
 	switch {
-	case err == ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
+	case err == calls.ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
 		return "the gateway does not find it, and is asked again in an hour", nil
 	case err != nil:
 		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -18,14 +19,14 @@ func (s *Charges) Handlers() chargesHandlers { return chargesHandlers{service: s
 type renewPixBody struct {
 	Subscription lifecycle.SubscriptionDoc `json:"subscription"`
 	Payment      renewPixPayment           `json:"payment"`
-	Pix          PixCodeInfo               `json:"pix"`
+	Pix          calls.PixCodeInfo         `json:"pix"`
 	// Info is there while nobody knows whether the gateway made the payment.
 	Info *renewPixInfo `json:"info,omitempty"`
 }
 
 type renewPixInfo struct {
 	Message string `json:"message"`
-	PixNotKnown
+	calls.PixNotKnown
 }
 
 type renewPixPayment struct {
@@ -49,14 +50,14 @@ func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row, c lifec
 	}
 	body := renewPixBody{
 		Subscription: lifecycle.Shown(sub), Payment: renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
-		Pix: PixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
+		Pix: calls.PixCodeInfo{Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt)},
 	}
 	i, open, err := s.OpenIntentOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if open {
-		body.Info = &renewPixInfo{Message: ChargeClarified(i), PixNotKnown: NotKnownOf(&i)}
+		body.Info = &renewPixInfo{Message: ChargeClarified(i), PixNotKnown: calls.NotKnownOf(&i)}
 	}
 	return httpapi.OK(body)
 }
@@ -79,7 +80,7 @@ func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (
 
 // ChargeClarified tells a customer that the code of their renewal is being found out.
 func ChargeClarified(i intent.Intent) string {
-	return "Your PIX is being clarified. " + AskedAgain(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
+	return "Your PIX is being clarified. " + calls.AskedAgain(i) + " Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
 }
 
 // RecallRenewPix tells what became of the order of a request that was cut off.

@@ -7,6 +7,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
 )
@@ -70,7 +71,7 @@ func (s *Charges) TendAll(ctx context.Context, subscriptionID objectid.ID) error
 		}
 	}
 	if ids, err = s.db.ListOpenRenewalCharges(ctx, s.pool, subscriptionID); err == nil && len(ids) > 0 {
-		return ErrStillOpen
+		return calls.ErrStillOpen
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/clock"
@@ -15,34 +16,6 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
-
-// callsDeps is what newCalls needs.
-type callsDeps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Calendar *lifecycle.Calendar
-	Store    *lifecycle.Store
-}
-
-// Calls ends and repeats what is asked of the gateways.
-type Calls struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	store    *lifecycle.Store
-}
-
-// newCalls makes the room.
-func newCalls(d callsDeps) *Calls {
-	return &Calls{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store}
-}
 
 // plansDeps is what newPlans needs.
 type plansDeps struct {
@@ -55,7 +28,7 @@ type plansDeps struct {
 	Config   lifecycle.Config
 	Calendar *lifecycle.Calendar
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 }
 
 // Plans sells the plans and moves subscriptions between them.
@@ -70,7 +43,7 @@ type Plans struct {
 	db       *subscriptionsdb.Queries
 	calendar *lifecycle.Calendar
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 }
 
 // newPlans makes the room.
@@ -90,7 +63,7 @@ type debitsDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 }
 
 // Debits orders the debits of automatic PIX and keeps what became of them.
@@ -118,7 +91,7 @@ type Pauses struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 	debits   *Debits
 }
 
@@ -141,7 +114,7 @@ type extensionsDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 }
 
 // Extensions gives time without a charge, and has the next charge moved.
@@ -157,7 +130,7 @@ type Extensions struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 }
 
 // newExtensions makes the room.
@@ -361,7 +334,7 @@ type retriesDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 	Debits   *Debits
 	Settler  *Settler
 	Applier  *Applier
@@ -378,7 +351,7 @@ type Retries struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 	debits   *Debits
 	settler  *Settler
 	applier  *Applier
@@ -399,7 +372,7 @@ type recoveryDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 	Settler  *Settler
 }
 
@@ -414,7 +387,7 @@ type Recovery struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 	settler  *Settler
 }
 
@@ -434,7 +407,7 @@ type reconcileDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 	Settler  *Settler
 	Applier  *Applier
 	Retries  *Retries
@@ -453,7 +426,7 @@ type Reconciler struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 	settler  *Settler
 	applier  *Applier
 	retries  *Retries
@@ -513,7 +486,7 @@ type checkoutDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 	Plans    *Plans
 	Settler  *Settler
 	Recovery *Recovery
@@ -534,7 +507,7 @@ type Checkout struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 	plans    *Plans
 	settler  *Settler
 	recovery *Recovery
@@ -556,7 +529,7 @@ type withdrawalDeps struct {
 	Config   lifecycle.Config
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Calls    *Calls
+	Calls    *calls.Calls
 	Applier  *Applier
 }
 
@@ -572,7 +545,7 @@ type Withdrawals struct {
 	db       *subscriptionsdb.Queries
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	calls    *Calls
+	calls    *calls.Calls
 	applier  *Applier
 }
 
@@ -592,7 +565,7 @@ type ownDeps struct {
 	Calendar    *lifecycle.Calendar
 	Reads       *lifecycle.Reads
 	Store       *lifecycle.Store
-	Calls       *Calls
+	Calls       *calls.Calls
 	Plans       *Plans
 	Debits      *Debits
 	Disputes    *Disputes
@@ -616,7 +589,7 @@ type Own struct {
 	calendar    *lifecycle.Calendar
 	reads       *lifecycle.Reads
 	store       *lifecycle.Store
-	calls       *Calls
+	calls       *calls.Calls
 	plans       *Plans
 	debits      *Debits
 	disputes    *Disputes
@@ -644,7 +617,7 @@ type adminDeps struct {
 	Calendar   *lifecycle.Calendar
 	Reads      *lifecycle.Reads
 	Store      *lifecycle.Store
-	Calls      *Calls
+	Calls      *calls.Calls
 	Plans      *Plans
 	Extensions *Extensions
 	Disputes   *Disputes
@@ -665,7 +638,7 @@ type Admin struct {
 	calendar   *lifecycle.Calendar
 	reads      *lifecycle.Reads
 	store      *lifecycle.Store
-	calls      *Calls
+	calls      *calls.Calls
 	plans      *Plans
 	extensions *Extensions
 	disputes   *Disputes

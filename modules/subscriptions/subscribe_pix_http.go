@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
@@ -20,45 +20,22 @@ type subscribePixInput struct {
 }
 
 type pixInfo struct {
-	Message   string      `json:"message"`
-	Amount    money.Reais `json:"amount" doc:"Reais"`
-	Months    int32       `json:"months"`
-	PaymentID *string     `json:"payment_id" nullable:"true"`
-	Pix       PixCodeInfo `json:"pix"`
+	Message   string            `json:"message"`
+	Amount    money.Reais       `json:"amount" doc:"Reais"`
+	Months    int32             `json:"months"`
+	PaymentID *string           `json:"payment_id" nullable:"true"`
+	Pix       calls.PixCodeInfo `json:"pix"`
 	// AuthorizationID is there for automatic PIX alone.
 	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
-	PixNotKnown
-}
-
-// PixNotKnown is there while it is not known whether the gateway made the payment
-// (open-shapes, section 5): there is no code yet.
-type PixNotKnown struct {
-	PaymentStatus string          `json:"payment_status,omitempty" enum:"unknown" doc:"Only while it is not known whether the gateway made the payment"`
-	Clarifying    *ClarifyingInfo `json:"clarifying,omitempty"`
-}
-
-func NotKnownOf(i *intent.Intent) PixNotKnown {
-	if i == nil {
-		return PixNotKnown{}
-	}
-	return PixNotKnown{
-		PaymentStatus: string(payments.OutcomeUnknown),
-		Clarifying:    &ClarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)},
-	}
+	calls.PixNotKnown
 }
 
 // message tells what the payer does next.
 func (o pixOutcome) message() string {
 	if o.clarifying != nil {
-		return Clarified(o.sub, *o.clarifying)
+		return calls.Clarified(o.sub, *o.clarifying)
 	}
 	return PayPix
-}
-
-type PixCodeInfo struct {
-	Payload        *string       `json:"payload" nullable:"true" doc:"Copy-and-paste text"`
-	EncodedImage   *string       `json:"encoded_image" nullable:"true" doc:"PNG in base64"`
-	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
 func (h checkoutHandlers) SubscribePixGWA(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
@@ -83,14 +60,14 @@ func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
 	return httpapi.One(ctx, lifecycle.Shown(sub), pixInfo{
 		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths, PaymentID: sub.PixPaymentID,
-		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: NotKnownOf(out.clarifying),
+		Pix: codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
 	})
 }
 
 const PayPix = "Pay the PIX to start your subscription."
 
-func codeOf(sub lifecycle.Row) PixCodeInfo {
-	return PixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)}
+func codeOf(sub lifecycle.Row) calls.PixCodeInfo {
+	return calls.PixCodeInfo{Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt)}
 }
 
 type subscribePixGWBInput struct {
@@ -100,13 +77,13 @@ type subscribePixGWBInput struct {
 }
 
 type pixGWBInfo struct {
-	Message         string      `json:"message"`
-	Amount          int64       `json:"amount" doc:"Cents"`
-	Months          int32       `json:"months"`
-	PaymentIntentID *string     `json:"payment_intent_id" nullable:"true"`
-	ClientSecret    *string     `json:"client_secret" nullable:"true"`
-	Pix             PixCodeInfo `json:"pix"`
-	PixNotKnown
+	Message         string            `json:"message"`
+	Amount          int64             `json:"amount" doc:"Cents"`
+	Months          int32             `json:"months"`
+	PaymentIntentID *string           `json:"payment_intent_id" nullable:"true"`
+	ClientSecret    *string           `json:"client_secret" nullable:"true"`
+	Pix             calls.PixCodeInfo `json:"pix"`
+	calls.PixNotKnown
 }
 
 func (h checkoutHandlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*lifecycle.Envelope, error) {
@@ -121,7 +98,7 @@ func pixGWBEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	sub := out.sub
 	return httpapi.One(ctx, lifecycle.Shown(sub), pixGWBInfo{
 		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths, PaymentIntentID: sub.PixPaymentID,
-		ClientSecret: lifecycle.Filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: NotKnownOf(out.clarifying),
+		ClientSecret: lifecycle.Filled(out.clientSecret.Reveal()), Pix: codeOf(sub), PixNotKnown: calls.NotKnownOf(out.clarifying),
 	})
 }
 
@@ -132,12 +109,7 @@ type pixQRBody struct {
 	Pix            pixQR       `json:"pix"`
 	Message        string      `json:"message"`
 	// Clarifying is there while nobody knows whether the gateway made the payment.
-	Clarifying *ClarifyingInfo `json:"clarifying,omitempty"`
-}
-
-type ClarifyingInfo struct {
-	Since      httpapi.Time `json:"since"`
-	NextLookAt httpapi.Time `json:"next_look_at" doc:"When the gateway is asked again"`
+	Clarifying *calls.ClarifyingInfo `json:"clarifying,omitempty"`
 }
 
 type pixQR struct {
@@ -157,7 +129,7 @@ func (h ownHandlers) PixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pi
 	}
 	sub := out.sub
 	return httpapi.OK(pixQRBody{
-		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message, Clarifying: NotKnownOf(out.clarifying).Clarifying,
+		SubscriptionID: sub.ID, Status: sub.Status, Gateway: sub.Gateway, Message: out.message, Clarifying: calls.NotKnownOf(out.clarifying).Clarifying,
 		Pix: pixQR{
 			Gateway: sub.Gateway, PaymentID: firstOf(sub.PixPaymentID, sub.GwaPixAuthID), QRCode: sub.PixPayload, QRCodeImage: sub.PixImage,
 			ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -91,7 +92,7 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) err
 	}
 	again := ""
 	if open {
-		again = " " + AskedAgain(i)
+		again = " " + calls.AskedAgain(i)
 	}
 	return fault.Conflict("It is not known yet whether the gateway made the subscription.%s Activate it when that is known.", again)
 }

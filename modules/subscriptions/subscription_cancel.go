@@ -143,14 +143,3 @@ func (s *Own) cancelHere(ctx context.Context, sub lifecycle.Row, c lifecycle.Cha
 	}
 	return sub, s.reads.GivenUp(sub, paid, wasPaid), nil
 }
-
-// EndNow tries what the job would do, and answers the row as it is after.
-func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
-	defer cancel()
-	if err := s.EndAtGateway(ctx, sub.ID); err != nil {
-		s.log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
-			slog.String("gateway", sub.Gateway), slog.Any("error", err))
-	}
-	return s.db.GetSubscription(ctx, s.pool, sub.ID)
-}

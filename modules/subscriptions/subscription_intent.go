@@ -3,7 +3,6 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
@@ -326,7 +325,7 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecy
 			return err
 		}
 		if open {
-			return fault.Conflict("%s", Clarified(live, i))
+			return fault.Conflict("%s", calls.Clarified(live, i))
 		}
 	}
 	switch lifecycle.Status(live.Status) {
@@ -344,17 +343,3 @@ func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecy
 		return fault.Conflict("A payment of yours is still being confirmed. If it does not go through, change the card, or cancel the subscription.")
 	}
 }
-
-// Clarified tells a customer what is being found out, and when it may be known.
-func Clarified(sub lifecycle.Row, i intent.Intent) string {
-	if sub.PaymentMethod == string(payments.MethodPix) {
-		return "Your PIX is being clarified. " + AskedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
-	}
-	return "A payment of yours is still being confirmed. " + AskedAgain(i)
-}
-
-func AskedAgain(i intent.Intent) string {
-	return fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
-}
-
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -3,7 +3,6 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -71,65 +70,6 @@ func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
 	return s.DropPixAs(ctx, sub, lifecycle.PixRunsOut, lifecycle.ByJob)
 }
 
-// EndAtGateway cancels at the gateway a subscription that has ended here, so that
-// it charges nobody. When that fails the looks repeat it.
-func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
-	return s.Ends(ctx, id, lifecycle.RunsThere, s.EndThere)
-}
-
-// ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
-func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || !lifecycle.RunsThere(sub) {
-		return err
-	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
-	if err != nil {
-		return err
-	}
-	if lifecycle.RemoteID(sub) == "" {
-		return s.EndAtGateway(ctx, id)
-	}
-	remote, err := gateway.ReadSubscription(payments.Background(ctx), lifecycle.RemoteID(sub), sub.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) || err == nil && remote.Status.Ended() {
-		return s.noteEnded(ctx, sub)
-	}
-	if err == nil {
-		s.log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended", slog.String("subscription_id", id.String()))
-	}
-	return s.EndAtGateway(ctx, id) // what is not known, too
-}
-
-func (s *Calls) EndThere(ctx context.Context, sub lifecycle.Row) error {
-	if err := s.stopRemote(ctx, sub); err != nil {
-		return err
-	}
-	return s.noteEnded(ctx, sub)
-}
-
-// noteEnded notes that the gateway has confirmed the end of what has ended here.
-func (s *Calls) noteEnded(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !lifecycle.Status(locked.Status).Ended() {
-			return err
-		}
-		now := s.clock.Now()
-		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
-	})
-}
-
-// Ends has something of a subscription end at its gateway, where it is to. Repeating it
-// is harmless, and the looks do so when it fails.
-func (s *Calls) Ends(ctx context.Context, id objectid.ID, due func(lifecycle.Row) bool, end func(context.Context, lifecycle.Row) error) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil || !due(sub) {
-		return err
-	}
-	o := intent.Opening{Ref: intent.Ref{Kind: intent.End, Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway}
-	return s.Repeatedly(ctx, o, func(ctx context.Context) error { return end(ctx, sub) })
-}
-
 // LookAtEnd ends at the gateway whatever of a subscription is to end there.
 func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	ctx = payments.Background(ctx)
@@ -144,29 +84,6 @@ func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer
 		err = s.dropUnpaid(ctx, sub)
 	}
 	return intent.Settled, err
-}
-
-// stopRemote ends whatever of the subscription runs at its gateway: recurrence,
-// authorization, a code that could be paid. What is gone is no error.
-func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
-	if err != nil {
-		return err
-	}
-	var failed error
-	if id := lifecycle.RemoteID(sub); id != "" {
-		failed = gateway.CancelSubscription(ctx, id, sub.ID)
-	}
-	if sub.GwaPixAuthID != nil {
-		failed = errors.Join(failed, gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub)))
-	}
-	if id := lifecycle.Text(sub.PixPaymentID); id != "" && sub.LastPaymentAt == nil { // an admin may have opened it unpaid
-		err := gateway.CancelPix(ctx, id, sub.ID)
-		if !errors.Is(err, payments.ErrGatewayMissing) && !errors.Is(err, payments.ErrAlreadyPaid) {
-			failed = errors.Join(failed, err)
-		}
-	}
-	return failed
 }
 
 // Sweep does what is due and was not done: jobs get lost when somebody empties

@@ -3,8 +3,6 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -107,68 +105,4 @@ func (s *Own) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		return err
 	}
 	return s.store.StopTx(ctx, tx, *sub, s.clock.Now().Add(lifecycle.EndRetry))
-}
-
-// StopNow tries what the job would do, and answers the row as it is after.
-func (s *Calls) StopNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
-	defer cancel()
-	if err := s.StopRecurrence(ctx, sub.ID); err != nil {
-		s.log.WarnContext(ctx, "recurrence not stopped yet", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-	}
-	return s.db.GetSubscription(ctx, s.pool, sub.ID)
-}
-
-// StopRecurrence deletes at the gateway what would charge a subscription that ends with
-// its paid time. It may be repeated, and the looks do so when it fails: gateway_deleted_at
-// notes that it is gone.
-func (s *Calls) StopRecurrence(ctx context.Context, id objectid.ID) error {
-	return s.Ends(ctx, id, lifecycle.Stops, s.StopThere)
-}
-
-func (s *Calls) StopThere(ctx context.Context, sub lifecycle.Row) error {
-	if err := s.stopRemote(ctx, sub); err != nil {
-		return err
-	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !lifecycle.Stops(locked) {
-			return err
-		}
-		return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
-	})
-}
-
-// SetPeriodEnd has gateway B end the subscription with the paid period, or takes that
-// back; it answers when that period ends.
-func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Row, cancel bool) (*time.Time, error) {
-	gateway, err := s.payments.Gateway(payments.GWB)
-	if err != nil {
-		return nil, err
-	}
-	remote, err := gateway.SetCancelAtPeriodEnd(ctx, *sub.GwbSubscriptionID, sub.ID, cancel)
-	if err != nil {
-		return nil, err
-	}
-	if remote.NextBilling == nil {
-		return sub.NextBillingDate, nil
-	}
-	return remote.NextBilling, nil
-}
-
-// ProvedMissing has a look confirm that what a call did not find at gateway B is not
-// there, which is then looked for again in an hour, as anything that was there once.
-func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Row, cause error) error {
-	gateway, err := s.payments.Gateway(payments.GWB)
-	if err != nil {
-		return err
-	}
-	_, err = s.ReadRunning(ctx, gateway, sub)
-	switch {
-	case err == nil:
-		return fmt.Errorf("%w: a read shows it: %w", payments.ErrUnavailable, errors.New(cause.Error()))
-	case err == ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
-		return nil
-	}
-	return err
 }

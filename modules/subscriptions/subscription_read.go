@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -58,7 +59,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 		}
 	}
 	a, err := s.readLive(ctx, sub)
-	if errors.Is(err, ErrMissingOnce) {
+	if errors.Is(err, calls.ErrMissingOnce) {
 		return sub, "", nil
 	}
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 			return pixShown{}, err
 		}
 		if open {
-			shown.message, shown.clarifying = Clarified(sub, i), &i
+			shown.message, shown.clarifying = calls.Clarified(sub, i), &i
 		}
 	}
 	return shown, nil

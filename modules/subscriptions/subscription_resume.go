@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -73,7 +74,7 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (CardOutcome, er
 	switch {
 	case err == nil:
 		return CardOutcome{Sub: sub, Message: "The subscription goes on: nothing was charged."}, nil
-	case !IsGatewaysFault(err) || fault.Is(err, fault.Conflicting):
+	case !calls.IsGatewaysFault(err) || fault.Is(err, fault.Conflicting):
 		return CardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
@@ -95,7 +96,7 @@ func (s *Own) resumeWaits(ctx context.Context, sub lifecycle.Row) error {
 	if err != nil || !open {
 		return err
 	}
-	return fault.Conflict("That your subscription goes on is being confirmed. %s", AskedAgain(i))
+	return fault.Conflict("That your subscription goes on is being confirmed. %s", calls.AskedAgain(i))
 }
 
 // LookAtResume takes the end back once more, unless the subscription has ended, goes on

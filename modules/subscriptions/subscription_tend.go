@@ -2,77 +2,11 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 
-	"github.com/jackc/pgx/v5"
-
-	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
-
-// Repeatedly carries out an order whose repetition is harmless. When it fails an intent
-// stands for it from then on: the looks repeat it, within their share of the quota, and
-// tell people of it after a day. While that is open nobody else does.
-func (s *Calls) Repeatedly(ctx context.Context, o intent.Opening, do func(context.Context) error) error {
-	if open, err := s.intents.IsOpen(ctx, s.pool, o.Ref); err != nil || open {
-		return err
-	}
-	cause := do(ctx)
-	if cause == nil || !IsGatewaysFault(cause) && !isUnderWay(cause) {
-		return cause
-	}
-	if err := s.HandOver(context.WithoutCancel(ctx), o, cause); err != nil {
-		return errors.Join(cause, err)
-	}
-	return nil
-}
-
-// HandOver leaves an order that was not carried out to the looks.
-func (s *Calls) HandOver(ctx context.Context, o intent.Opening, cause error) error {
-	s.log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
-		slog.String("gateway", o.Gateway), slog.Any("error", cause))
-	o.CallTime = s.intents.CallTime()
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.intents.OpenTx(ctx, tx, o); err != nil || !isUnderWay(cause) {
-			return err
-		}
-		return s.intents.WaitTx(ctx, tx, o.Ref)
-	})
-	var open *intent.ErrOpen
-	switch {
-	case errors.As(err, &open):
-		return nil // another try has failed meanwhile
-	case err != nil || isUnderWay(cause):
-		return err
-	}
-	return s.intents.NotKnown(ctx, o.Ref, cause)
-}
-
-// IsGatewaysFault leaves the errors of our own, such as the database's, to the job.
-func IsGatewaysFault(err error) bool {
-	var rejected *payments.Rejected
-	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrOutcomeUnknown) ||
-		errors.Is(err, payments.ErrGatewayMissing) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, ErrRetryNotShown)
-}
-
-// isUnderWay reports whether another worker has the order, or a call of it may not show
-// at the gateway yet: no fault of the gateway's.
-func isUnderWay(err error) bool {
-	return errors.Is(err, ErrPauseUnderWay) || errors.Is(err, ErrDebitUnderWay)
-}
-
-// UnderWay is what a look answers while the order is under way.
-func UnderWay(err error) (intent.Answer, error) {
-	if isUnderWay(err) {
-		return intent.Waiting, nil
-	}
-	return intent.Settled, err
-}
 
 // SweepPause takes up a pause that nobody asks about.
 func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
@@ -93,15 +27,4 @@ func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
 	return s.calls.SweepOrder(ctx, planMoveIntent(id), s.RecoverMove, func() error {
 		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(lifecycle.AdoptAfter))})
 	})
-}
-
-func (s *Calls) SweepOrder(ctx context.Context, r intent.Ref, do func(context.Context, objectid.ID) error, later func() error) error {
-	open, err := s.intents.IsOpen(ctx, s.pool, r)
-	switch {
-	case err != nil:
-		return err
-	case open:
-		return later()
-	}
-	return do(ctx, r.Subject)
 }

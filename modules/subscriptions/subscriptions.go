@@ -8,6 +8,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/clock"
@@ -61,7 +62,7 @@ type Service struct {
 	calendar    *lifecycle.Calendar
 	reads       *lifecycle.Reads
 	store       *lifecycle.Store
-	calls       *Calls
+	calls       *calls.Calls
 	plans       *Plans
 	debits      *Debits
 	pauses      *Pauses
@@ -119,7 +120,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments,
 		Intents: s.intents, Promos: promos, Config: cfg,
 	})
-	s.calls = newCalls(callsDeps{
+	s.calls = calls.New(calls.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Calendar: s.calendar, Store: s.store,
 	})

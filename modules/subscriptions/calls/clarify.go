@@ -1,0 +1,53 @@
+package calls
+
+import (
+	"fmt"
+	"time"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/platform/httpapi"
+)
+
+// PixNotKnown is there while it is not known whether the gateway made the payment
+// (open-shapes, section 5): there is no code yet.
+type PixNotKnown struct {
+	PaymentStatus string          `json:"payment_status,omitempty" enum:"unknown" doc:"Only while it is not known whether the gateway made the payment"`
+	Clarifying    *ClarifyingInfo `json:"clarifying,omitempty"`
+}
+
+func NotKnownOf(i *intent.Intent) PixNotKnown {
+	if i == nil {
+		return PixNotKnown{}
+	}
+	return PixNotKnown{
+		PaymentStatus: string(payments.OutcomeUnknown),
+		Clarifying:    &ClarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)},
+	}
+}
+
+type PixCodeInfo struct {
+	Payload        *string       `json:"payload" nullable:"true" doc:"Copy-and-paste text"`
+	EncodedImage   *string       `json:"encoded_image" nullable:"true" doc:"PNG in base64"`
+	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
+}
+
+type ClarifyingInfo struct {
+	Since      httpapi.Time `json:"since"`
+	NextLookAt httpapi.Time `json:"next_look_at" doc:"When the gateway is asked again"`
+}
+
+// Clarified tells a customer what is being found out, and when it may be known.
+func Clarified(sub lifecycle.Row, i intent.Intent) string {
+	if sub.PaymentMethod == string(payments.MethodPix) {
+		return "Your PIX is being clarified. " + AskedAgain(i) + " GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
+	}
+	return "A payment of yours is still being confirmed. " + AskedAgain(i)
+}
+
+func AskedAgain(i intent.Intent) string {
+	return fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
