@@ -11,45 +11,12 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/plans"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
-
-// plansDeps is what newPlans needs.
-type plansDeps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-}
-
-// Plans sells the plans and moves subscriptions between them.
-type Plans struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	store    *lifecycle.Store
-	calls    *calls.Calls
-}
-
-// newPlans makes the room.
-func newPlans(d plansDeps) *Plans {
-	return &Plans{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store, calls: d.Calls}
-}
 
 // debitsDeps is what newDebits needs.
 type debitsDeps struct {
@@ -245,7 +212,7 @@ type chargesDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Plans    *Plans
+	Plans    *plans.Plans
 	Settler  *Settler
 }
 
@@ -261,7 +228,7 @@ type Charges struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	plans    *Plans
+	plans    *plans.Plans
 	settler  *Settler
 }
 
@@ -487,7 +454,7 @@ type checkoutDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
-	Plans    *Plans
+	Plans    *plans.Plans
 	Settler  *Settler
 	Recovery *Recovery
 }
@@ -508,7 +475,7 @@ type Checkout struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	calls    *calls.Calls
-	plans    *Plans
+	plans    *plans.Plans
 	settler  *Settler
 	recovery *Recovery
 }
@@ -566,7 +533,7 @@ type ownDeps struct {
 	Reads       *lifecycle.Reads
 	Store       *lifecycle.Store
 	Calls       *calls.Calls
-	Plans       *Plans
+	Plans       *plans.Plans
 	Debits      *Debits
 	Disputes    *Disputes
 	Settler     *Settler
@@ -590,7 +557,7 @@ type Own struct {
 	reads       *lifecycle.Reads
 	store       *lifecycle.Store
 	calls       *calls.Calls
-	plans       *Plans
+	plans       *plans.Plans
 	debits      *Debits
 	disputes    *Disputes
 	settler     *Settler
@@ -618,7 +585,7 @@ type adminDeps struct {
 	Reads      *lifecycle.Reads
 	Store      *lifecycle.Store
 	Calls      *calls.Calls
-	Plans      *Plans
+	Plans      *plans.Plans
 	Extensions *Extensions
 	Disputes   *Disputes
 	Applier    *Applier
@@ -639,7 +606,7 @@ type Admin struct {
 	reads      *lifecycle.Reads
 	store      *lifecycle.Store
 	calls      *calls.Calls
-	plans      *Plans
+	plans      *plans.Plans
 	extensions *Extensions
 	disputes   *Disputes
 	applier    *Applier

@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"net/http"
 
+	"marquee/modules/subscriptions/plans"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 )
@@ -13,7 +14,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
 	created := httpapi.Status(http.StatusCreated)
 
-	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, list.List(PublicPlans), PublicPlans.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, list.List(plans.PublicPlans), plans.PublicPlans.ListDoc()...)
 	s.plans.PlanRoutes(api)
 
 	httpapi.Route(api, http.MethodGet, "/customers/me/subscription", "my_subscription_get", httpapi.Customer, own.Mine)

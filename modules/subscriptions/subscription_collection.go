@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/plans"
 	"marquee/platform/audit"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -139,7 +140,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 		return err
 	}
 	if plan != nil && !lifecycle.Status(to).Ended() {
-		local, err := CheckMovable(*sub)
+		local, err := plans.CheckMovable(*sub)
 		if err == nil {
 			err = s.plans.CheckNoCodeTx(ctx, tx, *sub)
 		}

@@ -21,10 +21,3 @@ func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error 
 		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }
-
-// SweepPlanMove takes up a plan's move that nobody asks about.
-func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
-	return s.calls.SweepOrder(ctx, planMoveIntent(id), s.RecoverMove, func() error {
-		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(lifecycle.AdoptAfter))})
-	})
-}

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/plans"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -63,7 +64,7 @@ type Service struct {
 	reads       *lifecycle.Reads
 	store       *lifecycle.Store
 	calls       *calls.Calls
-	plans       *Plans
+	plans       *plans.Plans
 	debits      *Debits
 	pauses      *Pauses
 	extensions  *Extensions
@@ -124,7 +125,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Calendar: s.calendar, Store: s.store,
 	})
-	s.plans = newPlans(plansDeps{
+	s.plans = plans.New(plans.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Calendar: s.calendar, Store: s.store, Calls: s.calls,
 	})

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/plans"
 	"marquee/platform/jobs"
 )
 
@@ -58,7 +59,7 @@ func (s *Service) Workers(w *river.Workers) {
 		}
 		return s.dunning.MailDunningAfter(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[PlanMoveArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[plans.PlanMoveArgs]) error {
 		return s.plans.RecoverMove(ctx, job.Args.MoveID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RefusedArgs]) error {

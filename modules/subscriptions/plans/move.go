@@ -1,4 +1,4 @@
-package subscriptions
+package plans
 
 import (
 	"context"
@@ -278,4 +278,11 @@ func (s *Plans) moveFault(ctx context.Context, err error) error {
 		}).WithCause(err)
 	}
 	return s.payments.Refused(ctx, "change price", err)
+}
+
+// SweepPlanMove takes up a plan's move that nobody asks about.
+func (s *Plans) SweepPlanMove(ctx context.Context, id objectid.ID) error {
+	return s.calls.SweepOrder(ctx, planMoveIntent(id), s.RecoverMove, func() error {
+		return s.db.PostponePlanMove(ctx, s.pool, subscriptionsdb.PostponePlanMoveParams{ID: id, NextTryAt: new(s.clock.Now().Add(lifecycle.AdoptAfter))})
+	})
 }

@@ -1,0 +1,49 @@
+package plans
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Store    *lifecycle.Store
+	Calls    *calls.Calls
+}
+
+// Plans sells the plans and moves subscriptions between them.
+type Plans struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	cfg      lifecycle.Config
+	db       *subscriptionsdb.Queries
+	calendar *lifecycle.Calendar
+	store    *lifecycle.Store
+	calls    *calls.Calls
+}
+
+// New makes the room.
+func New(d Deps) *Plans {
+	return &Plans{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, store: d.Store, calls: d.Calls}
+}
