@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
@@ -125,11 +126,11 @@ func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move cha
 	if err != nil {
 		return payments.RemoteSubscription{}, err
 	}
-	c := CollectionOf(sub)
+	c := debits.CollectionOf(sub)
 	if gateway.Name() == payments.GWB {
 		return gateway.MoveNextCharge(ctx, c, move.ToAt)
 	}
-	for range MaxDropRounds {
+	for range debits.MaxDropRounds {
 		remote, err := gateway.ReadSubscription(ctx, c.GatewayID, sub.ID)
 		if err != nil || !lifecycle.Running(remote.Status) {
 			return remote, err
@@ -151,7 +152,7 @@ func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row, move cha
 			return remote, err
 		}
 	}
-	return payments.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, MaxDropRounds)
+	return payments.RemoteSubscription{}, fmt.Errorf("%w: charges are left after %d rounds", payments.ErrUnavailable, debits.MaxDropRounds)
 }
 
 // chargesFrom reports whether gateway A charges first on the day: by the charge that it

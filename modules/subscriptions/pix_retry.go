@@ -3,36 +3,13 @@ package subscriptions
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/jobs"
-	"marquee/platform/objectid"
-)
-
-// States of a retry.
-const (
-	retryPlanned = "planned"
-	retryOrdered = "ordered"
-	RetryRefused = "refused"
-	retryPaid    = "paid"
-	RetryDropped = "dropped"
-)
-
-// Why a retry is not ordered; else it is the gateway's word.
-const (
-	DroppedLate  = "too late"        // the bank has to know the day before
-	droppedCycle = "the next cycle"  // began
-	droppedPaid  = "paid"            // meanwhile
-	DroppedEnded = "ended"           // the subscription
-	FailedUnpaid = "PAYMENT_OVERDUE" // nobody told why
-	FailedGone   = "PAYMENT_DELETED" // at the gateway, and asked for no more
 )
 
 // noteFailureTx keeps with a debit that it failed and why, and plans the days on which
@@ -48,7 +25,7 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 		if d.FailedAt != nil {
 			return nil // PAYMENT_OVERDUE of what is known to have failed
 		}
-		told = FailedUnpaid
+		told = debits.FailedUnpaid
 	}
 	first := d.FailedAt == nil
 	retryable := !e.Final && (first || d.Retryable)
@@ -61,129 +38,17 @@ func (s *Applier) noteFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 	}
 	switch {
 	case !retryable:
-		if err := s.debits.EndRetriesTx(ctx, tx, d, RetryRefused, told); err != nil || first || !d.Retryable {
+		if err := s.debits.EndRetriesTx(ctx, tx, d, debits.RetryRefused, told); err != nil || first || !d.Retryable {
 			return err
 		}
 		return s.dunning.DunAgainTx(ctx, tx, sub, d, e.Payment)
 	case first:
 		err = s.debits.PlanRetriesTx(ctx, tx, sub, d)
 	case e.Payment.DueDate != nil:
-		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*e.Payment.DueDate), RetryRefused, told)
+		err = s.debits.EndRetryTx(ctx, tx, d, s.calendar.DateOf(*e.Payment.DueDate), debits.RetryRefused, told)
 	}
 	if err != nil {
 		return err
 	}
 	return s.debits.ScheduleRetryTx(ctx, tx, d)
-}
-
-// PlanRetriesTx writes down each configured day after the due date; those that the
-// gateway would not take any more are dropped at once, so that each day is accounted for.
-func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit) error {
-	now := s.clock.Now()
-	next := s.calendar.DateOf(s.calendar.MonthsOn(s.calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
-	for _, after := range s.cfg.PixRetryDays {
-		p := subscriptionsdb.InsertDebitRetryParams{
-			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), State: retryPlanned, Now: now,
-		}
-		switch {
-		case !p.RetryDate.Time.Before(next.Time):
-			p.State, p.Reason, p.EndedAt = RetryDropped, new(droppedCycle), &now
-		case !s.InTime(p.RetryDate):
-			p.State, p.Reason, p.EndedAt = RetryDropped, new(DroppedLate), &now
-		}
-		if err := s.db.InsertDebitRetry(ctx, tx, p); err != nil {
-			return fmt.Errorf("plan retry: %w", err)
-		}
-	}
-	return nil
-}
-
-// InTime reports whether a retry for the day can still be ordered: the day before.
-func (s *Debits) InTime(day pgtype.Date) bool {
-	return day.Time.After(s.calendar.DateOf(s.clock.Now()).Time)
-}
-
-// EndRetriesTx ends all of a cycle that is still to come: what is planned is dropped,
-// what is ordered takes the state.
-func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, ordered, reason string) error {
-	now := s.clock.Now()
-	_, err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
-		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, OrderedState: ordered, Reason: &reason, Now: &now,
-	})
-	if err != nil {
-		return fmt.Errorf("end retries: %w", err)
-	}
-	return nil
-}
-
-func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
-	now := s.clock.Now()
-	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{
-		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, State: state, Reason: &reason, Now: &now,
-	})
-	if err != nil {
-		return fmt.Errorf("end retry: %w", err)
-	}
-	return nil
-}
-
-// PayDebitTx notes with a debit that its money came, be it by the bank, by a retry or
-// by its PIX code. Older is true when a later cycle failed and is not paid: then the
-// money is booked, and says nothing of that cycle.
-func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p payments.Payment) (cycle *time.Time, older bool, err error) {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, &p)
-	if err != nil || !found {
-		return nil, false, err
-	}
-	now := s.clock.Now()
-	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now}); err != nil {
-		return nil, false, fmt.Errorf("note paid debit: %w", err)
-	}
-	if err := s.EndRetriesTx(ctx, tx, d, retryPaid, droppedPaid); err != nil {
-		return nil, false, err
-	}
-	older, err = s.db.HasLaterFailedDebit(ctx, tx, subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
-	if err != nil {
-		return nil, false, fmt.Errorf("read later debits: %w", err)
-	}
-	return new(s.calendar.DayOf(d.Cycle)), older, nil
-}
-
-// DropDebitTx notes that a debit was deleted at the gateway.
-func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
-	d, found, err := s.reads.DebitOfTx(ctx, tx, sub, e.Payment)
-	if err != nil || !found || d.PaidAt != nil {
-		return err
-	}
-	now := s.clock.Now()
-	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone)})
-	if err != nil {
-		return fmt.Errorf("note deleted debit: %w", err)
-	}
-	return s.EndRetriesTx(ctx, tx, d, RetryDropped, FailedGone)
-}
-
-// DebitRetryArgs orders the next retry of a debit.
-type DebitRetryArgs struct {
-	SubscriptionID objectid.ID `json:"subscription_id"`
-	Cycle          string      `json:"cycle"` // such as 2026-12-10
-	At             time.Time   `json:"at"`
-}
-
-// Kind names the job.
-func (DebitRetryArgs) Kind() string { return "subscriptions_debit_retry" }
-
-// ScheduleRetryTx has the next planned retry ordered, from the day before on.
-func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit) error {
-	next, _, err := s.RetriesOf(ctx, tx, d)
-	if err != nil || next == nil {
-		return err
-	}
-	at := lifecycle.LatestOf(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1)), new(s.clock.Now())).UTC()
-	args := DebitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
-	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
-	if err != nil {
-		return fmt.Errorf("schedule retry: %w", err)
-	}
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/faultpoint"
@@ -61,9 +62,9 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 	}
 	switch {
 	case lifecycle.Status(sub.Status).Ended() || sub.CancelAtPeriodEnd:
-		return s.debits.DropRetries(ctx, sub, d, DroppedEnded)
+		return s.debits.DropRetries(ctx, sub, d, debits.DroppedEnded)
 	case !s.debits.InTime(next.RetryDate):
-		return s.afterRetry(ctx, sub, d, next.RetryDate, RetryDropped, DroppedLate)
+		return s.afterRetry(ctx, sub, d, next.RetryDate, debits.RetryDropped, debits.DroppedLate)
 	case !s.collects(sub) || s.clock.Now().Before(s.calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
@@ -89,7 +90,7 @@ func (s *Retries) askForRetry(ctx context.Context, id objectid.ID, cycle pgtype.
 		return fmt.Errorf("debit of %s: an order of unknown state", id)
 	case ordered, open != nil && order.DueDate != nil && s.calendar.DateOf(*order.DueDate) == open.RetryDate:
 		// The bank refused it, and its event was lost.
-		return s.afterRetry(ctx, sub, d, s.calendar.DateOf(*order.DueDate), RetryRefused, order.Reason)
+		return s.afterRetry(ctx, sub, d, s.calendar.DateOf(*order.DueDate), debits.RetryRefused, order.Reason)
 	case open != nil:
 		return nil // its order is not shown yet
 	}
@@ -110,23 +111,6 @@ func (s *Retries) collects(sub lifecycle.Row) bool {
 	return !sub.HasChargeback && (lifecycle.Status(sub.Status) == lifecycle.Active || unpaid)
 }
 
-// RetriesOf are the next planned retry of a debit, and the one that is with the bank.
-func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB, d lifecycle.Debit) (next, open *lifecycle.Retry, err error) {
-	all, err := s.db.ListDebitRetries(ctx, db, subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
-	if err != nil {
-		return nil, nil, fmt.Errorf("list retries: %w", err)
-	}
-	for i := range all {
-		switch {
-		case all[i].State == retryOrdered:
-			open = &all[i]
-		case all[i].State == retryPlanned && next == nil:
-			next = &all[i]
-		}
-	}
-	return next, open, nil
-}
-
 func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, d lifecycle.Debit, r lifecycle.Retry, refused payments.PixOrder) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
@@ -143,7 +127,7 @@ func (s *Retries) orderRetry(ctx context.Context, gateway payments.Gateway, sub 
 		return s.keepRetry(ctx, sub, d, r.RetryDate, order)
 	case errors.As(err, &rejected) && r.TriedAt == nil:
 		s.log.WarnContext(ctx, "retry of a debit rejected", slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
-		return s.debits.EndRetry(ctx, sub, d, r.RetryDate, RetryDropped, rejected.Code)
+		return s.debits.EndRetry(ctx, sub, d, r.RetryDate, debits.RetryDropped, rejected.Code)
 	}
 	// A refused repetition proves nothing about the call before: its order is looked for.
 	return fmt.Errorf("retry debit of %s: %w", sub.ID, err)
@@ -183,40 +167,12 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.
 	})
 }
 
-// EndRetry ends one retry and has the next one ordered.
-func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
-	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
-		if err := s.EndRetryTx(ctx, tx, d, day, state, reason); err != nil {
-			return err
-		}
-		return s.ScheduleRetryTx(ctx, tx, d)
-	})
-}
-
 // afterRetry ends one retry and goes on with the next.
 func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
 	if err := s.debits.EndRetry(ctx, sub, d, day, state, reason); err != nil {
 		return err
 	}
 	return s.askForRetry(ctx, sub.ID, d.Cycle)
-}
-
-func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, reason string) error {
-	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, RetryDropped, reason) })
-}
-
-// WithDebit runs f with the subscription locked, as everybody does who writes its debits.
-func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx.Tx) error) error {
-	err := postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		if _, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
-			return err
-		}
-		return f(tx)
-	})
-	if err != nil {
-		return fmt.Errorf("note retry of %s: %w", sub.ID, err)
-	}
-	return nil
 }
 
 // heardOfDebit applies what the gateway says of a debit, as its event would have been.

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
@@ -17,57 +18,6 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
-
-// debitsDeps is what newDebits needs.
-type debitsDeps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-}
-
-// Debits orders the debits of automatic PIX and keeps what became of them.
-type Debits struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-}
-
-// Pauses has the gateways collect nothing for a while.
-type Pauses struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	payments *payments.Service
-	intents  *intent.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	debits   *Debits
-}
-
-// newDebits makes the room.
-func newDebits(d debitsDeps) (*Debits, *Pauses) {
-	debits := &Debits{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
-	pauses := &Pauses{pool: d.Pool, clock: d.Clock, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: debits}
-	return debits, pauses
-}
 
 // extensionsDeps is what newExtensions needs.
 type extensionsDeps struct {
@@ -115,7 +65,7 @@ type dunningDeps struct {
 	Mail      mail.Sender
 	Templates *mail.Templates
 	Config    lifecycle.Config
-	Debits    *Debits
+	Debits    *debits.Debits
 }
 
 // Dunning writes to customers whose payment failed.
@@ -129,7 +79,7 @@ type Dunning struct {
 	templates *mail.Templates
 	cfg       lifecycle.Config
 	db        *subscriptionsdb.Queries
-	debits    *Debits
+	debits    *debits.Debits
 }
 
 // newDunning makes the room.
@@ -175,7 +125,7 @@ type settleDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Debits   *Debits
+	Debits   *debits.Debits
 	Disputes *Disputes
 }
 
@@ -192,7 +142,7 @@ type Settler struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	debits   *Debits
+	debits   *debits.Debits
 	disputes *Disputes
 }
 
@@ -248,7 +198,7 @@ type webhooksDeps struct {
 	Calendar *lifecycle.Calendar
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
-	Debits   *Debits
+	Debits   *debits.Debits
 	Dunning  *Dunning
 	Disputes *Disputes
 	Settler  *Settler
@@ -276,7 +226,7 @@ type Applier struct {
 	calendar *lifecycle.Calendar
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
-	debits   *Debits
+	debits   *debits.Debits
 	dunning  *Dunning
 	disputes *Disputes
 	settler  *Settler
@@ -302,7 +252,7 @@ type retriesDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
-	Debits   *Debits
+	Debits   *debits.Debits
 	Settler  *Settler
 	Applier  *Applier
 }
@@ -319,7 +269,7 @@ type Retries struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	calls    *calls.Calls
-	debits   *Debits
+	debits   *debits.Debits
 	settler  *Settler
 	applier  *Applier
 }
@@ -534,7 +484,7 @@ type ownDeps struct {
 	Store       *lifecycle.Store
 	Calls       *calls.Calls
 	Plans       *plans.Plans
-	Debits      *Debits
+	Debits      *debits.Debits
 	Disputes    *Disputes
 	Settler     *Settler
 	Charges     *Charges
@@ -558,7 +508,7 @@ type Own struct {
 	store       *lifecycle.Store
 	calls       *calls.Calls
 	plans       *plans.Plans
-	debits      *Debits
+	debits      *debits.Debits
 	disputes    *Disputes
 	settler     *Settler
 	charges     *Charges

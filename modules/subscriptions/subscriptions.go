@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
@@ -65,8 +66,8 @@ type Service struct {
 	store       *lifecycle.Store
 	calls       *calls.Calls
 	plans       *plans.Plans
-	debits      *Debits
-	pauses      *Pauses
+	debits      *debits.Debits
+	pauses      *debits.Pauses
 	extensions  *Extensions
 	dunning     *Dunning
 	disputes    *Disputes
@@ -129,7 +130,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Calendar: s.calendar, Store: s.store, Calls: s.calls,
 	})
-	s.debits, s.pauses = newDebits(debitsDeps{
+	s.debits, s.pauses = debits.New(debits.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/platform/jobs"
@@ -30,7 +31,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.DebitArgs]) error {
 		return s.debits.Debit(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DebitRetryArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debits.DebitRetryArgs]) error {
 		cycle, err := time.Parse(time.DateOnly, job.Args.Cycle)
 		if err != nil {
 			return river.JobCancel(err)

@@ -1,4 +1,4 @@
-package subscriptions
+package debits
 
 import (
 	"context"
@@ -314,4 +314,11 @@ func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause,
 		return errors.Join(err, s.askForPause(ctx, p.ID))
 	}
 	return errors.Join(why, err)
+}
+
+// SweepPause takes up a pause that nobody asks about.
+func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
+	return s.calls.SweepOrder(ctx, pauseIntent(id), s.CarryOutPause, func() error {
+		return s.db.DeferPause(ctx, s.pool, subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
+	})
 }
