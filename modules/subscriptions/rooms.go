@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
@@ -18,42 +19,6 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
-
-// extensionsDeps is what newExtensions needs.
-type extensionsDeps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-}
-
-// Extensions gives time without a charge, and has the next charge moved.
-type Extensions struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-}
-
-// newExtensions makes the room.
-func newExtensions(d extensionsDeps) *Extensions {
-	return &Extensions{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls}
-}
 
 // dunningDeps is what newDunning needs.
 type dunningDeps struct {
@@ -536,7 +501,7 @@ type adminDeps struct {
 	Store      *lifecycle.Store
 	Calls      *calls.Calls
 	Plans      *plans.Plans
-	Extensions *Extensions
+	Extensions *extensions.Extensions
 	Disputes   *Disputes
 	Applier    *Applier
 	Reconciler *Reconciler
@@ -557,7 +522,7 @@ type Admin struct {
 	store      *lifecycle.Store
 	calls      *calls.Calls
 	plans      *plans.Plans
-	extensions *Extensions
+	extensions *extensions.Extensions
 	disputes   *Disputes
 	applier    *Applier
 	reconciler *Reconciler

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
@@ -35,7 +36,7 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, id)
 		now := s.clock.Now()
-		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(HandOver)) {
+		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(extensions.HandOver)) {
 			return err
 		}
 		if goesOn, err := s.reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
@@ -97,7 +98,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			failed = errors.Join(failed, step(ctx, id))
 		}
 	}
-	expirations, err := s.db.ListDueExpirations(ctx, s.pool, subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(HandOver))})
+	expirations, err := s.db.ListDueExpirations(ctx, s.pool, subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(extensions.HandOver))})
 	each(expirations, err, s.recovery.Expire)
 	open, err := s.db.ListDueRecoveries(ctx, s.pool, &now)
 	each(open, err, s.recovery.Adopt)

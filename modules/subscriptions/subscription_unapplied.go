@@ -2,14 +2,12 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
 
@@ -66,57 +64,4 @@ func (s *Settler) paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.
 		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, s.cfg.Zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
-}
-
-// ExtendTx moves the end of a living subscription by the months that an amount pays
-// for (payments.Extender). It changes what an admin's extension does. The audit trail has
-// it with the decision about the payment.
-func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
-	if err := s.store.LockCustomerTx(ctx, tx, e.CustomerID); err != nil {
-		return "", err
-	}
-	sub, err := s.livingTx(ctx, tx, e)
-	if err != nil {
-		return "", err
-	}
-	months := 0
-	if sub.PriceCents > 0 {
-		months = int(int64(e.Amount) / sub.PriceCents)
-	}
-	switch {
-	case sub.CustomerID != e.CustomerID:
-		return "", fault.Conflict("The subscription is another customer's.")
-	case lifecycle.Status(sub.Status).Ended(), lifecycle.Status(sub.Status) == lifecycle.Pending:
-		return "", fault.Conflict("The subscription is %s.", sub.Status)
-	case sub.HasChargeback:
-		return "", fault.Conflict("A payment of the subscription is disputed.")
-	case months == 0:
-		return "", fault.Conflict("The payment of R$ %s pays for no period of the subscription.", e.Amount)
-	}
-	err = s.ExtendRowTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
-		of := sub
-		s.calendar.Anchor(&of, end)
-		return s.calendar.MonthsOn(end, months, of), nil
-	})
-	return sub.ID, err
-}
-
-// livingTx finds and locks the subscription that a payment is to lengthen.
-func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Row, error) {
-	id := e.SubscriptionID
-	if id == "" {
-		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return lifecycle.Row{}, fault.Conflict("The customer has no subscription that lives.")
-		}
-		if err != nil {
-			return lifecycle.Row{}, err
-		}
-		id = living.ID
-	}
-	sub, err := s.db.GetSubscriptionForUpdate(ctx, tx, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return lifecycle.Row{}, fault.NotFound("Subscription").WithField("subscription_id")
-	}
-	return sub, err
 }

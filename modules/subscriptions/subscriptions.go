@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
@@ -68,7 +69,7 @@ type Service struct {
 	plans       *plans.Plans
 	debits      *debits.Debits
 	pauses      *debits.Pauses
-	extensions  *Extensions
+	extensions  *extensions.Extensions
 	dunning     *Dunning
 	disputes    *Disputes
 	settler     *Settler
@@ -134,7 +135,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
 	})
-	s.extensions = newExtensions(extensionsDeps{
+	s.extensions = extensions.New(extensions.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
 	})

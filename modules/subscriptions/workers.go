@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/platform/jobs"
@@ -75,7 +76,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.PauseArgs]) error {
 		return s.pauses.CarryOutPause(ctx, job.Args.PauseID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ChargeMoveArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[extensions.ChargeMoveArgs]) error {
 		return s.extensions.MoveCharge(ctx, job.Args.MoveID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LateMoneyArgs]) error {

@@ -1,4 +1,4 @@
-package subscriptions
+package extensions
 
 import (
 	"context"
@@ -199,5 +199,12 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 				r.NextBillingDate = &move.ToAt // gateway A's is that after the charge that it has made
 			}
 		})
+	})
+}
+
+// SweepChargeMove takes up an extension's next charge that nobody asks about.
+func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
+	return s.calls.SweepOrder(ctx, chargeMoveIntent(id), s.MoveCharge, func() error {
+		return s.db.PostponeChargeMove(ctx, s.pool, subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }

@@ -1,0 +1,228 @@
+package extensions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
+)
+
+// HandOver is how long before its end an extension gives way to the recurrence, which
+// charges then: its money may be told late, and expires nobody.
+const HandOver = 24 * time.Hour
+
+// maxFreeYears is how far ahead gateway B takes the next charge.
+const maxFreeYears = 2
+
+// ExtendRowTx moves the end of a locked subscription forward, and with it what charges it
+// next. To gives the new end for the present one. Of a card the end of access moves and
+// the gateway's next charge, by an order in the same transaction that a job carries
+// out; of an automatic PIX the next debit, whose money may come late on its day; of
+// what is paid once the end of access. 409 for what has ended, and where the next
+// charge cannot be moved now.
+func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, to func(end time.Time) (time.Time, error)) error {
+	if lifecycle.Status(sub.Status).Ended() {
+		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
+	}
+	if lifecycle.Recurs(*sub) {
+		if err := s.checkChargeMovesTx(ctx, tx, *sub); err != nil {
+			return err
+		}
+	}
+	from, err := s.presentEndTx(ctx, tx, *sub)
+	if err != nil {
+		return err
+	}
+	extended, err := s.reads.ExtendedTo(ctx, tx, *sub)
+	if err != nil {
+		return err
+	}
+	from = lifecycle.LatestOf(from, extended)
+	end, err := to(from)
+	if err != nil {
+		return err
+	}
+	if lifecycle.Recurs(*sub) {
+		if err := s.intendChargeMoveTx(ctx, tx, *sub, from, end); err != nil {
+			return err
+		}
+	}
+	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
+		switch {
+		case lifecycle.Recurs(*r):
+			r.NextBillingDate = &end
+		case r.NextBillingDate != nil:
+			r.NextBillingDate = new(lifecycle.LatestOf(end, r.NextBillingDate))
+		}
+		if r.ExpiresAt != nil || r.NextBillingDate == nil || !r.PixAutomatic {
+			r.ExpiresAt = &end
+		}
+		s.calendar.Anchor(r, end)
+	})
+}
+
+// checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
+func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
+	switch {
+	case lifecycle.Status(sub.Status) != lifecycle.Active:
+		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
+	case sub.HasChargeback:
+		return fault.Conflict("A payment of the subscription is disputed.")
+	case sub.PaymentFailures > 0:
+		return fault.Conflict("A payment of the subscription has failed and is still tried: extend it when that is paid.")
+	case sub.IntentOpen:
+		return fault.Conflict("A payment of the subscription is being confirmed. Try again when that is over.")
+	}
+	paused, err := s.reads.IsPausedTx(ctx, tx, sub.ID)
+	if err != nil {
+		return err
+	}
+	_, renewing, err := s.reads.WaitingRenewal(ctx, tx, sub.CustomerID)
+	switch {
+	case err != nil:
+		return err
+	case paused:
+		return fault.Conflict("The gateway has not confirmed yet that it collects again after a dispute. Try again in a few minutes.")
+	case renewing:
+		return fault.Conflict("A renewal of the subscription is being confirmed. Try again when that is over.")
+	}
+	return nil
+}
+
+// presentEndTx is from when on an extension counts: the end of what is paid, or free.
+func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
+	now := s.clock.Now()
+	switch {
+	case sub.ExpiresAt != nil:
+		return lifecycle.LatestOf(now, sub.ExpiresAt), nil
+	case sub.PixAutomatic && sub.NextBillingDate != nil:
+		return s.afterOrderedDebit(ctx, tx, sub)
+	case lifecycle.Recurs(sub) && sub.Gateway == string(payments.GWA):
+		due, err := s.reads.FirstUnpaid(ctx, tx, sub)
+		if err != nil {
+			return due, err
+		}
+		if due.Before(lifecycle.StartOfDay(now, s.cfg.Zone)) {
+			due = s.calendar.MonthsOn(s.calendar.CycleStart(now, sub), 1, sub)
+		}
+		return lifecycle.LatestOf(now, &due), nil
+	}
+	if next := sub.NextBillingDate; lifecycle.Recurs(sub) && next != nil && next.Before(now) { // charged by now, and not told yet
+		return lifecycle.LatestOf(now, new(s.calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
+	}
+	return lifecycle.LatestOf(now, sub.NextBillingDate), nil
+}
+
+// afterOrderedDebit is the beginning of the next period of an automatic PIX whose debit
+// the bank has not been told of: the one that it knows pays its own period, and what is
+// given comes after that.
+func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
+	next := *sub.NextBillingDate
+	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.calendar.DateOf(next)})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
+		return lifecycle.LatestOf(s.clock.Now(), &next), nil
+	case err != nil:
+		return next, fmt.Errorf("read debit: %w", err)
+	case d.GatewayPaymentID == nil:
+		return next, fault.Conflict("The debit of %s is being ordered. Try again in a few minutes.", s.calendar.Day(next))
+	}
+	return s.calendar.MonthsOn(next, int(sub.PeriodMonths), sub), nil
+}
+
+// intendChargeMoveTx writes the order to charge next at an instant. One that is open is
+// moved further on.
+func (s *Extensions) intendChargeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
+	now := s.clock.Now()
+	if sub.Gateway == string(payments.GWB) && to.After(now.AddDate(maxFreeYears, 0, 0)) {
+		return fault.Conflict("Gateway B takes no charge that lies more than %s ahead.", fault.Count(maxFreeYears, "year"))
+	}
+	n, err := s.db.LengthenChargeMove(ctx, tx, subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
+	if err != nil {
+		return fmt.Errorf("lengthen charge move: %w", err)
+	}
+	if n > 0 {
+		return nil // its job, or the sweep, takes it up
+	}
+	id := objectid.At(now)
+	err = s.db.InsertChargeMove(ctx, tx, subscriptionsdb.InsertChargeMoveParams{
+		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: lifecycle.CallerID(ctx), Now: now,
+	})
+	if err != nil {
+		return fmt.Errorf("write charge move: %w", err)
+	}
+	return s.scheduleChargeMoveTx(ctx, tx, id, now)
+}
+
+func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
+	_, err := s.jobs.InsertTx(ctx, tx, ChargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
+		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
+	})
+	if err != nil {
+		return fmt.Errorf("schedule charge move: %w", err)
+	}
+	return nil
+}
+
+// ExtendTx moves the end of a living subscription by the months that an amount pays
+// for (payments.Extender). It changes what an admin's extension does. The audit trail has
+// it with the decision about the payment.
+func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
+	if err := s.store.LockCustomerTx(ctx, tx, e.CustomerID); err != nil {
+		return "", err
+	}
+	sub, err := s.livingTx(ctx, tx, e)
+	if err != nil {
+		return "", err
+	}
+	months := 0
+	if sub.PriceCents > 0 {
+		months = int(int64(e.Amount) / sub.PriceCents)
+	}
+	switch {
+	case sub.CustomerID != e.CustomerID:
+		return "", fault.Conflict("The subscription is another customer's.")
+	case lifecycle.Status(sub.Status).Ended(), lifecycle.Status(sub.Status) == lifecycle.Pending:
+		return "", fault.Conflict("The subscription is %s.", sub.Status)
+	case sub.HasChargeback:
+		return "", fault.Conflict("A payment of the subscription is disputed.")
+	case months == 0:
+		return "", fault.Conflict("The payment of R$ %s pays for no period of the subscription.", e.Amount)
+	}
+	err = s.ExtendRowTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
+		of := sub
+		s.calendar.Anchor(&of, end)
+		return s.calendar.MonthsOn(end, months, of), nil
+	})
+	return sub.ID, err
+}
+
+// livingTx finds and locks the subscription that a payment is to lengthen.
+func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Row, error) {
+	id := e.SubscriptionID
+	if id == "" {
+		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return lifecycle.Row{}, fault.Conflict("The customer has no subscription that lives.")
+		}
+		if err != nil {
+			return lifecycle.Row{}, err
+		}
+		id = living.ID
+	}
+	sub, err := s.db.GetSubscriptionForUpdate(ctx, tx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return lifecycle.Row{}, fault.NotFound("Subscription").WithField("subscription_id")
+	}
+	return sub, err
+}
