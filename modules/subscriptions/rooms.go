@@ -10,47 +10,15 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
-	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
-
-// dunningDeps is what newDunning needs.
-type dunningDeps struct {
-	Pool      *pgxpool.Pool
-	Jobs      *jobs.Client
-	Clock     clock.Clock
-	Accounts  *accounts.Service
-	Payments  *payments.Service
-	Mail      mail.Sender
-	Templates *mail.Templates
-	Config    lifecycle.Config
-	Debits    *debits.Debits
-}
-
-// Dunning writes to customers whose payment failed.
-type Dunning struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	accounts  *accounts.Service
-	payments  *payments.Service
-	mail      mail.Sender
-	templates *mail.Templates
-	cfg       lifecycle.Config
-	db        *subscriptionsdb.Queries
-	debits    *debits.Debits
-}
-
-// newDunning makes the room.
-func newDunning(d dunningDeps) *Dunning {
-	return &Dunning{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, mail: d.Mail, templates: d.Templates, cfg: d.Config, db: subscriptionsdb.New(), debits: d.Debits}
-}
 
 // disputesDeps is what newDisputes needs.
 type disputesDeps struct {
@@ -164,7 +132,7 @@ type webhooksDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Debits   *debits.Debits
-	Dunning  *Dunning
+	Dunning  *dunning.Dunning
 	Disputes *Disputes
 	Settler  *Settler
 	Charges  *Charges
@@ -192,7 +160,7 @@ type Applier struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	debits   *debits.Debits
-	dunning  *Dunning
+	dunning  *dunning.Dunning
 	disputes *Disputes
 	settler  *Settler
 	charges  *Charges

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -70,7 +71,7 @@ type Service struct {
 	debits      *debits.Debits
 	pauses      *debits.Pauses
 	extensions  *extensions.Extensions
-	dunning     *Dunning
+	dunning     *dunning.Dunning
 	disputes    *Disputes
 	settler     *Settler
 	charges     *Charges
@@ -139,7 +140,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
 	})
-	s.dunning = newDunning(dunningDeps{
+	s.dunning = dunning.New(dunning.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Mail: d.Mail,
 		Templates: d.Templates, Config: cfg, Debits: s.debits,
 	})

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
@@ -54,10 +55,10 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.GiveBackArgs]) error {
 		return s.withdrawals.GiveBack(ctx, job.Args.SubscriptionID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[DunningArgs]) error {
-		claim := DunningClaim
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dunning.DunningArgs]) error {
+		claim := dunning.DunningClaim
 		if job.Attempt > 1 {
-			claim = RescuedClaim
+			claim = dunning.RescuedClaim
 		}
 		return s.dunning.MailDunningAfter(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
 	}))

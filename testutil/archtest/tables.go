@@ -99,7 +99,8 @@ var rooms = map[string][]room{
 		{name: "plans", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls"}, sql: []string{"plan_moves", "plans", "renewal_charges", "subscriptions"}},
 		{name: "debits", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls"}, sql: []string{"debit_retries", "debits", "pauses", "plans", "subscriptions"}},
 		{name: "extensions", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "debits"}, sql: []string{"charge_moves", "debits", "pauses", "subscriptions"}},
-		{name: "", sql: []string{"charge_moves", "debit_retries", "debits", "dunning_mails", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
+		{name: "dunning", uses: []string{"internal/subscriptionsdb", "lifecycle", "debits"}, sql: []string{"dunning_mails", "plans", "subscriptions"}},
+		{name: "", sql: []string{"charge_moves", "debit_retries", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
 	},
 }
 
