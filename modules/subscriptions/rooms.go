@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
@@ -19,32 +20,6 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
-
-// disputesDeps is what newDisputes needs.
-type disputesDeps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Payments *payments.Service
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-}
-
-// Disputes follows the disputes about a subscription's payments.
-type Disputes struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	payments *payments.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-}
-
-// newDisputes makes the room.
-func newDisputes(d disputesDeps) *Disputes {
-	return &Disputes{pool: d.Pool, clock: d.Clock, payments: d.Payments, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store}
-}
 
 // settleDeps is what newSettle needs.
 type settleDeps struct {
@@ -59,7 +34,7 @@ type settleDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Debits   *debits.Debits
-	Disputes *Disputes
+	Disputes *disputes.Disputes
 }
 
 // Settler writes what money and a gateway's answer mean to a subscription.
@@ -76,7 +51,7 @@ type Settler struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	debits   *debits.Debits
-	disputes *Disputes
+	disputes *disputes.Disputes
 }
 
 // newSettle makes the room.
@@ -133,7 +108,7 @@ type webhooksDeps struct {
 	Store    *lifecycle.Store
 	Debits   *debits.Debits
 	Dunning  *dunning.Dunning
-	Disputes *Disputes
+	Disputes *disputes.Disputes
 	Settler  *Settler
 	Charges  *Charges
 }
@@ -161,7 +136,7 @@ type Applier struct {
 	store    *lifecycle.Store
 	debits   *debits.Debits
 	dunning  *dunning.Dunning
-	disputes *Disputes
+	disputes *disputes.Disputes
 	settler  *Settler
 	charges  *Charges
 	locator  *Locator
@@ -418,7 +393,7 @@ type ownDeps struct {
 	Calls       *calls.Calls
 	Plans       *plans.Plans
 	Debits      *debits.Debits
-	Disputes    *Disputes
+	Disputes    *disputes.Disputes
 	Settler     *Settler
 	Charges     *Charges
 	Recovery    *Recovery
@@ -442,7 +417,7 @@ type Own struct {
 	calls       *calls.Calls
 	plans       *plans.Plans
 	debits      *debits.Debits
-	disputes    *Disputes
+	disputes    *disputes.Disputes
 	settler     *Settler
 	charges     *Charges
 	recovery    *Recovery
@@ -470,7 +445,7 @@ type adminDeps struct {
 	Calls      *calls.Calls
 	Plans      *plans.Plans
 	Extensions *extensions.Extensions
-	Disputes   *Disputes
+	Disputes   *disputes.Disputes
 	Applier    *Applier
 	Reconciler *Reconciler
 	Own        *Own
@@ -491,7 +466,7 @@ type Admin struct {
 	calls      *calls.Calls
 	plans      *plans.Plans
 	extensions *extensions.Extensions
-	disputes   *Disputes
+	disputes   *disputes.Disputes
 	applier    *Applier
 	reconciler *Reconciler
 	own        *Own

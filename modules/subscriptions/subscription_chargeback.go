@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,60 +59,6 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 	})
 }
 
-// LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
-// renewed, and which of them it was made for; nil without one.
-func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (lifecycle.Row, *payments.LedgerPayment, error) {
-	chain, err := s.reads.RenewalChain(ctx, tx, sub)
-	if err != nil {
-		return sub, nil, err
-	}
-	for _, r := range chain {
-		if last, err := s.latestPaymentTx(ctx, tx, r); err != nil || last != nil {
-			return r, last, err
-		}
-	}
-	return sub, nil, nil
-}
-
-// DisputableTx is what a dispute of a payment may be of: neither given back or asked for,
-// nor taken by another one. 409 while one is open.
-func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row, paid payments.LedgerPayment) (money.Cents, error) {
-	given, err := s.payments.RefundsOf(ctx, tx, payments.ForSubscription, of.ID)
-	if err != nil {
-		return 0, err
-	}
-	left := LeftOf(paid, given)
-	all, err := s.DisputesOf(ctx, tx, sub)
-	if err != nil {
-		return 0, err
-	}
-	for _, d := range all {
-		switch {
-		case !IsOne(paid.Payment, []string{d.PaymentID}):
-		case d.State == payments.DisputeOpen:
-			return 0, fault.Conflict("The payment has an open chargeback already.")
-		case d.State == payments.DisputeLost:
-			left -= d.Amount
-		}
-	}
-	return left, nil
-}
-
-// latestPaymentTx is the latest payment that gave a subscription time; nil without one.
-func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (*payments.LedgerPayment, error) {
-	paid, err := s.payments.PaymentsOf(ctx, tx, payments.ForSubscription, sub.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range paid {
-		nothing, err := s.payments.BoughtNothing(ctx, tx, p.Gateway, p.Payment.ID)
-		if err != nil || !nothing {
-			return &p, err
-		}
-	}
-	return nil, nil //nolint:nilnil // nil is the answer: none
-}
-
 // withdrawChargeback takes back a chargeback that was entered by hand, as if it had
 // never been: what it closed is open again and collected again, unless another dispute
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
@@ -145,37 +90,4 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row, dispu
 		return s.auditTx(ctx, tx, before, locked, reason)
 	})
 	return sub, err
-}
-
-// WithdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
-// that it followed by renewals, and answers which one's it is.
-func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputeID string) (disputed lifecycle.Row, withdrawn bool, err error) {
-	chain, err := s.reads.RenewalChain(ctx, tx, sub)
-	if err != nil {
-		return lifecycle.Row{}, false, err
-	}
-	for _, disputed = range chain {
-		withdrawn, err = s.payments.WithdrawDisputeTx(ctx, tx, payments.ForSubscription, disputed.ID, disputeID)
-		if !postgres.IsNoRows(err) {
-			break
-		}
-	}
-	return disputed, withdrawn, err
-}
-
-// ForgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
-// was won since, it is that one's end which opens the subscription.
-func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time) error {
-	all, err := s.holdingDisputesOf(ctx, tx, *sub)
-	if err != nil || hasState(all, payments.DisputeOpen) || hasState(all, payments.DisputeLost) {
-		return err
-	}
-	c := lifecycle.Change{Action: lifecycle.ChargebackWithdrawn, Source: lifecycle.ByAdmin, Actor: lifecycle.CallerID(ctx)}
-	switch {
-	case hasState(all, payments.DisputeWon):
-		return s.winDisputeTx(ctx, tx, sub, at, c)
-	case sub.StartedAt == nil && lifecycle.Status(sub.Status) == lifecycle.Suspended:
-		c.Action = lifecycle.UnpaidWithdrawn
-	}
-	return s.liftDisputeTx(ctx, tx, sub, at, c)
 }

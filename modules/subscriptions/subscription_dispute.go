@@ -2,17 +2,12 @@ package subscriptions
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/money"
-	"marquee/platform/postgres"
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
@@ -29,269 +24,6 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	return s.disputes.FollowDisputeTx(ctx, tx, sub, changed, lifecycle.Change{Source: SourceOf(e), Event: EventOf(e)})
 }
 
-// FollowDisputeTx does what a dispute means for its subscription. Money that is held
-// closes it and pauses what it collects; money that is lost ends it; a dispute that is
-// won opens it again, when no other one is open and it was the dispute that closed it,
-// and has it be collected again. Money that gave nobody anything is none of the
-// subscription's, which other money paid for: the ledger and the list have it.
-func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange, c lifecycle.Change) (string, error) {
-	won := changed.Closed && changed.State == payments.DisputeWon
-	switch {
-	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
-		return "of money that gave nobody anything", nil
-	case changed.State == payments.DisputeLost && (changed.Opened || changed.Closed):
-		return "", s.loseDisputeTx(ctx, tx, sub, c)
-	case changed.Opened:
-		return "", s.OpenDisputeTx(ctx, tx, sub, c)
-	case won:
-		return "", s.winDisputeTx(ctx, tx, sub, changed.At, c)
-	}
-	return "no consequence", nil
-}
-
-func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
-	held, err := s.disputedTx(ctx, tx, sub)
-	if err != nil {
-		return err
-	}
-	c.Action, c.Edit = lifecycle.DisputeOpens, func(r *lifecycle.Row) { r.HasChargeback = true }
-	for _, r := range held {
-		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
-			return err
-		}
-		if err := s.pauseTx(ctx, tx, *r); err != nil {
-			return err
-		}
-		if err := s.listSlippedTx(ctx, tx, *r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
-// dispute's opening, which is the exit that is counted. Other money that paid for time
-// which is lost with it goes back.
-func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
-	held, err := s.disputedTx(ctx, tx, sub)
-	if err != nil {
-		return err
-	}
-	c.Action, c.Edit = lifecycle.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
-	for _, r := range held {
-		was := lifecycle.Status(r.Status)
-		if _, err := s.store.MoveTx(ctx, tx, r, c); err != nil {
-			return err
-		}
-		if !was.Ended() {
-			if err := s.listUnusedTx(ctx, tx, *r, was); err != nil {
-				return err
-			}
-		}
-		if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// disputedTx are those that a dispute of one's payment concerns: itself and, where renewals
-// have replaced it, the one that its customer has by them now. A renewal that waits for
-// its card is ended: it would open what is held.
-func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) ([]*lifecycle.Row, error) {
-	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
-	if err != nil {
-		return nil, fmt.Errorf("lock renewals: %w", err)
-	}
-	held := []*lifecycle.Row{sub}
-	for i := range renewals {
-		r := &renewals[i]
-		switch {
-		case lifecycle.Waits(*r):
-			if _, err := s.store.MoveTx(ctx, tx, r, lifecycle.Change{Action: lifecycle.DisputeLost, Source: lifecycle.ByJob}); err != nil {
-				return nil, err
-			}
-			if err := s.store.EndAtGatewayTx(ctx, tx, *r); err != nil {
-				return nil, err
-			}
-		case !lifecycle.Status(r.Status).Ended():
-			held = append(held, r)
-		}
-	}
-	return held, nil
-}
-
-// winDisputeTx lifts the dispute from all that it held, unless another one holds them.
-func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
-	c.Action = lifecycle.DisputeWon
-	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
-		all, err := s.holdingDisputesOf(ctx, tx, *r)
-		if err != nil || hasState(all, payments.DisputeOpen) || lifecycle.Status(r.Status).Ended() && hasState(all, payments.DisputeLost) {
-			return err // another one was lost, and stays so
-		}
-		return s.liftDisputeTx(ctx, tx, r, at, c)
-	})
-}
-
-// LiftAllTx lifts from a subscription, and from those that followed it by renewals and
-// were held with it.
-func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, lift func(r *lifecycle.Row) error) error {
-	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
-	if err != nil {
-		return fmt.Errorf("lock renewals: %w", err)
-	}
-	if err := lift(sub); err != nil {
-		return err
-	}
-	for i := range renewals {
-		if !renewals[i].HasChargeback {
-			continue
-		}
-		if err := lift(&renewals[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// liftDisputeTx has a subscription be collected again, and opens it where it was the
-// dispute that closed it.
-func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time, c lifecycle.Change) error {
-	if err := s.store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
-		return err
-	}
-	c.Edit = func(r *lifecycle.Row) { r.HasChargeback = false }
-	closed, err := s.reads.ClosedByDisputeTx(ctx, tx, *sub)
-	if err != nil {
-		return err
-	}
-	if lifecycle.Status(sub.Status) == lifecycle.Suspended && !closed {
-		return s.store.EditTx(ctx, tx, sub, c.Edit)
-	}
-	_, err = s.store.MoveTx(ctx, tx, sub, c)
-	return err
-}
-
-// DisputesOf are the disputes of a subscription and of all that it followed by renewals.
-func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle.Row) ([]payments.Dispute, error) {
-	chain, err := s.reads.RenewalChain(ctx, db, sub)
-	if err != nil {
-		return nil, err
-	}
-	var all []payments.Dispute
-	for _, r := range chain {
-		of, err := s.payments.DisputesOf(ctx, db, payments.ForSubscription, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, of...)
-	}
-	return all, nil
-}
-
-// holdingDisputesOf are those of DisputesOf that concern the subscription: of money that
-// gave it time.
-func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB, sub lifecycle.Row) ([]payments.Dispute, error) {
-	all, err := s.DisputesOf(ctx, db, sub)
-	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
-}
-
-func hasState(all []payments.Dispute, state payments.DisputeState) bool {
-	for _, d := range all {
-		if d.State == state {
-			return true
-		}
-	}
-	return false
-}
-
-// FollowDisputes does for a suspended subscription with a chargeback what its disputes
-// ask for and was not done: its recurrence was not known yet when the dispute was
-// opened, or the dispute is from before collection was paused. Held for money that is
-// listed by now as having given nobody anything, it is opened again.
-func (s *Disputes) FollowDisputes(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Status(locked.Status) != lifecycle.Suspended || !locked.HasChargeback {
-			return err
-		}
-		all, err := s.DisputesOf(ctx, tx, sub)
-		if err != nil {
-			return err
-		}
-		holding, err := s.holdingDisputesOf(ctx, tx, sub)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !hasState(holding, payments.DisputeOpen) && hasState(holding, payments.DisputeLost):
-			return s.loseDisputeTx(ctx, tx, &locked, lifecycle.Change{Source: lifecycle.ByJob})
-		case !slices.ContainsFunc(holding, takesMoney) && slices.ContainsFunc(all, takesMoney):
-			return s.winDisputeTx(ctx, tx, &locked, s.clock.Now(), lifecycle.Change{Source: lifecycle.ByJob})
-		}
-		return s.pauseTx(ctx, tx, locked)
-	})
-}
-
-// HoldUnheld does for an active subscription what a dispute of a payment of those that it
-// followed by renewals asks for, and the release that took it in did not do: as its event
-// would now. What an admin has activated since stays open.
-func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || lifecycle.Status(locked.Status) != lifecycle.Active || locked.HasChargeback {
-			return err
-		}
-		all, err := s.holdingDisputesOf(ctx, tx, locked)
-		if err != nil {
-			return err
-		}
-		for _, d := range all {
-			if d.State != payments.DisputeOpen && d.State != payments.DisputeLost {
-				continue
-			}
-			lifted, err := s.db.IsActivatedSince(ctx, tx, subscriptionsdb.IsActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
-			if err != nil {
-				return fmt.Errorf("read who has activated: %w", err)
-			}
-			if lifted {
-				continue
-			}
-			disputed, err := s.db.GetSubscriptionForUpdate(ctx, tx, d.LocalID)
-			if err != nil {
-				return fmt.Errorf("read disputed subscription: %w", err)
-			}
-			if d.State == payments.DisputeLost {
-				return s.loseDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob})
-			}
-			if err := s.OpenDisputeTx(ctx, tx, &disputed, lifecycle.Change{Source: lifecycle.ByJob}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// DisputedPayment reports whether a payment is one of those that are disputed.
-func DisputedPayment(all []payments.Dispute, p payments.Payment) bool {
-	for _, d := range all {
-		if d.State != payments.DisputeWithdrawn && IsOne(p, []string{d.PaymentID}) {
-			return true
-		}
-	}
-	return false
-}
-
-// LostOf is what disputes that were lost took of a payment.
-func LostOf(all []payments.Dispute, p payments.Payment) (lost money.Cents) {
-	for _, d := range all {
-		if d.State == payments.DisputeLost && IsOne(p, []string{d.PaymentID}) {
-			lost += d.Amount
-		}
-	}
-	return lost
-}
-
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
 func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
@@ -304,13 +36,13 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		return false, err
 	}
 	all, err := s.disputes.DisputesOf(ctx, tx, sub)
-	if err != nil || DisputedPayment(all, p.Payment) {
+	if err != nil || disputes.DisputedPayment(all, p.Payment) {
 		return false, err
 	}
 	_, err = s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: payments.GatewayName(sub.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
-		Note: SlippedNote,
+		Note: disputes.SlippedNote,
 	})
 	return true, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -57,7 +58,7 @@ func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		return err
 	}
 	paid := payments.LedgerPayment{Gateway: r.Gateway, Payment: *r.Payment}
-	left := LeftOf(paid, given)
+	left := disputes.LeftOf(paid, given)
 	if left <= 0 {
 		return nil
 	}
@@ -89,7 +90,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	}
 	part := money.Cents(0)
 	for _, g := range given {
-		if g.Kind == payments.RefundTakenBack && g.Status != payments.RefundFailed && IsOne(*r.Payment, []string{g.PaymentID}) {
+		if g.Kind == payments.RefundTakenBack && g.Status != payments.RefundFailed && disputes.IsOne(*r.Payment, []string{g.PaymentID}) {
 			part += g.Amount
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -125,14 +126,14 @@ func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row, o refundOrder
 	}
 	named := false
 	for _, p := range paid { // newest first
-		if o.paymentID != "" && !IsOne(p.Payment, wanted) {
+		if o.paymentID != "" && !disputes.IsOne(p.Payment, wanted) {
 			continue
 		}
 		named = true
 		if open := unanswered(p, given); open != nil {
 			return none, 0, s.refundFault(ctx, s.payments.RefundOpen(ctx, s.pool, *open), o)
 		}
-		if left := LeftOf(p, given); left > 0 {
+		if left := disputes.LeftOf(p, given); left > 0 {
 			return p, left, nil
 		}
 	}
@@ -163,30 +164,10 @@ func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Row, id string) ([]st
 	return names, nil
 }
 
-func IsOne(p payments.Payment, names []string) bool {
-	for _, name := range names {
-		if name != "" && (name == p.ID || name == p.InvoiceID || name == p.PaymentIntentID) {
-			return true
-		}
-	}
-	return false
-}
-
-// LeftOf is what has not been given back or asked for yet.
-func LeftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
-	left := p.Payment.Amount
-	for _, r := range refunds {
-		if r.Status != payments.RefundFailed && IsOne(p.Payment, []string{r.PaymentID}) {
-			left -= r.Amount
-		}
-	}
-	return left
-}
-
 // unanswered is the open request for a refund of the payment, nil without one.
 func unanswered(p payments.LedgerPayment, refunds []payments.Refund) *payments.Refund {
 	for _, r := range refunds {
-		if r.ByAdmin && r.Status == payments.RefundRequested && IsOne(p.Payment, []string{r.PaymentID}) {
+		if r.ByAdmin && r.Status == payments.RefundRequested && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
 			return &r
 		}
 	}

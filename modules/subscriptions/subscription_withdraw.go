@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -218,12 +219,12 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 		if err != nil {
 			return withdrawal{}, err
 		}
-		disputes, err := s.payments.DisputesOf(ctx, s.pool, payments.ForSubscription, r.ID)
+		disputed, err := s.payments.DisputesOf(ctx, s.pool, payments.ForSubscription, r.ID)
 		if err != nil {
 			return withdrawal{}, err
 		}
 		for _, p := range paid {
-			w.amount += p.Payment.Amount - min(LostOf(disputes, p.Payment), p.Payment.Amount) // the bank gave that back
+			w.amount += p.Payment.Amount - min(disputes.LostOf(disputed, p.Payment), p.Payment.Amount) // the bank gave that back
 		}
 		for _, r := range given {
 			before := givenBefore(r, at)
@@ -311,7 +312,7 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 	}
 	var failed error
 	for _, p := range paid {
-		if left := LeftOf(p, given); left > 0 && !sub.HasChargeback {
+		if left := disputes.LeftOf(p, given); left > 0 && !sub.HasChargeback {
 			failed = errors.Join(failed, s.giveBackPayment(ctx, sub, p, given, left))
 		}
 	}
@@ -323,7 +324,7 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 // taken the refund on, is left to people.
 func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p payments.LedgerPayment, given []payments.Refund, left money.Cents) error {
 	for _, r := range given {
-		if r.FailedAtGateway() && IsOne(p.Payment, []string{r.PaymentID}) {
+		if r.FailedAtGateway() && disputes.IsOne(p.Payment, []string{r.PaymentID}) {
 			return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal failed at the gateway.")
 		}
 	}

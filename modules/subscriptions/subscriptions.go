@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
@@ -72,7 +73,7 @@ type Service struct {
 	pauses      *debits.Pauses
 	extensions  *extensions.Extensions
 	dunning     *dunning.Dunning
-	disputes    *Disputes
+	disputes    *disputes.Disputes
 	settler     *Settler
 	charges     *Charges
 	locator     *Locator
@@ -144,7 +145,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Mail: d.Mail,
 		Templates: d.Templates, Config: cfg, Debits: s.debits,
 	})
-	s.disputes = newDisputes(disputesDeps{
+	s.disputes = disputes.New(disputes.Deps{
 		Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Calendar: s.calendar, Reads: s.reads,
 		Store: s.store,
 	})

@@ -100,6 +100,7 @@ var rooms = map[string][]room{
 		{name: "debits", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls"}, sql: []string{"debit_retries", "debits", "pauses", "plans", "subscriptions"}},
 		{name: "extensions", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "debits"}, sql: []string{"charge_moves", "debits", "pauses", "subscriptions"}},
 		{name: "dunning", uses: []string{"internal/subscriptionsdb", "lifecycle", "debits"}, sql: []string{"dunning_mails", "plans", "subscriptions"}},
+		{name: "disputes", uses: []string{"internal/subscriptionsdb", "lifecycle"}, sql: []string{"pauses", "renewal_charges", "subscriptions", "transitions"}},
 		{name: "", sql: []string{"charge_moves", "debit_retries", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
 	},
 }

@@ -1,0 +1,26 @@
+package disputes
+
+import (
+	"marquee/modules/payments"
+	"marquee/platform/money"
+)
+
+func IsOne(p payments.Payment, names []string) bool {
+	for _, name := range names {
+		if name != "" && (name == p.ID || name == p.InvoiceID || name == p.PaymentIntentID) {
+			return true
+		}
+	}
+	return false
+}
+
+// LeftOf is what has not been given back or asked for yet.
+func LeftOf(p payments.LedgerPayment, refunds []payments.Refund) money.Cents {
+	left := p.Payment.Amount
+	for _, r := range refunds {
+		if r.Status != payments.RefundFailed && IsOne(p.Payment, []string{r.PaymentID}) {
+			left -= r.Amount
+		}
+	}
+	return left
+}
