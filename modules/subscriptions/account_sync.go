@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -56,7 +57,7 @@ func (s *Reconciler) syncPix(ctx context.Context, gateway payments.Gateway, sub 
 	if err != nil {
 		return err
 	}
-	_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Pix: &charge})
+	_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Pix: &charge})
 	return err
 }
 

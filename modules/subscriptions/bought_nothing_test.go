@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	sandboxa "marquee/platform/sandbox/gwa"
@@ -86,7 +86,7 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 				require.Empty(t, b.pause(t, id))
 				require.True(t, b.access(t))
 				require.Equal(t, state, b.listed(t, payment)["state"])
-				require.Empty(t, taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_end_at_gateway"), "nothing ends at the gateway")
+				require.Empty(t, taken[settle.LateMoneyArgs](t, b, "subscriptions_end_at_gateway"), "nothing ends at the gateway")
 			}
 			paid := func() string {
 				t.Helper()

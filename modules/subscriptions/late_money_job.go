@@ -8,33 +8,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/jobs"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// LateMoneyArgs reads money live that would open a subscription which has ended, or that
-// nobody here ordered: gateway A's webhooks are not signed, and whoever has the token
-// could have a subscription opened, or lengthened for ever.
-type LateMoneyArgs struct {
-	SubscriptionID  objectid.ID `json:"subscription_id"`
-	PaymentID       string      `json:"payment_id"`
-	EventID         string      `json:"event_id"`
-	First           bool        `json:"first"`
-	ChargeID        objectid.ID `json:"charge_id,omitempty"`        // the code for a further period that the event names
-	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
-	SettledAt       *time.Time  `json:"settled_at,omitempty"`       // as the event tells it: gateway A's payments know the day alone
-	Misses          int         `json:"misses,omitempty"`           // looks that did not find it paid
-}
-
-// Kind names the job.
-func (LateMoneyArgs) Kind() string { return "subscriptions_late_money" }
-
-const AskedLive = "the gateway is asked for the payment first"
 
 // asksFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
@@ -48,8 +28,8 @@ func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if err != nil || known != nil {
 		return false, err
 	}
-	a := LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
+	a := settle.LateMoneyArgs{
+		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
 		SettledAt: e.Payment.SettledAt,
 	}
 	charge, err := s.reads.ChargeOf(ctx, tx, e)
@@ -62,39 +42,8 @@ func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	return true, s.settler.InsertLateTx(ctx, tx, a, time.Time{})
 }
 
-func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
-	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
-	if err != nil {
-		return fmt.Errorf("have late money read: %w", err)
-	}
-	return nil
-}
-
-// asksLiveTx has money of gateway A that comes after the subscription's end, or would
-// lengthen it without having been ordered here, confirmed by the gateway first, by job:
-// nothing is booked until then.
-func (s *Settler) asksLiveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if sub.Gateway != string(payments.GWA) || p.Source != lifecycle.ByWebhook {
-		return false, nil
-	}
-	if !lifecycle.Status(sub.Status).Ended() {
-		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
-			return false, err
-		}
-	}
-	known, err := s.payments.FindPayment(ctx, tx, payments.GWA, p.ID)
-	if err != nil || known != nil {
-		return false, err
-	}
-	a := LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: lifecycle.Text(p.Event), First: p.First, SettledAt: p.SettledAt}
-	if p.Charge != nil {
-		a.ChargeID = p.Charge.ID
-	}
-	return true, s.InsertLateTx(ctx, tx, a, time.Time{})
-}
-
 // lookLater has a payment looked for once more after a miss, unless it was the last.
-func (s *Reconciler) lookLater(ctx context.Context, a LateMoneyArgs, why error) error {
+func (s *Reconciler) lookLater(ctx context.Context, a settle.LateMoneyArgs, why error) error {
 	again, err := s.lookAgain(ctx, a)
 	if err == nil && !again {
 		s.log.WarnContext(ctx, "money that the gateway does not confirm gives nothing", slog.String("subscription_id", a.SubscriptionID.String()),
@@ -105,7 +54,7 @@ func (s *Reconciler) lookLater(ctx context.Context, a LateMoneyArgs, why error) 
 }
 
 // lookAgain has a payment looked for once more after a pause; false: that was the last look.
-func (s *Reconciler) lookAgain(ctx context.Context, a LateMoneyArgs) (bool, error) {
+func (s *Reconciler) lookAgain(ctx context.Context, a settle.LateMoneyArgs) (bool, error) {
 	pause, again := payments.LivePause(a.Misses)
 	if !again {
 		return false, nil
@@ -117,7 +66,7 @@ func (s *Reconciler) lookAgain(ctx context.Context, a LateMoneyArgs) (bool, erro
 
 // ConfirmLateMoney applies money as the gateway shows it. What it does not know, or shows
 // as another's or unpaid, gives nothing; what it does not answer is asked again.
-func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
+func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
 	if err != nil {
 		return err

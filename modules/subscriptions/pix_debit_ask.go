@@ -11,6 +11,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/postgres"
 )
 
@@ -57,7 +58,7 @@ func (s *Retries) askAuthorization(ctx context.Context, sub lifecycle.Row, dryRu
 	if dryRun {
 		return f, true, nil
 	}
-	ended, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByReconcile, Auth: &auth})
+	ended, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByReconcile, Auth: &auth})
 	return f, err == nil && lifecycle.Status(ended.Status).Ended(), err
 }
 

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/postgres"
 )
 
@@ -117,7 +118,7 @@ func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun boo
 		return f, gone, nil
 	}
 	if !gone {
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByReconcile, Remote: &remote})
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByReconcile, Remote: &remote})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -60,7 +61,7 @@ func (s *Reconciler) FollowRecurrence(ctx context.Context, a RecurrenceArgs) err
 
 func (s *Reconciler) followRecurrence(ctx context.Context, sub lifecycle.Row, a RecurrenceArgs) (ignored string, err error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	}
 	if lifecycle.RemoteID(sub) == "" {
 		return payments.NotAsIsTold, nil
@@ -106,7 +107,7 @@ func (s *Reconciler) followDay(ctx context.Context, sub lifecycle.Row, remote pa
 		case err != nil:
 			return err
 		case lifecycle.Status(locked.Status).Ended():
-			ignored = IgnoredEnded
+			ignored = settle.IgnoredEnded
 			return nil
 		}
 		return s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { s.calendar.LearnRemote(r, &remote) })

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
@@ -243,7 +244,7 @@ func (s *Charges) keepCode(ctx context.Context, charge lifecycle.RenewalCharge, 
 			}
 		}
 		if made.Payment.Status == payments.PaymentSettled {
-			return s.settler.SettlePaymentTx(ctx, tx, &sub, Payment{Payment: made.Payment, Source: lifecycle.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
+			return s.settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{Payment: made.Payment, Source: lifecycle.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid})
 		}
 		if lifecycle.Status(sub.Status).Ended() {
 			return s.store.TendTx(ctx, tx, charge.ID, s.clock.Now())
@@ -318,49 +319,20 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	switch {
 	case e.Kind == payments.PaymentWasSettled && e.Payment != nil:
 		asked := false
-		err := s.settler.SettlePaymentTx(ctx, tx, sub, Payment{
-			Payment: *e.Payment, Source: SourceOf(e), Event: EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
+		err := s.settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
+			Payment: *e.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge, Recurs: charge.Cycle.Valid, Asked: &asked,
 		})
 		if err == nil && asked {
-			return AskedLive, true, nil
+			return settle.AskedLive, true, nil
 		}
 		if err == nil && lifecycle.Status(sub.Status).Ended() {
-			return IgnoredEnded, true, nil
+			return settle.IgnoredEnded, true, nil
 		}
 		return "", true, err
 	case e.Kind == payments.PaymentHasFailed:
 		return "a code that nobody paid is no failure", true, nil
 	}
 	return "", true, s.goneTx(ctx, tx, charge)
-}
-
-// movedByTx notes what the payment of a renewal charge did to the end of the paid
-// time, in the transaction that did it.
-func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecycle.Row, p Payment) error {
-	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.Charge.ID)
-	if err != nil {
-		return fmt.Errorf("read renewal charge: %w", err)
-	}
-	from, to := paidEnd(before), paidEnd(after)
-	_, err = s.store.SaveChargeTx(ctx, tx, charge, func(c *lifecycle.RenewalCharge) {
-		c.State, c.IntentOpen, c.LookAt = lifecycle.ChargeUnapplied, false, nil
-		if to != nil && (from == nil || to.After(*from)) {
-			c.State, c.MovedFrom, c.MovedTo = lifecycle.ChargePaid, from, to
-		}
-		lifecycle.Learn(&c.GatewayPaymentID, p.ID)
-	})
-	return err
-}
-
-// paidEnd is what a renewal charge moves; nil of what has ended.
-func paidEnd(sub lifecycle.Row) *time.Time {
-	switch {
-	case lifecycle.Status(sub.Status).Ended():
-		return nil
-	case sub.ExpiresAt != nil:
-		return sub.ExpiresAt
-	}
-	return sub.NextBillingDate
 }
 
 // ShownCharge is the open code of a subscription that is paid, without one while it is

@@ -16,48 +16,11 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
-
-// settleDeps is what newSettle needs.
-type settleDeps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Accounts *accounts.Service
-	Payments *payments.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Debits   *debits.Debits
-	Disputes *disputes.Disputes
-}
-
-// Settler writes what money and a gateway's answer mean to a subscription.
-type Settler struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	payments *payments.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	debits   *debits.Debits
-	disputes *disputes.Disputes
-}
-
-// newSettle makes the room.
-func newSettle(d settleDeps) *Settler {
-	return &Settler{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, debits: d.Debits, disputes: d.Disputes}
-}
 
 // chargesDeps is what newCharges needs.
 type chargesDeps struct {
@@ -71,7 +34,7 @@ type chargesDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Plans    *plans.Plans
-	Settler  *Settler
+	Settler  *settle.Settler
 }
 
 // Charges makes PIX codes that pay a further period.
@@ -87,7 +50,7 @@ type Charges struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	plans    *plans.Plans
-	settler  *Settler
+	settler  *settle.Settler
 }
 
 // newCharges makes the room.
@@ -109,7 +72,7 @@ type webhooksDeps struct {
 	Debits   *debits.Debits
 	Dunning  *dunning.Dunning
 	Disputes *disputes.Disputes
-	Settler  *Settler
+	Settler  *settle.Settler
 	Charges  *Charges
 }
 
@@ -137,7 +100,7 @@ type Applier struct {
 	debits   *debits.Debits
 	dunning  *dunning.Dunning
 	disputes *disputes.Disputes
-	settler  *Settler
+	settler  *settle.Settler
 	charges  *Charges
 	locator  *Locator
 }
@@ -161,7 +124,7 @@ type retriesDeps struct {
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
 	Debits   *debits.Debits
-	Settler  *Settler
+	Settler  *settle.Settler
 	Applier  *Applier
 }
 
@@ -178,7 +141,7 @@ type Retries struct {
 	store    *lifecycle.Store
 	calls    *calls.Calls
 	debits   *debits.Debits
-	settler  *Settler
+	settler  *settle.Settler
 	applier  *Applier
 }
 
@@ -198,7 +161,7 @@ type recoveryDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
-	Settler  *Settler
+	Settler  *settle.Settler
 }
 
 // Recovery asks the gateway what it has made of a subscription, and drops what nobody paid.
@@ -213,7 +176,7 @@ type Recovery struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	calls    *calls.Calls
-	settler  *Settler
+	settler  *settle.Settler
 }
 
 // newRecovery makes the room.
@@ -233,7 +196,7 @@ type reconcileDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
-	Settler  *Settler
+	Settler  *settle.Settler
 	Applier  *Applier
 	Retries  *Retries
 	Recovery *Recovery
@@ -252,7 +215,7 @@ type Reconciler struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	calls    *calls.Calls
-	settler  *Settler
+	settler  *settle.Settler
 	applier  *Applier
 	retries  *Retries
 	recovery *Recovery
@@ -313,7 +276,7 @@ type checkoutDeps struct {
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
 	Plans    *plans.Plans
-	Settler  *Settler
+	Settler  *settle.Settler
 	Recovery *Recovery
 }
 
@@ -334,7 +297,7 @@ type Checkout struct {
 	store    *lifecycle.Store
 	calls    *calls.Calls
 	plans    *plans.Plans
-	settler  *Settler
+	settler  *settle.Settler
 	recovery *Recovery
 }
 
@@ -394,7 +357,7 @@ type ownDeps struct {
 	Plans       *plans.Plans
 	Debits      *debits.Debits
 	Disputes    *disputes.Disputes
-	Settler     *Settler
+	Settler     *settle.Settler
 	Charges     *Charges
 	Recovery    *Recovery
 	Reconciler  *Reconciler
@@ -418,7 +381,7 @@ type Own struct {
 	plans       *plans.Plans
 	debits      *debits.Debits
 	disputes    *disputes.Disputes
-	settler     *Settler
+	settler     *settle.Settler
 	charges     *Charges
 	recovery    *Recovery
 	reconciler  *Reconciler

@@ -22,6 +22,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
@@ -191,7 +192,7 @@ func (b *bundle) confirmLate(t *testing.T) {
 			require.NoError(t, b.payments.ConfirmTold(t.Context(), a))
 		}
 	}
-	for late := taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_late_money"); len(late) > 0; late = taken[subscriptions.LateMoneyArgs](t, b, "subscriptions_late_money") {
+	for late := taken[settle.LateMoneyArgs](t, b, "subscriptions_late_money"); len(late) > 0; late = taken[settle.LateMoneyArgs](t, b, "subscriptions_late_money") {
 		for _, a := range late { // each may look once more
 			require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
 		}
@@ -215,7 +216,7 @@ func taken[A any](t *testing.T, b *bundle, kind string) []A {
 }
 
 // lateMoney is what the one job of late money that waits is to do.
-func (b *bundle) lateMoney(t *testing.T) (a subscriptions.LateMoneyArgs) {
+func (b *bundle) lateMoney(t *testing.T) (a settle.LateMoneyArgs) {
 	t.Helper()
 	require.NoError(t, b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' RETURNING args").Scan(&a))
 	return a

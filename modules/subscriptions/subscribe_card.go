@@ -7,6 +7,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -51,12 +52,12 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 		}
 		return CardOutcome{}, fault.Bad("The payment gateway did not accept this payment method.").WithField("payment_method_id").WithCause(err)
 	case errors.As(err, &declined):
-		sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote})
+		sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote})
 		return CardOutcome{Sub: sub, PaymentStatus: string(payments.RequiresPaymentMethod), declined: true, Message: declined.Message}, err
 	case err != nil:
 		return s.notAnswered(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Remote: &remote, Open: remote.Outcome == payments.OutcomeUnknown})
+	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Remote: &remote, Open: remote.Outcome == payments.OutcomeUnknown})
 	return CardOutcome{Sub: sub, PaymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}, err
 }
 
@@ -75,7 +76,7 @@ func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, 
 	if err != nil {
 		return s.notCharged(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Remote: &remote})
+	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Remote: &remote})
 	return CardOutcome{Sub: sub, PaymentStatus: remote.PaymentStatus}, err
 }
 
@@ -85,7 +86,7 @@ func (s *Checkout) notCharged(ctx context.Context, sub lifecycle.Row, cause erro
 	var declined *payments.Declined
 	switch {
 	case errors.As(cause, &declined):
-		if _, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote}); err != nil {
+		if _, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Declined: true, Remote: declined.Remote}); err != nil {
 			return CardOutcome{}, err
 		}
 		return CardOutcome{}, fault.Bad("%s", declined.Message).WithField("credit_card")
@@ -161,7 +162,7 @@ func (s *Checkout) giveUp(ctx context.Context, sub lifecycle.Row, cause error) e
 	}
 	s.log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	if _, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Nothing: true}); err != nil {
+	if _, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Nothing: true}); err != nil {
 		return errors.Join(payments.FaultOf(cause), err)
 	}
 	return payments.FaultOf(cause)

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
 )
@@ -64,7 +63,7 @@ func (s *Checkout) startRecurrence(ctx context.Context, sub lifecycle.Row, plan 
 		s.recovery.NotKnown(ctx, sub, fmt.Errorf("recurrence not made yet: %w", err))
 		return sub, nil
 	}
-	return s.settler.Settle(ctx, sub, Answer{Source: source, Remote: &remote})
+	return s.settler.Settle(ctx, sub, settle.Answer{Source: source, Remote: &remote})
 }
 
 func (s *Recovery) FirstMonthOf(sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
@@ -76,12 +75,12 @@ func (s *Recovery) FirstMonthOf(sub lifecycle.Row, plan subscriptionsdb.Plan, pa
 // askFirstMonth looks for the charge of the first month and for the recurrence, and
 // makes the latter when only the former is there, and it is proved that the call of
 // the request made none: the gateway's search may lag.
-func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (Answer, error) {
+func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer, l *intent.Look) (settle.Answer, error) {
 	charge, ok, err := gateway.FindCardCharge(ctx, s.FirstMonthOf(sub, plan, payer))
 	if err != nil || !ok {
-		return Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
+		return settle.Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
 	}
-	a := Answer{Source: lifecycle.ByRecovery, Charge: &charge}
+	a := settle.Answer{Source: lifecycle.ByRecovery, Charge: &charge}
 	switch charge.Payment.Status {
 	case payments.PaymentPending:
 		a.Open = s.calendar.Age(sub) < riskLife
@@ -91,14 +90,14 @@ func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, 
 	default:
 		// Access that has begun was paid for, and the money given back since: it goes on
 		// as any other whose payment is refunded.
-		if !AccessBegun(sub) {
+		if !settle.AccessBegun(sub) {
 			a.Declined = true
 			return a, nil
 		}
 	}
 	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
 	if err != nil {
-		return Answer{}, err
+		return settle.Answer{}, err
 	}
 	if !ok {
 		if charge.CardToken.Empty() || sub.HasChargeback || charge.Payment.Status != payments.PaymentSettled {
@@ -109,59 +108,19 @@ func (s *Recovery) askFirstMonth(ctx context.Context, gateway payments.Gateway, 
 			return a, nil
 		}
 		if err := l.CallAgain(ctx, s.intents.CallTime()); err != nil {
-			return Answer{}, err
+			return settle.Answer{}, err
 		}
 		terms := s.calendar.TermsOf(sub, plan, payer)
-		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: NoAddress}
+		terms.Instrument = payments.Instrument{CardToken: charge.CardToken, RemoteIP: settle.NoAddress}
 		remote, err = gateway.Subscribe(ctx, terms)
 		var declined *payments.Declined
 		if errors.As(err, &declined) {
 			return a, nil // the month is paid, and the last
 		}
 		if err != nil {
-			return Answer{}, err
+			return settle.Answer{}, err
 		}
 	}
 	a.Remote = &remote
 	return a, nil
-}
-
-// NoAddress is told where no payer is on the line: the recovery has none.
-const NoAddress = "127.0.0.1"
-
-// settleFirstMonthTx writes what the recovery found: the first month is paid,
-// with a recurrence behind it or not.
-func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
-	if a.Open && !a.Seeks {
-		return nil
-	}
-	recurs := a.Remote != nil || a.Seeks
-	if a.Charge.Payment.Status == payments.PaymentSettled {
-		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: a.Charge.Payment, Source: a.Source, Recurs: recurs, First: recurs})
-		if err != nil {
-			return err
-		}
-	}
-	if recurs {
-		return nil
-	}
-	return s.endAfterFirstMonthTx(ctx, tx, sub)
-}
-
-// AccessBegun reports whether the subscription runs, or is only held up.
-func AccessBegun(sub lifecycle.Row) bool {
-	return lifecycle.Status(sub.Status) == lifecycle.Active || lifecycle.Status(sub.Status) == lifecycle.Suspended
-}
-
-// endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
-// nothing would end it.
-func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
-	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
-		return nil
-	}
-	began := s.clock.Now()
-	if sub.StartedAt != nil {
-		began = *sub.StartedAt
-	}
-	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
 }

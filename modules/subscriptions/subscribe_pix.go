@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/money"
@@ -106,7 +105,7 @@ func (s *Checkout) startPix(ctx context.Context, w wish, sub lifecycle.Row) (pix
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Pix: &charge})
+	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Pix: &charge})
 	return pixOutcome{sub: sub, clientSecret: charge.ClientSecret}, err
 }
 
@@ -136,32 +135,8 @@ func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub lifecycle.Row
 	if err != nil {
 		return s.noCode(ctx, sub, err)
 	}
-	sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.BySubscribe, Auth: &auth})
+	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Auth: &auth})
 	return pixOutcome{sub: sub}, err
-}
-
-// settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
-	c := lifecycle.Change{Source: a.Source}
-	switch a.Auth.Status {
-	case payments.AuthorizationActive:
-		c.Action = lifecycle.AuthorizationActivated
-		if lifecycle.Status(sub.Status).Ended() {
-			return s.store.EndAtGatewayTx(ctx, tx, *sub)
-		}
-		return s.AuthorizeTx(ctx, tx, sub, c, a.Auth)
-	case payments.AuthorizationCancelled, payments.AuthorizationRefused:
-		c.Action = lifecycle.AuthorizationCancelled
-	case payments.AuthorizationExpired:
-		c.Action = lifecycle.AuthorizationExpired
-	default:
-		return nil
-	}
-	if s.calendar.EndsWithPeriod(*sub) {
-		c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
-	}
-	_, err := s.store.MoveTx(ctx, tx, sub, c)
-	return err
 }
 
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
@@ -184,7 +159,7 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycl
 		if err != nil {
 			return err
 		}
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: source, Pix: &charge})
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Pix: &charge})
 		return err
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == lifecycle.Replaced:
 		return s.EndLater(ctx, sub, source, err)
@@ -202,7 +177,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gatew
 		return err
 	}
 	if err == nil && auth.Status == payments.AuthorizationActive {
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: source, Auth: &auth})
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Auth: &auth})
 		return err
 	}
 	err = gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))

@@ -8,18 +8,19 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 )
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
 func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return IgnoredEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
+		return settle.IgnoredEnded, s.store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, e) && !e.IsProof() {
 		return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
-	c := lifecycle.Change{Action: lifecycle.AuthorizationActivated, Source: SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
+	c := lifecycle.Change{Action: lifecycle.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID, Edit: func(r *lifecycle.Row) { noteEvent(r, e) }}
 	return "", s.settler.AuthorizeTx(ctx, tx, sub, c, e.Authorization)
 }
 
@@ -30,25 +31,6 @@ func teaches(sub lifecycle.Row, e payments.Event) bool {
 	return a != nil && (sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != "")
 }
 
-func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *payments.PixAuthorization) error {
-	now, note := s.clock.Now(), c.Edit
-	c.Edit = func(r *lifecycle.Row) {
-		if note != nil {
-			note(r)
-		}
-		lifecycle.CloseIntent(r)
-		lifecycle.LearnAuthorization(r, a)
-		if r.NextBillingDate == nil {
-			r.NextBillingDate = s.calendar.PeriodFrom(now, r)
-		}
-	}
-	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
-		return s.store.EditTx(ctx, tx, sub, c.Edit)
-	}
-	_, err := s.store.MoveTx(ctx, tx, sub, c)
-	return err
-}
-
 // applyUnauthorizedTx: …_CANCELLED, …_REFUSED and …_EXPIRED, which end access, as
 // the specification says, also within a period that is paid. Cancelled is final and is
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
@@ -57,7 +39,7 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	case e.Kind == payments.AuthorizationWasCancelled && !s.calendar.EndsWithPeriod(*sub):
 		c := lifecycle.Change{Action: lifecycle.AuthorizationCancelled, Source: lifecycle.ByWebhook, Event: &e.ID}
 		if _, err := s.store.MoveTx(ctx, tx, sub, c); err != nil {
@@ -65,7 +47,7 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 		}
 		return "", s.store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
 	case e.Kind != payments.AuthorizationWasCancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
-		return IgnoredOlder, nil
+		return settle.IgnoredOlder, nil
 	}
 	return askedAuthorization, s.askAuthorizationTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 }

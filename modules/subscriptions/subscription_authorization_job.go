@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -80,7 +81,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
-	_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Auth: &auth})
+	_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Auth: &auth})
 	return "", err
 }
 
@@ -88,7 +89,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 // One that stands there goes on here.
 func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told RefusedArgs) (ignored string, err error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	}
 	if sub.GwaPixAuthID == nil {
 		return payments.NotAsIsTold, nil

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -102,7 +103,7 @@ func (s *Own) payOpen(ctx context.Context, gateway payments.Gateway, sub lifecyc
 	case !open || paid.Status != payments.PaymentSettled:
 		return sub, cardChanged, s.endInvoice(ctx, attempt, intent.Done)
 	}
-	if sub, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByCustomer, Invoice: &paid}); err != nil {
+	if sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByCustomer, Invoice: &paid}); err != nil {
 		return sub, "", err
 	}
 	return sub, cardChanged + " What was open is paid.", s.endInvoice(ctx, attempt, intent.Done)
@@ -158,7 +159,7 @@ func (s *Own) LookForInvoice(ctx context.Context, l *intent.Look) (intent.Answer
 		paid = *remote.LatestPayment
 	}
 	if paid.Status == payments.PaymentSettled {
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByRecovery, Invoice: &paid})
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByRecovery, Invoice: &paid})
 	}
 	return intent.Settled, err
 }

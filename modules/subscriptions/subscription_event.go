@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/faultpoint"
 )
 
@@ -37,14 +38,6 @@ var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx p
 	payments.AuthorizationWasRefused:   (*Applier).applyUnauthorizedTx,
 	payments.AuthorizationHasExpired:   (*Applier).applyUnauthorizedTx,
 }
-
-// Words of results that changed nothing.
-const (
-	IgnoredEnded = "the subscription has ended"
-	IgnoredOlder = "older than what is known"
-	// IgnoredOthers: of the payment that the event tells.
-	IgnoredOthers = "the payment is booked for something else"
-)
 
 // Words of results of events that only have the gateway asked.
 const (
@@ -80,14 +73,14 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 		}
 	}
 	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
-		return payments.Result{Status: payments.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: IgnoredOthers}, err
+		return payments.Result{Status: payments.ResultIgnored, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: settle.IgnoredOthers}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waits {
 		return payments.Result{Status: payments.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
 	if asked, err := s.asksFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
-		return payments.Asked(&sub.ID, AskedLive), err
+		return payments.Asked(&sub.ID, settle.AskedLive), err
 	}
 	ignored := stray.reason
 	if ignored != "" {
@@ -102,7 +95,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 	r := payments.Result{Status: payments.ResultApplied, SubscriptionID: &sub.ID, NewStatus: &sub.Status, Reason: ignored}
 	switch ignored {
 	case "":
-	case AskedLive, askedRecurrence, askedAuthorization:
+	case settle.AskedLive, askedRecurrence, askedAuthorization:
 		r = payments.Asked(&sub.ID, ignored)
 	default:
 		r.Status = payments.ResultIgnored
@@ -164,14 +157,14 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if err != nil || !first {
 		return err
 	}
-	return s.settler.ListUnappliedTx(ctx, tx, sub, Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
+	return s.settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p}, "Told after the subscription had ended, by what took it back: it added no paid time.", true)
 }
 
 // heldByID reports whether a payment is held against an id that the gateway told here: a
 // code's or a debit's (isOrderedTx). The charges of a card's recurrence, a first month and
 // the first code of an automatic PIX have ids of the gateway's own.
 func heldByID(sub lifecycle.Row, e payments.Event) bool {
-	return lifecycle.PaysOnce(sub) || sub.PixAutomatic && !IsFirst(sub, e)
+	return lifecycle.PaysOnce(sub) || sub.PixAutomatic && !settle.IsFirst(sub, e)
 }
 
 // lockOwnerTx reads a payment of the ledger again, now that its customer is locked, and
@@ -211,29 +204,19 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", err
 	}
 	asked := false
-	err = s.settler.SettlePaymentTx(ctx, tx, sub, Payment{
-		Payment: *e.Payment, Source: SourceOf(e), Event: EventOf(e), Recurs: recurs,
-		First: IsFirst(*sub, e), Beside: beside, Older: older, Asked: &asked,
+	err = s.settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
+		Payment: *e.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Recurs: recurs,
+		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, Asked: &asked,
 	})
 	switch {
 	case err == nil && asked:
-		return AskedLive, nil
+		return settle.AskedLive, nil
 	case err == nil && older:
 		return "older than a failure that counts: booked alone", nil
 	case err == nil && lifecycle.Status(sub.Status).Ended():
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	}
 	return "", err
-}
-
-// IsFirst reports whether the payment is the one-off that began a subscription
-// whose recurrence is charged apart: the first code of an automatic PIX, a first
-// month that a promo code lowered.
-func IsFirst(sub lifecycle.Row, e payments.Event) bool {
-	if sub.PixAutomatic {
-		return e.ConciliationID != "" && e.ConciliationID == lifecycle.Text(sub.PixConciliationID)
-	}
-	return sub.FirstAmountCents != nil && e.Gateway == payments.GWA && e.SubscriptionID == ""
 }
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
@@ -257,18 +240,6 @@ func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e pa
 	})
 	return err
 }
-
-func SourceOf(e payments.Event) lifecycle.Source {
-	switch e.Type {
-	case payments.Reconciled:
-		return lifecycle.ByReconcile
-	case payments.ReadLive:
-		return lifecycle.ByLiveRead
-	}
-	return lifecycle.ByWebhook
-}
-
-func EventOf(e payments.Event) *string { return lifecycle.Filled(e.ID) }
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was
 // refused. A PIX code that nobody paid is no attempt, and stands in no ledger
@@ -295,7 +266,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	switch {
 	case status.Ended():
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	case status == lifecycle.Pending && s.calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
@@ -344,7 +315,7 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	if !early || lifecycle.Status(sub.Status) != lifecycle.Active || int(sub.PaymentFailures) < s.cfg.MaxPaymentFailures {
 		return nil
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentFailsTooOften, Source: SourceOf(e), Event: EventOf(e)})
+	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: lifecycle.PaymentFailsTooOften, Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 	return err
 }
 
@@ -362,7 +333,7 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e p
 	if int(sub.PaymentFailures)+1 >= s.cfg.MaxPaymentFailures && !ahead {
 		action = lifecycle.PaymentFailsTooOften
 	}
-	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: SourceOf(e), Event: EventOf(e), Edit: func(r *lifecycle.Row) {
+	_, err = s.store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e), Edit: func(r *lifecycle.Row) {
 		r.PaymentFailures++
 		if next != nil {
 			r.NextBillingDate = next
@@ -388,7 +359,7 @@ func failedPayment(e payments.Event) *payments.Payment {
 func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	case lifecycle.Status(sub.Status) != lifecycle.Pending || sub.PaymentMethod != string(payments.MethodPix):
 		return "the subscription does not wait for it", nil
 	case e.Payment == nil || sub.PixPaymentID != nil && *sub.PixPaymentID != e.Payment.ID:
@@ -428,7 +399,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	switch {
 	case lifecycle.Status(sub.Status).Ended():
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	case e.Subscription == nil || e.Subscription.NextBilling == nil:
 		return "no date in the event", nil
 	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*e.Subscription.NextBilling):
@@ -436,7 +407,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case !e.IsProof():
 		return askedRecurrence, s.askRecurrenceTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
-		return IgnoredOlder, nil
+		return settle.IgnoredOlder, nil
 	}
 	return "", s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) {
 		noteEvent(r, e)
@@ -449,7 +420,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // ours, which changes nothing.
 func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e payments.Event) (string, error) {
 	if lifecycle.Status(sub.Status).Ended() {
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	}
 	if echo, err := s.reads.IsEchoTx(ctx, tx, *sub, e); err != nil || echo {
 		return "collection is paused", err

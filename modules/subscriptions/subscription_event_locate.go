@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/objectid"
 )
 
@@ -106,17 +107,13 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		return false, nil
 	}
 	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
-	if err != nil || !IsOthers(sub, known) {
+	if err != nil || !settle.IsOthers(sub, known) {
 		return false, err
 	}
 	if known.CustomerID == sub.CustomerID {
 		err = s.BookTx(ctx, tx, sub, e)
 	}
 	return true, err
-}
-
-func IsOthers(sub lifecycle.Row, known *payments.LedgerPayment) bool {
-	return known != nil && (known.Purpose != payments.ForSubscription || known.LocalID != sub.ID)
 }
 
 // stray says why an event that names a subscription is about something else of its

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
 	"marquee/platform/idempotency"
@@ -273,7 +274,7 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 		return err
 	}
 	if err == nil && lifecycle.Running(remote.Status) {
-		_, err = s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
 		return err
 	}
 	if err := gateway.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {

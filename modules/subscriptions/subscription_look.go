@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -112,37 +113,37 @@ func (s *Recovery) Look(ctx context.Context, l *intent.Look) (intent.Answer, err
 }
 
 // ask looks at the gateway for what the intent's call may have made.
-func (s *Recovery) ask(ctx context.Context, sub lifecycle.Row, l *intent.Look) (Answer, error) {
+func (s *Recovery) ask(ctx context.Context, sub lifecycle.Row, l *intent.Look) (settle.Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
-		return Answer{}, err
+		return settle.Answer{}, err
 	}
 	plan, err := s.db.GetPlanByPlanID(ctx, s.pool, sub.PlanID)
 	if err != nil {
-		return Answer{}, fmt.Errorf("read plan: %w", err)
+		return settle.Answer{}, fmt.Errorf("read plan: %w", err)
 	}
 	payer := s.reads.PayerOfRow(ctx, sub)
 	if sub.PixAutomatic {
 		auth, ok, err := gateway.FindPixAuthorization(ctx, s.calendar.AuthorizationOf(sub, plan, payer))
-		return Answer{Source: lifecycle.ByRecovery, Auth: &auth, Nothing: !ok}, err
+		return settle.Answer{Source: lifecycle.ByRecovery, Auth: &auth, Nothing: !ok}, err
 	}
 	if s.calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0 {
 		return s.askFirstMonth(ctx, gateway, sub, plan, payer, l)
 	}
 	if sub.PaymentMethod == string(payments.MethodPix) {
 		charge, ok, err := gateway.FindPix(ctx, s.calendar.PixTermsOf(sub, plan, payer))
-		return Answer{Source: lifecycle.ByRecovery, Pix: &charge, Nothing: !ok}, err
+		return settle.Answer{Source: lifecycle.ByRecovery, Pix: &charge, Nothing: !ok}, err
 	}
 	remote, ok, err := gateway.FindSubscription(ctx, s.calendar.TermsOf(sub, plan, payer))
 	if err != nil || !ok {
-		return Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
+		return settle.Answer{Source: lifecycle.ByRecovery, Nothing: true}, err
 	}
 	return ReadRemote(lifecycle.ByRecovery, &remote), nil
 }
 
 // ReadRemote judges a card subscription that was read live.
-func ReadRemote(source lifecycle.Source, remote *payments.RemoteSubscription) Answer {
-	a := Answer{Source: source, Remote: remote}
+func ReadRemote(source lifecycle.Source, remote *payments.RemoteSubscription) settle.Answer {
+	a := settle.Answer{Source: source, Remote: remote}
 	switch remote.Status {
 	case payments.RemoteCanceled, payments.RemoteIncompleteExpired:
 		a.Declined = true

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -70,7 +71,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 		if err := s.endDead(ctx, sub, *a.Remote); err != nil {
 			return sub, "", err
 		}
-		resolved, err := s.settler.Settle(ctx, sub, Answer{Source: lifecycle.ByLiveRead, Remote: a.Remote, Dead: true})
+		resolved, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Remote: a.Remote, Dead: true})
 		return resolved, "", err
 	}
 	resolved, err := s.settler.Settle(ctx, sub, a)
@@ -88,10 +89,10 @@ func (s *Recovery) LookNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 	return s.db.GetSubscription(ctx, s.pool, sub.ID)
 }
 
-func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (Answer, error) {
+func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (settle.Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GWB)
 	if err != nil {
-		return Answer{}, err
+		return settle.Answer{}, err
 	}
 	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
 	return ReadRemote(lifecycle.ByLiveRead, &remote), err
@@ -224,15 +225,15 @@ func (s *Own) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 	return sub, nil
 }
 
-func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (Answer, error) {
+func (s *Own) askPix(ctx context.Context, sub lifecycle.Row) (settle.Answer, error) {
 	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
 	if err != nil {
-		return Answer{}, err
+		return settle.Answer{}, err
 	}
 	if sub.GwaPixAuthID != nil {
 		auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
-		return Answer{Source: lifecycle.ByLiveRead, Auth: &auth}, err
+		return settle.Answer{Source: lifecycle.ByLiveRead, Auth: &auth}, err
 	}
 	charge, err := gateway.ReadPix(ctx, lifecycle.Text(sub.PixPaymentID), sub.ID)
-	return Answer{Source: lifecycle.ByLiveRead, Pix: &charge}, err
+	return settle.Answer{Source: lifecycle.ByLiveRead, Pix: &charge}, err
 }

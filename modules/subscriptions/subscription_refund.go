@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -32,7 +33,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	reason := ""
 	if changed.Dispute != nil {
-		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: SourceOf(e), Event: EventOf(e)})
+		reason, err = s.disputes.FollowDisputeTx(ctx, tx, sub, *changed.Dispute, lifecycle.Change{Source: settle.SourceOf(e), Event: settle.EventOf(e)})
 		if err != nil || changed.Dispute.State != payments.DisputeWon {
 			return reason, err
 		}

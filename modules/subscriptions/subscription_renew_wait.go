@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -110,7 +111,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == payments.PaymentSettled
 	if paid || lifecycle.Running(remote.Status) && waiting.Gateway == string(payments.GWB) {
-		_, err = s.settler.Settle(ctx, waiting, Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
+		_, err = s.settler.Settle(ctx, waiting, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
 		return true, err
 	}
 	return false, gateway.CancelSubscription(ctx, id, waiting.ID)

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
@@ -16,14 +17,14 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 		return "no subscription in the event", nil
 	}
 	if lifecycle.Status(sub.Status).Ended() {
-		return IgnoredEnded, nil
+		return settle.IgnoredEnded, nil
 	}
 	action, known := lifecycle.StatusActions[e.Subscription.Status]
 	if !known {
 		return "a status without meaning here", nil
 	}
 	if older(*sub, action, e) {
-		return IgnoredOlder, nil
+		return settle.IgnoredOlder, nil
 	}
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err

@@ -16,6 +16,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -74,7 +75,7 @@ type Service struct {
 	extensions  *extensions.Extensions
 	dunning     *dunning.Dunning
 	disputes    *disputes.Disputes
-	settler     *Settler
+	settler     *settle.Settler
 	charges     *Charges
 	locator     *Locator
 	applier     *Applier
@@ -149,7 +150,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Calendar: s.calendar, Reads: s.reads,
 		Store: s.store,
 	})
-	s.settler = newSettle(settleDeps{
+	s.settler = settle.New(settle.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits,
 		Disputes: s.disputes,

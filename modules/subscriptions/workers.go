@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/jobs"
 )
 
@@ -80,7 +81,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[extensions.ChargeMoveArgs]) error {
 		return s.extensions.MoveCharge(ctx, job.Args.MoveID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LateMoneyArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[settle.LateMoneyArgs]) error {
 		return s.reconciler.ConfirmLateMoney(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[StrayMoneyArgs]) error {

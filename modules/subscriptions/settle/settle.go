@@ -1,19 +1,65 @@
-package subscriptions
+package settle
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/disputes"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/platform/clock"
 	"marquee/platform/faultpoint"
+	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 )
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
+	Debits   *debits.Debits
+	Disputes *disputes.Disputes
+}
+
+// Settler writes what money and a gateway's answer mean to a subscription.
+type Settler struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	accounts *accounts.Service
+	payments *payments.Service
+	cfg      lifecycle.Config
+	db       *subscriptionsdb.Queries
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
+	debits   *debits.Debits
+	disputes *disputes.Disputes
+}
+
+// New makes the room.
+func New(d Deps) *Settler {
+	return &Settler{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, debits: d.Debits, disputes: d.Disputes}
+}
 
 // Answer is what a gateway says of an intent, whoever asked: the request itself,
 // the recovery job, a live read.

@@ -1,0 +1,53 @@
+package settle
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
+)
+
+// settleAuthorizationTx writes the state in which an authorization was found.
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
+	c := lifecycle.Change{Source: a.Source}
+	switch a.Auth.Status {
+	case payments.AuthorizationActive:
+		c.Action = lifecycle.AuthorizationActivated
+		if lifecycle.Status(sub.Status).Ended() {
+			return s.store.EndAtGatewayTx(ctx, tx, *sub)
+		}
+		return s.AuthorizeTx(ctx, tx, sub, c, a.Auth)
+	case payments.AuthorizationCancelled, payments.AuthorizationRefused:
+		c.Action = lifecycle.AuthorizationCancelled
+	case payments.AuthorizationExpired:
+		c.Action = lifecycle.AuthorizationExpired
+	default:
+		return nil
+	}
+	if s.calendar.EndsWithPeriod(*sub) {
+		c.Action, c.Edit = lifecycle.GatewayDeletedPaid, s.calendar.EndedThere
+	}
+	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	return err
+}
+
+func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *payments.PixAuthorization) error {
+	now, note := s.clock.Now(), c.Edit
+	c.Edit = func(r *lifecycle.Row) {
+		if note != nil {
+			note(r)
+		}
+		lifecycle.CloseIntent(r)
+		lifecycle.LearnAuthorization(r, a)
+		if r.NextBillingDate == nil {
+			r.NextBillingDate = s.calendar.PeriodFrom(now, r)
+		}
+	}
+	if sub.HasChargeback && lifecycle.Status(sub.Status) == lifecycle.Suspended {
+		return s.store.EditTx(ctx, tx, sub, c.Edit)
+	}
+	_, err := s.store.MoveTx(ctx, tx, sub, c)
+	return err
+}

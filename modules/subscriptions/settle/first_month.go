@@ -1,0 +1,50 @@
+package settle
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
+)
+
+// NoAddress is told where no payer is on the line: the recovery has none.
+const NoAddress = "127.0.0.1"
+
+// settleFirstMonthTx writes what the recovery found: the first month is paid,
+// with a recurrence behind it or not.
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a Answer) error {
+	if a.Open && !a.Seeks {
+		return nil
+	}
+	recurs := a.Remote != nil || a.Seeks
+	if a.Charge.Payment.Status == payments.PaymentSettled {
+		err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: a.Charge.Payment, Source: a.Source, Recurs: recurs, First: recurs})
+		if err != nil {
+			return err
+		}
+	}
+	if recurs {
+		return nil
+	}
+	return s.endAfterFirstMonthTx(ctx, tx, sub)
+}
+
+// AccessBegun reports whether the subscription runs, or is only held up.
+func AccessBegun(sub lifecycle.Row) bool {
+	return lifecycle.Status(sub.Status) == lifecycle.Active || lifecycle.Status(sub.Status) == lifecycle.Suspended
+}
+
+// endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
+// nothing would end it.
+func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
+	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
+		return nil
+	}
+	began := s.clock.Now()
+	if sub.StartedAt != nil {
+		began = *sub.StartedAt
+	}
+	return s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.calendar.PeriodFrom(began, r), nil })
+}
