@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/dunning"
@@ -21,42 +22,6 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
-
-// chargesDeps is what newCharges needs.
-type chargesDeps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Plans    *plans.Plans
-	Settler  *settle.Settler
-}
-
-// Charges makes PIX codes that pay a further period.
-type Charges struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	plans    *plans.Plans
-	settler  *settle.Settler
-}
-
-// newCharges makes the room.
-func newCharges(d chargesDeps) *Charges {
-	return &Charges{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, plans: d.Plans, settler: d.Settler}
-}
 
 // webhooksDeps is what newWebhooks needs.
 type webhooksDeps struct {
@@ -73,7 +38,7 @@ type webhooksDeps struct {
 	Dunning  *dunning.Dunning
 	Disputes *disputes.Disputes
 	Settler  *settle.Settler
-	Charges  *Charges
+	Charges  *charges.Charges
 }
 
 // Locator finds the subscription that an event is about.
@@ -83,7 +48,7 @@ type Locator struct {
 	payments *payments.Service
 	db       *subscriptionsdb.Queries
 	store    *lifecycle.Store
-	charges  *Charges
+	charges  *charges.Charges
 }
 
 // Applier applies events to subscriptions.
@@ -101,7 +66,7 @@ type Applier struct {
 	dunning  *dunning.Dunning
 	disputes *disputes.Disputes
 	settler  *settle.Settler
-	charges  *Charges
+	charges  *charges.Charges
 	locator  *Locator
 }
 
@@ -358,7 +323,7 @@ type ownDeps struct {
 	Debits      *debits.Debits
 	Disputes    *disputes.Disputes
 	Settler     *settle.Settler
-	Charges     *Charges
+	Charges     *charges.Charges
 	Recovery    *Recovery
 	Reconciler  *Reconciler
 	Checkout    *Checkout
@@ -382,7 +347,7 @@ type Own struct {
 	debits      *debits.Debits
 	disputes    *disputes.Disputes
 	settler     *settle.Settler
-	charges     *Charges
+	charges     *charges.Charges
 	recovery    *Recovery
 	reconciler  *Reconciler
 	checkout    *Checkout

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
@@ -174,7 +175,7 @@ func (s *Own) chargeShown(ctx context.Context, sub lifecycle.Row) (pixShown, err
 		return pixShown{}, err
 	}
 	if open {
-		return pixShown{sub: sub, message: ChargeClarified(i), clarifying: &i}, nil
+		return pixShown{sub: sub, message: charges.ChargeClarified(i), clarifying: &i}, nil
 	}
 	return pixShown{sub: sub, message: s.payRenewal(sub, c)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/dunning"
@@ -76,7 +77,7 @@ type Service struct {
 	dunning     *dunning.Dunning
 	disputes    *disputes.Disputes
 	settler     *settle.Settler
-	charges     *Charges
+	charges     *charges.Charges
 	locator     *Locator
 	applier     *Applier
 	retries     *Retries
@@ -155,7 +156,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Config: cfg, Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits,
 		Disputes: s.disputes,
 	})
-	s.charges = newCharges(chargesDeps{
+	s.charges = charges.New(charges.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Plans: s.plans, Settler: s.settler,
 	})

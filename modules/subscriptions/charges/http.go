@@ -1,4 +1,4 @@
-package subscriptions
+package charges
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"marquee/platform/objectid"
 )
 
-type chargesHandlers struct{ service *Charges }
+type Handlers struct{ service *Charges }
 
-func (s *Charges) Handlers() chargesHandlers { return chargesHandlers{service: s} }
+func (s *Charges) Handlers() Handlers { return Handlers{service: s} }
 
 type renewPixBody struct {
 	Subscription lifecycle.SubscriptionDoc `json:"subscription"`
@@ -35,7 +35,7 @@ type renewPixPayment struct {
 	BillingType string  `json:"billing_type" enum:"PIX"`
 }
 
-func (h chargesHandlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[renewPixBody], error) {
+func (h Handlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[renewPixBody], error) {
 	sub, charge, err := h.service.renewPix(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func ChargeClarified(i intent.Intent) string {
 }
 
 // RecallRenewPix tells what became of the order of a request that was cut off.
-func (h chargesHandlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
+func (h Handlers) RecallRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
 	c, err := h.service.db.GetRenewalCharge(ctx, h.service.pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read renewal charge: %w", err)
