@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,32 +14,6 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// asksFirstTx has money of gateway A that names the subscription read live, by job, before
-// it is believed to be of another recurrence, authorization or gateway, or teaches the
-// subscription its recurrence.
-func (s *Applier) asksFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e payments.Event) (bool, error) {
-	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
-	if e.Kind != payments.PaymentWasSettled || e.Payment == nil || e.IsProof() || why.reason == "" && !teaches {
-		return false, nil
-	}
-	known, err := s.payments.FindPayment(ctx, tx, e.Gateway, e.Payment.ID)
-	if err != nil || known != nil {
-		return false, err
-	}
-	a := settle.LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: e.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID,
-		SettledAt: e.Payment.SettledAt,
-	}
-	charge, err := s.reads.ChargeOf(ctx, tx, e)
-	if err != nil {
-		return false, err
-	}
-	if charge != nil {
-		a.ChargeID = charge.ID
-	}
-	return true, s.settler.InsertLateTx(ctx, tx, a, time.Time{})
-}
 
 // lookLater has a payment looked for once more after a miss, unless it was the last.
 func (s *Reconciler) lookLater(ctx context.Context, a settle.LateMoneyArgs, why error) error {

@@ -12,37 +12,15 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
 const (
-	// clocksApart is by how much gateway B's clock may differ from ours.
-	clocksApart = time.Minute
-	// LookAhead is how long before a period's end gateway B is asked whether the
-	// subscription ends with it: soon enough that the difference costs nobody a charge.
-	LookAhead = 24 * time.Hour
 	// lookTries is how often one look reads while calls of ours change what it reads.
 	lookTries = 3
 )
-
-// doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
-// whether the subscription ends with its period, and may be the older word: one of the
-// second of the last event, or from before our own last call.
-func doubtsPeriodEnd(sub lifecycle.Row, e payments.Event) bool {
-	if e.Subscription.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
-		return false
-	}
-	tie := sub.LastEventAt != nil && e.CreatedAt.Equal(*sub.LastEventAt)
-	return tie || sub.PeriodEndToldAt != nil && !e.CreatedAt.After(sub.PeriodEndToldAt.Add(clocksApart))
-}
-
-// chargedThoughEnding reports whether gateway B has charged a subscription that is to end
-// with its period.
-func chargedThoughEnding(sub lifecycle.Row, e payments.Event) bool {
-	return e.Gateway == payments.GWB && sub.CancelAtPeriodEnd && lifecycle.Status(sub.Status) == lifecycle.Active && !lifecycle.EndsThere(sub) &&
-		e.Payment.InvoiceID != "" && e.Payment.Amount > 0 && e.Payment.InvoiceID != lifecycle.Text(sub.LastPaidInvoiceID) && lifecycle.RemoteID(sub) != ""
-}
 
 // NoteToldTx notes that a call of ours has told gateway B whether the subscription ends
 // with its period. When another was answered since before was read, nobody knows which of
@@ -71,18 +49,6 @@ func (s *Reconciler) NoteTold(ctx context.Context, sub lifecycle.Row) error {
 		}
 		return s.NoteToldTx(ctx, tx, &locked, lifecycle.Row{PeriodEndTells: -1}, true)
 	})
-}
-
-// PlanPeriodEndLook has the gateway read a day before the period ends.
-func (s *Applier) PlanPeriodEndLook(r *lifecycle.Row) {
-	end := r.NextBillingDate
-	if r.CancelAtPeriodEnd {
-		end = r.ExpiresAt
-	}
-	r.PeriodEndLookAt = nil
-	if r.Gateway == string(payments.GWB) && lifecycle.RemoteID(*r) != "" && end != nil {
-		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.clock.Now())))
-	}
 }
 
 // AgreedNow reads the gateway where calls of ours overlapped, and answers the row as it
@@ -167,7 +133,7 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote pay
 			if follows {
 				s.applier.FollowPeriodEnd(r, &remote, extended)
 			}
-			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-LookAhead).After(s.clock.Now()) {
+			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil && end.Add(-webhooks.LookAhead).After(s.clock.Now()) {
 				s.applier.PlanPeriodEndLook(r)
 			}
 		})

@@ -12,70 +12,16 @@ import (
 	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
-	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
-
-// webhooksDeps is what newWebhooks needs.
-type webhooksDeps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Debits   *debits.Debits
-	Dunning  *dunning.Dunning
-	Disputes *disputes.Disputes
-	Settler  *settle.Settler
-	Charges  *charges.Charges
-}
-
-// Locator finds the subscription that an event is about.
-type Locator struct {
-	jobs     *jobs.Client
-	log      *slog.Logger
-	payments *payments.Service
-	db       *subscriptionsdb.Queries
-	store    *lifecycle.Store
-	charges  *charges.Charges
-}
-
-// Applier applies events to subscriptions.
-type Applier struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	payments *payments.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	debits   *debits.Debits
-	dunning  *dunning.Dunning
-	disputes *disputes.Disputes
-	settler  *settle.Settler
-	charges  *charges.Charges
-	locator  *Locator
-}
-
-// newWebhooks makes the room.
-func newWebhooks(d webhooksDeps) (*Locator, *Applier) {
-	locator := &Locator{jobs: d.Jobs, log: d.Log, payments: d.Payments, db: subscriptionsdb.New(), store: d.Store, charges: d.Charges}
-	applier := &Applier{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, debits: d.Debits, dunning: d.Dunning, disputes: d.Disputes, settler: d.Settler, charges: d.Charges, locator: locator}
-	return locator, applier
-}
 
 // retriesDeps is what newRetries needs.
 type retriesDeps struct {
@@ -90,7 +36,7 @@ type retriesDeps struct {
 	Calls    *calls.Calls
 	Debits   *debits.Debits
 	Settler  *settle.Settler
-	Applier  *Applier
+	Applier  *webhooks.Applier
 }
 
 // Retries has debits that failed taken again, and asks what became of them.
@@ -107,7 +53,7 @@ type Retries struct {
 	calls    *calls.Calls
 	debits   *debits.Debits
 	settler  *settle.Settler
-	applier  *Applier
+	applier  *webhooks.Applier
 }
 
 // newRetries makes the room.
@@ -162,7 +108,7 @@ type reconcileDeps struct {
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
 	Settler  *settle.Settler
-	Applier  *Applier
+	Applier  *webhooks.Applier
 	Retries  *Retries
 	Recovery *Recovery
 }
@@ -181,7 +127,7 @@ type Reconciler struct {
 	store    *lifecycle.Store
 	calls    *calls.Calls
 	settler  *settle.Settler
-	applier  *Applier
+	applier  *webhooks.Applier
 	retries  *Retries
 	recovery *Recovery
 }
@@ -202,7 +148,7 @@ type straysDeps struct {
 	Intents   *intent.Service
 	Operators *operators.Mailer
 	Store     *lifecycle.Store
-	Locator   *Locator
+	Locator   *webhooks.Locator
 }
 
 // Strays ends recurrences that nobody has here, and gives their money back.
@@ -217,7 +163,7 @@ type Strays struct {
 	operators *operators.Mailer
 	db        *subscriptionsdb.Queries
 	store     *lifecycle.Store
-	locator   *Locator
+	locator   *webhooks.Locator
 }
 
 // newStrays makes the room.
@@ -283,7 +229,7 @@ type withdrawalDeps struct {
 	Reads    *lifecycle.Reads
 	Store    *lifecycle.Store
 	Calls    *calls.Calls
-	Applier  *Applier
+	Applier  *webhooks.Applier
 }
 
 // Withdrawals ends subscriptions within the days of regret and gives all money back.
@@ -299,7 +245,7 @@ type Withdrawals struct {
 	reads    *lifecycle.Reads
 	store    *lifecycle.Store
 	calls    *calls.Calls
-	applier  *Applier
+	applier  *webhooks.Applier
 }
 
 // newWithdrawal makes the room.
@@ -374,7 +320,7 @@ type adminDeps struct {
 	Plans      *plans.Plans
 	Extensions *extensions.Extensions
 	Disputes   *disputes.Disputes
-	Applier    *Applier
+	Applier    *webhooks.Applier
 	Reconciler *Reconciler
 	Own        *Own
 }
@@ -395,7 +341,7 @@ type Admin struct {
 	plans      *plans.Plans
 	extensions *extensions.Extensions
 	disputes   *disputes.Disputes
-	applier    *Applier
+	applier    *webhooks.Applier
 	reconciler *Reconciler
 	own        *Own
 }

@@ -22,6 +22,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
@@ -197,7 +198,7 @@ func (b *bundle) confirmLate(t *testing.T) {
 			require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
 		}
 	}
-	for _, a := range taken[subscriptions.RecurrenceArgs](t, b, "subscriptions_follow_recurrence") {
+	for _, a := range taken[webhooks.RecurrenceArgs](t, b, "subscriptions_follow_recurrence") {
 		require.NoError(t, b.service.FollowRecurrence(t.Context(), a))
 	}
 	for _, a := range taken[subscriptions.StrayMoneyArgs](t, b, "subscriptions_stray_money") {

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -171,7 +172,7 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if recurrence == "" {
 		return nil
 	}
-	return s.locator.InsertEndStrayTx(ctx, tx, EndStrayArgs{
+	return s.locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
 		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: sub.ID, PaymentID: p.ID, CustomerID: a.CustomerID,
 	})
 }

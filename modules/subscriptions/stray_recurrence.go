@@ -12,6 +12,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/faultpoint"
 	"marquee/platform/postgres"
 )
@@ -147,7 +148,7 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 }
 
 func (s *Strays) ownedOrKept(ctx context.Context, r strayRecurrence) (outcome string, err error) {
-	_, err = s.rowOfRecurrence(ctx, EndStrayArgs{Gateway: payments.GatewayName(r.Gateway), RecurrenceID: r.RecurrenceID})
+	_, err = s.rowOfRecurrence(ctx, webhooks.EndStrayArgs{Gateway: payments.GatewayName(r.Gateway), RecurrenceID: r.RecurrenceID})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return strayOwned, err
 	}

@@ -7,35 +7,13 @@ import (
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
-	"marquee/platform/jobs"
-	"marquee/platform/objectid"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/postgres"
 )
-
-// RefusedArgs asks gateway A whether the authorization of a subscription that runs was
-// refused, or has expired, as an event says; or whether one stands that the subscription
-// does not know yet.
-type RefusedArgs struct {
-	SubscriptionID  objectid.ID `json:"subscription_id"`
-	EventID         string      `json:"event_id"`
-	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
-}
-
-// Kind names the job.
-func (RefusedArgs) Kind() string { return "subscriptions_authorization_refused" }
-
-func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a RefusedArgs) error {
-	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
-	if err != nil {
-		return fmt.Errorf("have the authorization looked at: %w", err)
-	}
-	return nil
-}
 
 // endedAuthorizations say what the gateway's word makes of a row that runs.
 var endedAuthorizations = map[payments.AuthorizationStatus]lifecycle.Action{
@@ -46,7 +24,7 @@ var endedAuthorizations = map[payments.AuthorizationStatus]lifecycle.Action{
 
 // FollowAuthorization does what the gateway says of an authorization. Of one that the
 // subscription did not know it learns, and is opened, when our id stands in it.
-func (s *Reconciler) FollowAuthorization(ctx context.Context, a RefusedArgs) error {
+func (s *Reconciler) FollowAuthorization(ctx context.Context, a webhooks.RefusedArgs) error {
 	sub, err := s.db.GetSubscription(ctx, s.pool, a.SubscriptionID)
 	if err != nil {
 		return err
@@ -62,7 +40,7 @@ func (s *Reconciler) FollowAuthorization(ctx context.Context, a RefusedArgs) err
 	return s.finishAsked(ctx, payments.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a RefusedArgs) (ignored string, err error) {
+func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a webhooks.RefusedArgs) (ignored string, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return "an identifier of another subscription", nil
 	}
@@ -87,7 +65,7 @@ func (s *Reconciler) followActivation(ctx context.Context, sub lifecycle.Row, a 
 
 // followRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told RefusedArgs) (ignored string, err error) {
+func (s *Reconciler) followRefusal(ctx context.Context, sub lifecycle.Row, told webhooks.RefusedArgs) (ignored string, err error) {
 	if lifecycle.Status(sub.Status).Ended() {
 		return settle.IgnoredEnded, nil
 	}

@@ -18,6 +18,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -78,8 +79,8 @@ type Service struct {
 	disputes    *disputes.Disputes
 	settler     *settle.Settler
 	charges     *charges.Charges
-	locator     *Locator
-	applier     *Applier
+	locator     *webhooks.Locator
+	applier     *webhooks.Applier
 	retries     *Retries
 	recovery    *Recovery
 	reconciler  *Reconciler
@@ -160,7 +161,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Plans: s.plans, Settler: s.settler,
 	})
-	s.locator, s.applier = newWebhooks(webhooksDeps{
+	s.locator, s.applier = webhooks.New(webhooks.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: cfg,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits, Dunning: s.dunning,
 		Disputes: s.disputes, Settler: s.settler, Charges: s.charges,

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/jobs"
 )
 
@@ -66,13 +67,13 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[plans.PlanMoveArgs]) error {
 		return s.plans.RecoverMove(ctx, job.Args.MoveID)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RefusedArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.RefusedArgs]) error {
 		return s.reconciler.FollowAuthorization(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RecurrenceArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.RecurrenceArgs]) error {
 		return s.reconciler.FollowRecurrence(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[EndStrayArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.EndStrayArgs]) error {
 		return s.strays.EndStray(ctx, job.Args)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.PauseArgs]) error {

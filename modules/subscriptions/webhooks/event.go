@@ -1,4 +1,4 @@
-package subscriptions
+package webhooks
 
 import (
 	"context"
@@ -231,14 +231,6 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		return false, err
 	}
 	return f.PaymentID != e.Payment.ID && e.CreatedAt.Before(f.FailedAt), nil
-}
-
-// BookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e payments.Event) error {
-	_, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: payments.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: *e.Payment,
-	})
-	return err
 }
 
 // applyFailureTx: invoice.payment_failed; PAYMENT_OVERDUE, a card or a debit that was

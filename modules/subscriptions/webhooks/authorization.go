@@ -1,14 +1,18 @@
-package subscriptions
+package webhooks
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
 )
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
@@ -89,4 +93,24 @@ func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		return false, err
 	}
 	return true, s.store.EditTx(ctx, tx, sub, func(r *lifecycle.Row) { r.NextBillingDate = next })
+}
+
+// RefusedArgs asks gateway A whether the authorization of a subscription that runs was
+// refused, or has expired, as an event says; or whether one stands that the subscription
+// does not know yet.
+type RefusedArgs struct {
+	SubscriptionID  objectid.ID `json:"subscription_id"`
+	EventID         string      `json:"event_id"`
+	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
+}
+
+// Kind names the job.
+func (RefusedArgs) Kind() string { return "subscriptions_authorization_refused" }
+
+func (s *Applier) askAuthorizationTx(ctx context.Context, tx pgx.Tx, a RefusedArgs) error {
+	_, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
+	if err != nil {
+		return fmt.Errorf("have the authorization looked at: %w", err)
+	}
+	return nil
 }
