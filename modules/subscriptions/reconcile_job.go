@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/postgres"
 )
@@ -25,8 +26,6 @@ const (
 	ReconcileWindow, ReconcileDeep = 48 * time.Hour, 90 * 24 * time.Hour
 	// reconcileReads bounds the subscriptions that one run reads one by one.
 	reconcileReads = 1000
-	// OverdueAfter is how long after a period's end its payment may be told.
-	OverdueAfter = 36 * time.Hour
 	// overdueFor is how long a subscription without news is asked about.
 	overdueFor = 30 * 24 * time.Hour
 )
@@ -57,7 +56,7 @@ func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*
 // now; of automatic PIX its debit and its authorization.
 func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
 	now := s.clock.Now()
-	since, before := now.Add(-overdueFor), now.Add(-OverdueAfter)
+	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
 	silent, err := s.db.ListOverdueRecurrences(ctx, s.pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
 	if err != nil {
 		return fmt.Errorf("list overdue recurrences: %w", err)

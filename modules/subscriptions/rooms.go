@@ -16,50 +16,13 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
-
-// retriesDeps is what newRetries needs.
-type retriesDeps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-	Debits   *debits.Debits
-	Settler  *settle.Settler
-	Applier  *webhooks.Applier
-}
-
-// Retries has debits that failed taken again, and asks what became of them.
-type Retries struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	debits   *debits.Debits
-	settler  *settle.Settler
-	applier  *webhooks.Applier
-}
-
-// newRetries makes the room.
-func newRetries(d retriesDeps) *Retries {
-	return &Retries{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: d.Debits, settler: d.Settler, applier: d.Applier}
-}
 
 // recoveryDeps is what newRecovery needs.
 type recoveryDeps struct {
@@ -109,7 +72,7 @@ type reconcileDeps struct {
 	Calls    *calls.Calls
 	Settler  *settle.Settler
 	Applier  *webhooks.Applier
-	Retries  *Retries
+	Retries  *retries.Retries
 	Recovery *Recovery
 }
 
@@ -128,7 +91,7 @@ type Reconciler struct {
 	calls    *calls.Calls
 	settler  *settle.Settler
 	applier  *webhooks.Applier
-	retries  *Retries
+	retries  *retries.Retries
 	recovery *Recovery
 }
 

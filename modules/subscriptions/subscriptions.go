@@ -17,6 +17,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
@@ -81,7 +82,7 @@ type Service struct {
 	charges     *charges.Charges
 	locator     *webhooks.Locator
 	applier     *webhooks.Applier
-	retries     *Retries
+	retries     *retries.Retries
 	recovery    *Recovery
 	reconciler  *Reconciler
 	strays      *Strays
@@ -166,7 +167,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits, Dunning: s.dunning,
 		Disputes: s.disputes, Settler: s.settler, Charges: s.charges,
 	})
-	s.retries = newRetries(retriesDeps{
+	s.retries = retries.New(retries.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: cfg, Calendar: s.calendar,
 		Reads: s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
 		Applier: s.applier,

@@ -104,7 +104,8 @@ var rooms = map[string][]room{
 		{name: "settle", uses: []string{"internal/subscriptionsdb", "lifecycle", "debits", "disputes"}, sql: []string{"charge_moves", "debits", "plan_moves", "renewal_charges", "subscriptions", "transitions"}},
 		{name: "charges", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle"}, sql: []string{"plans", "renewal_charges", "subscriptions"}},
 		{name: "webhooks", uses: []string{"internal/subscriptionsdb", "lifecycle", "debits", "dunning", "disputes", "settle", "charges"}, sql: []string{"debits", "renewal_charges", "subscriptions", "transitions"}},
-		{name: "", sql: []string{"charge_moves", "debit_retries", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
+		{name: "retries", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "debits", "settle", "webhooks"}, sql: []string{"debit_retries", "debits", "subscriptions"}},
+		{name: "", sql: []string{"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
 	},
 }
 

@@ -1,4 +1,4 @@
-package subscriptions
+package retries
 
 import (
 	"context"

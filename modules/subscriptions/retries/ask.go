@@ -1,9 +1,10 @@
-package subscriptions
+package retries
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -126,3 +127,6 @@ func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row, debit sub
 	}
 	return e, waits, nil
 }
+
+// OverdueAfter is how long after a period's end its payment may be told.
+const OverdueAfter = 36 * time.Hour

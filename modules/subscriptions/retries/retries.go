@@ -1,0 +1,54 @@
+package retries
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/webhooks"
+	"marquee/platform/clock"
+)
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Config   lifecycle.Config
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
+	Calls    *calls.Calls
+	Debits   *debits.Debits
+	Settler  *settle.Settler
+	Applier  *webhooks.Applier
+}
+
+// Retries has debits that failed taken again, and asks what became of them.
+type Retries struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	cfg      lifecycle.Config
+	db       *subscriptionsdb.Queries
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
+	calls    *calls.Calls
+	debits   *debits.Debits
+	settler  *settle.Settler
+	applier  *webhooks.Applier
+}
+
+// New makes the room.
+func New(d Deps) *Retries {
+	return &Retries{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, debits: d.Debits, settler: d.Settler, applier: d.Applier}
+}
