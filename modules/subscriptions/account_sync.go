@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -26,7 +27,7 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	if err != nil {
 		return err
 	}
-	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && AsksLive(waiting) {
+	if waiting, ok, err := s.reads.WaitingRenewal(ctx, s.pool, customerID); err != nil || ok && waiting.ID != sub.ID && recovery.AsksLive(waiting) {
 		if err == nil {
 			_, _, err = s.recovery.Resolve(ctx, waiting)
 		}
@@ -70,7 +71,7 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway payments.Gateway, sub
 		return err
 	}
 	if lifecycle.Running(remote.Status) {
-		if sub, err = s.settler.Settle(ctx, sub, ReadRemote(lifecycle.ByLiveRead, &remote)); err != nil {
+		if sub, err = s.settler.Settle(ctx, sub, recovery.ReadRemote(lifecycle.ByLiveRead, &remote)); err != nil {
 			return err
 		}
 	}

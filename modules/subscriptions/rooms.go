@@ -16,6 +16,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
@@ -23,40 +24,6 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
-
-// recoveryDeps is what newRecovery needs.
-type recoveryDeps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-	Settler  *settle.Settler
-}
-
-// Recovery asks the gateway what it has made of a subscription, and drops what nobody paid.
-type Recovery struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	settler  *settle.Settler
-}
-
-// newRecovery makes the room.
-func newRecovery(d recoveryDeps) *Recovery {
-	return &Recovery{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, settler: d.Settler}
-}
 
 // reconcileDeps is what newReconcile needs.
 type reconcileDeps struct {
@@ -73,7 +40,7 @@ type reconcileDeps struct {
 	Settler  *settle.Settler
 	Applier  *webhooks.Applier
 	Retries  *retries.Retries
-	Recovery *Recovery
+	Recovery *recovery.Recovery
 }
 
 // Reconciler compares subscriptions with what the gateways say of them.
@@ -92,7 +59,7 @@ type Reconciler struct {
 	settler  *settle.Settler
 	applier  *webhooks.Applier
 	retries  *retries.Retries
-	recovery *Recovery
+	recovery *recovery.Recovery
 }
 
 // newReconcile makes the room.
@@ -151,7 +118,7 @@ type checkoutDeps struct {
 	Calls    *calls.Calls
 	Plans    *plans.Plans
 	Settler  *settle.Settler
-	Recovery *Recovery
+	Recovery *recovery.Recovery
 }
 
 // Checkout sells subscriptions.
@@ -172,7 +139,7 @@ type Checkout struct {
 	calls    *calls.Calls
 	plans    *plans.Plans
 	settler  *settle.Settler
-	recovery *Recovery
+	recovery *recovery.Recovery
 }
 
 // newCheckout makes the room.
@@ -233,7 +200,7 @@ type ownDeps struct {
 	Disputes    *disputes.Disputes
 	Settler     *settle.Settler
 	Charges     *charges.Charges
-	Recovery    *Recovery
+	Recovery    *recovery.Recovery
 	Reconciler  *Reconciler
 	Checkout    *Checkout
 	Withdrawals *Withdrawals
@@ -257,7 +224,7 @@ type Own struct {
 	disputes    *disputes.Disputes
 	settler     *settle.Settler
 	charges     *charges.Charges
-	recovery    *Recovery
+	recovery    *recovery.Recovery
 	reconciler  *Reconciler
 	checkout    *Checkout
 	withdrawals *Withdrawals

@@ -2,7 +2,6 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
@@ -137,55 +136,4 @@ func (s *Checkout) startAutomatic(ctx context.Context, w wish, sub lifecycle.Row
 	}
 	sub, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.BySubscribe, Auth: &auth})
 	return pixOutcome{sub: sub}, err
-}
-
-// DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
-// When it has just been paid, the payment is settled instead.
-func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
-	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
-	if err != nil {
-		return err
-	}
-	if sub.GwaPixAuthID != nil {
-		return s.dropAuthorization(ctx, gateway, sub, by, source)
-	}
-	if sub.PixPaymentID == nil {
-		return s.End(ctx, sub, by, source)
-	}
-	err = gateway.CancelPix(ctx, *sub.PixPaymentID, sub.ID)
-	switch {
-	case errors.Is(err, payments.ErrAlreadyPaid):
-		charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
-		if err != nil {
-			return err
-		}
-		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Pix: &charge})
-		return err
-	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == lifecycle.Replaced:
-		return s.EndLater(ctx, sub, source, err)
-	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
-		return err
-	}
-	return s.End(ctx, sub, by, source)
-}
-
-// dropAuthorization ends an automatic PIX that nobody consented to; one that has
-// just become active is settled instead.
-func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
-	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
-	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
-		return err
-	}
-	if err == nil && auth.Status == payments.AuthorizationActive {
-		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Auth: &auth})
-		return err
-	}
-	err = gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
-	if err != nil && by == lifecycle.Replaced {
-		return s.EndLater(ctx, sub, source, err)
-	}
-	if err != nil {
-		return err
-	}
-	return s.End(ctx, sub, by, source)
 }

@@ -3,7 +3,6 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -281,40 +280,6 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 		return s.recovery.EndLater(ctx, sub, lifecycle.BySubscribe, err)
 	}
 	return s.recovery.End(ctx, sub, lifecycle.Replaced, lifecycle.BySubscribe)
-}
-
-// EndLater ends here what is replaced while its gateway does not confirm that it has ended
-// there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
-// it all the same is given back, as late money.
-func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source lifecycle.Source, cause error) error {
-	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
-		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
-	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || locked.Status != sub.Status {
-			return err
-		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.Replaced, Source: source}); err != nil {
-			return err
-		}
-		return s.store.EndAtGatewayTx(ctx, tx, locked)
-	})
-}
-
-// End moves a subscription in its own transaction; one that has moved meanwhile
-// is left alone.
-func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
-		if locked.Status != sub.Status {
-			return nil
-		}
-		_, err = s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: by, Source: source})
-		return err
-	})
 }
 
 // ConflictWith words why the live subscription is in the way; while its gateway is

@@ -5,15 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
-	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // sweepArgs looks for rows whose jobs were lost.
@@ -24,68 +18,6 @@ func (sweepArgs) Kind() string { return "subscriptions_sweep" }
 
 // stopSilence is after what time the sweep stops a recurrence whose own job is silent.
 const stopSilence = 15 * time.Minute
-
-// Expire ends a subscription whose expires_at is reached; one that was extended
-// meanwhile, or has ended, is left alone. Where a recurrence goes on after an
-// extension, that is no end, and is taken away shortly before.
-func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.pool, id)
-	if err != nil {
-		return err
-	}
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, id)
-		now := s.clock.Now()
-		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(extensions.HandOver)) {
-			return err
-		}
-		if goesOn, err := s.reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
-			return errors.Join(err, s.store.EditTx(ctx, tx, &locked, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
-		}
-		if locked.ExpiresAt.After(now) {
-			return nil
-		}
-		action := lifecycle.PeriodEnds
-		if locked.CancelAtPeriodEnd && lifecycle.RemoteID(locked) != "" {
-			action = lifecycle.CustomerCancels // as the gateway's own event says, whichever comes first
-		}
-		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: action, Source: lifecycle.ByJob}); err != nil {
-			return err
-		}
-		return s.store.EndAtGatewayTx(ctx, tx, locked)
-	})
-}
-
-// DropPix gives up a PIX that nobody paid before its code ran out or the wait was
-// over; it cancels the payment at the gateway first. When that fails the looks repeat it.
-func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
-	return s.calls.Ends(ctx, id, s.pixRunsOut, s.dropUnpaid)
-}
-
-func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
-	waits := lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PaymentMethod == string(payments.MethodPix) && !sub.IntentOpen
-	return waits && !s.calendar.PixDue(sub).After(s.clock.Now())
-}
-
-func (s *Recovery) dropUnpaid(ctx context.Context, sub lifecycle.Row) error {
-	return s.DropPixAs(ctx, sub, lifecycle.PixRunsOut, lifecycle.ByJob)
-}
-
-// LookAtEnd ends at the gateway whatever of a subscription is to end there.
-func (s *Recovery) LookAtEnd(ctx context.Context, l *intent.Look) (intent.Answer, error) {
-	ctx = payments.Background(ctx)
-	sub, err := s.db.GetSubscription(ctx, s.pool, l.Subject)
-	switch {
-	case err != nil:
-	case lifecycle.RunsThere(sub):
-		err = s.calls.EndThere(ctx, sub)
-	case lifecycle.Stops(sub):
-		err = s.calls.StopThere(ctx, sub)
-	case s.pixRunsOut(sub):
-		err = s.dropUnpaid(ctx, sub)
-	}
-	return intent.Settled, err
-}
 
 // Sweep does what is due and was not done: jobs get lost when somebody empties
 // their table, or sleep while the clock of a database goes wrong.

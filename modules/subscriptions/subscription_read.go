@@ -2,7 +2,6 @@ package subscriptions
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -16,10 +15,6 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
-
-// incompleteLife is how long gateway B keeps a first payment open (gateway B,
-// section 6.3).
-const incompleteLife = 23 * time.Hour
 
 // ReadGWB returns the customer's gateway B subscription; a pending one is read
 // live and resolved (open-shapes, Live read of a pending gateway B
@@ -48,66 +43,6 @@ func (s *Own) readGWB(ctx context.Context, customerID objectid.ID) (sub lifecycl
 		return sub, "", nil
 	}
 	return resolved, clientSecret, nil
-}
-
-// Resolve reads a pending card subscription of gateway B and settles what it
-// finds. What is dead is ended at the gateway first, so that no money can move
-// for it afterwards.
-func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
-	if sub.GwbSubscriptionID == nil {
-		var err error
-		if sub, err = s.LookNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || lifecycle.Status(sub.Status) != lifecycle.Pending {
-			return sub, "", err // what the gateway doesn't show yet, the looks judge
-		}
-	}
-	a, err := s.readLive(ctx, sub)
-	if errors.Is(err, calls.ErrMissingOnce) {
-		return sub, "", nil
-	}
-	if err != nil {
-		return sub, "", err
-	}
-	open := a.Open || a.Remote.Outcome == payments.RequiresAction
-	if !lifecycle.Running(a.Remote.Status) && (!open || s.calendar.Age(sub) >= incompleteLife) {
-		if err := s.endDead(ctx, sub, *a.Remote); err != nil {
-			return sub, "", err
-		}
-		resolved, err := s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByLiveRead, Remote: a.Remote, Dead: true})
-		return resolved, "", err
-	}
-	resolved, err := s.settler.Settle(ctx, sub, a)
-	return resolved, a.Remote.ClientSecret.Reveal(), err
-}
-
-// LookNow looks at the open intent without waiting for its time, and answers the row
-// as it is after.
-func (s *Recovery) LookNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
-	if sub.IntentOpen {
-		if err := s.intents.LookNow(ctx, sub.ID); err != nil {
-			return sub, err
-		}
-	}
-	return s.db.GetSubscription(ctx, s.pool, sub.ID)
-}
-
-func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (settle.Answer, error) {
-	gateway, err := s.payments.Gateway(payments.GWB)
-	if err != nil {
-		return settle.Answer{}, err
-	}
-	remote, err := s.calls.ReadRunning(ctx, gateway, sub)
-	return ReadRemote(lifecycle.ByLiveRead, &remote), err
-}
-
-func (s *Recovery) endDead(ctx context.Context, sub lifecycle.Row, remote payments.RemoteSubscription) error {
-	if remote.Status == payments.RemoteCanceled || remote.Status == payments.RemoteIncompleteExpired {
-		return nil
-	}
-	gateway, err := s.payments.Gateway(payments.GWB)
-	if err != nil {
-		return err
-	}
-	return gateway.CancelSubscription(ctx, remote.GatewayID, sub.ID)
 }
 
 // pixShown is what the route of the code answers.

@@ -8,9 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/payments"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/recovery"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 )
@@ -92,39 +91,11 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 	return s.recovery.End(ctx, waiting, lifecycle.Replaced, lifecycle.ByCustomer)
 }
 
-// EndUntaken ends a waiting renewal at its gateway, unless its card was taken.
-func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken bool, err error) {
-	id := lifecycle.RemoteID(waiting)
-	if id == "" {
-		return false, nil
-	}
-	gateway, err := s.payments.Gateway(payments.GatewayName(waiting.Gateway))
-	if err != nil {
-		return false, err
-	}
-	remote, err := gateway.ReadSubscription(ctx, id, waiting.ID)
-	if errors.Is(err, payments.ErrGatewayMissing) { // one read ends nothing: it is deleted, and looked for after that
-		return false, gateway.CancelSubscription(ctx, id, waiting.ID)
-	}
-	if err != nil {
-		return false, err
-	}
-	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == payments.PaymentSettled
-	if paid || lifecycle.Running(remote.Status) && waiting.Gateway == string(payments.GWB) {
-		_, err = s.settler.Settle(ctx, waiting, settle.Answer{Source: lifecycle.ByLiveRead, Remote: &remote})
-		return true, err
-	}
-	return false, gateway.CancelSubscription(ctx, id, waiting.ID)
-}
-
-// AsksLive reports whether a live read tells what became of a pending row.
-func AsksLive(sub lifecycle.Row) bool { return sub.Gateway == string(payments.GWB) && !sub.IntentOpen }
-
 // ReadRenewal is GET /gwb/subscription while a renewal waits beside the subscription:
 // it is read live, and the secret by which its payer authenticates is told with the
 // present one.
 func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Row, failed error) (lifecycle.Row, string, error) {
-	if failed != nil || !AsksLive(waiting) {
+	if failed != nil || !recovery.AsksLive(waiting) {
 		return sub, "", failed
 	}
 	_, clientSecret, err := s.recovery.Resolve(ctx, waiting)

@@ -17,6 +17,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
@@ -83,7 +84,7 @@ type Service struct {
 	locator     *webhooks.Locator
 	applier     *webhooks.Applier
 	retries     *retries.Retries
-	recovery    *Recovery
+	recovery    *recovery.Recovery
 	reconciler  *Reconciler
 	strays      *Strays
 	checkout    *Checkout
@@ -172,7 +173,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Reads: s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
 		Applier: s.applier,
 	})
-	s.recovery = newRecovery(recoveryDeps{
+	s.recovery = recovery.New(recovery.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
 	})

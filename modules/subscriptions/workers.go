@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/jobs"
@@ -23,7 +24,7 @@ const sweepEvery = time.Minute
 
 // Workers adds the module's jobs.
 func (s *Service) Workers(w *river.Workers) {
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[RecoverArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[recovery.RecoverArgs]) error {
 		return s.recovery.Recover(ctx, job.Args.SubscriptionID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.ExpireArgs]) error {

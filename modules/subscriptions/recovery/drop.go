@@ -1,0 +1,99 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
+	"marquee/platform/postgres"
+)
+
+// DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
+// When it has just been paid, the payment is settled instead.
+func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return err
+	}
+	if sub.GwaPixAuthID != nil {
+		return s.dropAuthorization(ctx, gateway, sub, by, source)
+	}
+	if sub.PixPaymentID == nil {
+		return s.End(ctx, sub, by, source)
+	}
+	err = gateway.CancelPix(ctx, *sub.PixPaymentID, sub.ID)
+	switch {
+	case errors.Is(err, payments.ErrAlreadyPaid):
+		charge, err := gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
+		if err != nil {
+			return err
+		}
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Pix: &charge})
+		return err
+	case err != nil && !errors.Is(err, payments.ErrGatewayMissing) && by == lifecycle.Replaced:
+		return s.EndLater(ctx, sub, source, err)
+	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
+		return err
+	}
+	return s.End(ctx, sub, by, source)
+}
+
+// dropAuthorization ends an automatic PIX that nobody consented to; one that has
+// just become active is settled instead.
+func (s *Recovery) dropAuthorization(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+		return err
+	}
+	if err == nil && auth.Status == payments.AuthorizationActive {
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: source, Auth: &auth})
+		return err
+	}
+	err = gateway.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	if err != nil && by == lifecycle.Replaced {
+		return s.EndLater(ctx, sub, source, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.End(ctx, sub, by, source)
+}
+
+// EndLater ends here what is replaced while its gateway does not confirm that it has ended
+// there: that goes on by itself, and keeps nobody from subscribing anew. What is paid for
+// it all the same is given back, as late money.
+func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source lifecycle.Source, cause error) error {
+	s.log.WarnContext(ctx, "replaced, and not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
+		slog.String("gateway", sub.Gateway), slog.Any("error", cause))
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil || locked.Status != sub.Status {
+			return err
+		}
+		if _, err := s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.Replaced, Source: source}); err != nil {
+			return err
+		}
+		return s.store.EndAtGatewayTx(ctx, tx, locked)
+	})
+}
+
+// End moves a subscription in its own transaction; one that has moved meanwhile
+// is left alone.
+func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by lifecycle.Action, source lifecycle.Source) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if locked.Status != sub.Status {
+			return nil
+		}
+		_, err = s.store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: by, Source: source})
+		return err
+	})
+}

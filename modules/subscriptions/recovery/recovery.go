@@ -1,0 +1,49 @@
+package recovery
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
+	"marquee/platform/clock"
+)
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Payments *payments.Service
+	Intents  *intent.Service
+	Calendar *lifecycle.Calendar
+	Reads    *lifecycle.Reads
+	Store    *lifecycle.Store
+	Calls    *calls.Calls
+	Settler  *settle.Settler
+}
+
+// Recovery asks the gateway what it has made of a subscription, and drops what nobody paid.
+type Recovery struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	payments *payments.Service
+	intents  *intent.Service
+	db       *subscriptionsdb.Queries
+	calendar *lifecycle.Calendar
+	reads    *lifecycle.Reads
+	store    *lifecycle.Store
+	calls    *calls.Calls
+	settler  *settle.Settler
+}
+
+// New makes the room.
+func New(d Deps) *Recovery {
+	return &Recovery{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, settler: d.Settler}
+}
