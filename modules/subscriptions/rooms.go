@@ -16,56 +16,14 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/reconcile"
 	"marquee/modules/subscriptions/recovery"
-	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
-
-// reconcileDeps is what newReconcile needs.
-type reconcileDeps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-	Settler  *settle.Settler
-	Applier  *webhooks.Applier
-	Retries  *retries.Retries
-	Recovery *recovery.Recovery
-}
-
-// Reconciler compares subscriptions with what the gateways say of them.
-type Reconciler struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	settler  *settle.Settler
-	applier  *webhooks.Applier
-	retries  *retries.Retries
-	recovery *recovery.Recovery
-}
-
-// newReconcile makes the room.
-func newReconcile(d reconcileDeps) *Reconciler {
-	return &Reconciler{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, settler: d.Settler, applier: d.Applier, retries: d.Retries, recovery: d.Recovery}
-}
 
 // straysDeps is what newStrays needs.
 type straysDeps struct {
@@ -201,7 +159,7 @@ type ownDeps struct {
 	Settler     *settle.Settler
 	Charges     *charges.Charges
 	Recovery    *recovery.Recovery
-	Reconciler  *Reconciler
+	Reconciler  *reconcile.Reconciler
 	Checkout    *Checkout
 	Withdrawals *Withdrawals
 }
@@ -225,7 +183,7 @@ type Own struct {
 	settler     *settle.Settler
 	charges     *charges.Charges
 	recovery    *recovery.Recovery
-	reconciler  *Reconciler
+	reconciler  *reconcile.Reconciler
 	checkout    *Checkout
 	withdrawals *Withdrawals
 }
@@ -251,7 +209,7 @@ type adminDeps struct {
 	Extensions *extensions.Extensions
 	Disputes   *disputes.Disputes
 	Applier    *webhooks.Applier
-	Reconciler *Reconciler
+	Reconciler *reconcile.Reconciler
 	Own        *Own
 }
 
@@ -272,7 +230,7 @@ type Admin struct {
 	extensions *extensions.Extensions
 	disputes   *disputes.Disputes
 	applier    *webhooks.Applier
-	reconciler *Reconciler
+	reconciler *reconcile.Reconciler
 	own        *Own
 }
 

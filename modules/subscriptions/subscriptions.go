@@ -17,6 +17,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/reconcile"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
@@ -85,7 +86,7 @@ type Service struct {
 	applier     *webhooks.Applier
 	retries     *retries.Retries
 	recovery    *recovery.Recovery
-	reconciler  *Reconciler
+	reconciler  *reconcile.Reconciler
 	strays      *Strays
 	checkout    *Checkout
 	withdrawals *Withdrawals
@@ -177,7 +178,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
 	})
-	s.reconciler = newReconcile(reconcileDeps{
+	s.reconciler = reconcile.New(reconcile.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
 		Applier: s.applier, Retries: s.retries, Recovery: s.recovery,

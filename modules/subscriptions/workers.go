@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/reconcile"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
@@ -98,22 +99,24 @@ func (s *Service) Workers(w *river.Workers) {
 
 // reconcileWorker has more time than other jobs: it reads lists.
 type reconcileWorker struct {
-	river.WorkerDefaults[ReconcileArgs]
+	river.WorkerDefaults[reconcile.ReconcileArgs]
 	service *Service
 }
 
 // Work looks two nights back, in the night to Sunday three months.
-func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[ReconcileArgs]) error {
-	now, window := w.service.clock.Now(), ReconcileWindow
+func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[reconcile.ReconcileArgs]) error {
+	now, window := w.service.clock.Now(), reconcile.ReconcileWindow
 	if now.In(w.service.cfg.Zone).Weekday() == time.Sunday {
-		window = ReconcileDeep
+		window = reconcile.ReconcileDeep
 	}
 	_, err := w.service.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window)})
 	return err
 }
 
 // Timeout bounds a run.
-func (*reconcileWorker) Timeout(*river.Job[ReconcileArgs]) time.Duration { return 6 * time.Hour }
+func (*reconcileWorker) Timeout(*river.Job[reconcile.ReconcileArgs]) time.Duration {
+	return 6 * time.Hour
+}
 
 // Periodic returns the jobs that run by the clock.
 func (s *Service) Periodic() []jobs.Periodic {
@@ -121,10 +124,10 @@ func (s *Service) Periodic() []jobs.Periodic {
 		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		jobs.NewPeriodic(Nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
-			return ReconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
+		jobs.NewPeriodic(reconcile.Nightly{Zone: s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) {
+			return reconcile.ReconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
 		}, nil),
-		jobs.NewPeriodic(Nightly{s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
+		jobs.NewPeriodic(reconcile.Nightly{Zone: s.cfg.Zone}, func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
 			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}
 }

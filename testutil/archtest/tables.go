@@ -106,6 +106,7 @@ var rooms = map[string][]room{
 		{name: "webhooks", uses: []string{"internal/subscriptionsdb", "lifecycle", "debits", "dunning", "disputes", "settle", "charges"}, sql: []string{"debits", "renewal_charges", "subscriptions", "transitions"}},
 		{name: "retries", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "debits", "settle", "webhooks"}, sql: []string{"debit_retries", "debits", "subscriptions"}},
 		{name: "recovery", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "extensions", "settle"}, sql: []string{"plans", "subscriptions"}},
+		{name: "reconcile", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "settle", "webhooks", "retries", "recovery"}, sql: []string{"subscriptions"}},
 		{name: "", sql: []string{"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
 	},
 }

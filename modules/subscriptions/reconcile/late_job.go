@@ -1,4 +1,4 @@
-package subscriptions
+package reconcile
 
 import (
 	"context"

@@ -1,0 +1,154 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/retries"
+	"marquee/modules/subscriptions/settle"
+	"marquee/platform/postgres"
+)
+
+const (
+	// ReconcileWindow is how far back the nightly job looks: webhooks are retried
+	// for days, so that two nights see each payment. ReconcileDeep is how far back
+	// it looks once a week, for what the lists of gateway A tell of a payment only
+	// as long as its making is asked for: refunds in part.
+	ReconcileWindow, ReconcileDeep = 48 * time.Hour, 90 * 24 * time.Hour
+	// reconcileReads bounds the subscriptions that one run reads one by one.
+	reconcileReads = 1000
+	// overdueFor is how long a subscription without news is asked about.
+	overdueFor = 30 * 24 * time.Hour
+)
+
+// ReconcileArgs asks both gateways for what their webhooks may have missed.
+type ReconcileArgs struct{}
+
+// Kind names the job.
+func (ReconcileArgs) Kind() string { return "subscriptions_reconcile" }
+
+// ReconcileSilent reads the recurrences whose next payment should have been told by
+// now; of automatic PIX its debit and its authorization.
+func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOptions, report *payments.ReconcileReport) error {
+	now := s.clock.Now()
+	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
+	silent, err := s.db.ListOverdueRecurrences(ctx, s.pool, subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
+	if err != nil {
+		return fmt.Errorf("list overdue recurrences: %w", err)
+	}
+	var failed error
+	for _, sub := range silent {
+		name := payments.GatewayName(sub.Gateway)
+		if !o.Of(name) {
+			continue
+		}
+		if err := s.payments.Pace(ctx, name); err != nil {
+			return errors.Join(failed, err)
+		}
+		report.Asked++
+		ask := s.askAgain
+		if sub.PixAutomatic {
+			ask = s.retries.AskAutomatic
+		}
+		f, found, err := ask(ctx, sub, o.DryRun)
+		if found {
+			f.Gateway, f.LocalID, f.Verdict = name, sub.ID, payments.Repaired
+			if o.DryRun {
+				f.Verdict = payments.Repairable
+			}
+			report.Add(f)
+		}
+		failed = errors.Join(failed, err)
+		if errors.Is(err, payments.ErrUnavailable) {
+			return failed // the gateway is down, or its quota is used up
+		}
+	}
+	return failed
+}
+
+// askAgain reads a subscription at its gateway and writes what it finds, unless
+// the run is dry. Ended reports that it is gone there.
+func (s *Reconciler) askAgain(ctx context.Context, sub lifecycle.Row, dryRun bool) (f payments.Finding, ended bool, err error) {
+	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
+	gateway, err := s.payments.Gateway(payments.GatewayName(sub.Gateway))
+	if err != nil {
+		return f, false, err
+	}
+	read := s.calls.ReadRunning
+	if dryRun {
+		read = func(ctx context.Context, gateway payments.Gateway, sub lifecycle.Row) (payments.RemoteSubscription, error) {
+			return gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
+		}
+	}
+	remote, err := read(ctx, gateway, sub)
+	if errors.Is(err, calls.ErrMissingOnce) || errors.Is(err, payments.ErrGatewayMissing) {
+		return f, false, nil // seen missing once
+	}
+	if err != nil {
+		return f, false, fmt.Errorf("read subscription %s: %w", sub.ID, err)
+	}
+	gone := remote.Status == payments.RemoteCanceled
+	if dryRun {
+		return f, gone, nil
+	}
+	if !gone {
+		_, err = s.settler.Settle(ctx, sub, settle.Answer{Source: lifecycle.ByReconcile, Remote: &remote})
+		return f, false, err
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		locked, err := s.store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		if remote.Inactive {
+			if paused, err := s.reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
+				return err
+			}
+		}
+		if lifecycle.Status(locked.Status).Ended() {
+			return nil
+		}
+		if sub.Gateway == string(payments.GWB) && locked.ExpiresAt != nil && locked.ExpiresAt.After(s.clock.Now()) {
+			return s.store.EditTx(ctx, tx, &locked, s.calendar.EndedThere)
+		}
+		err = s.applier.EndWithGatewayTx(ctx, tx, &locked, lifecycle.Change{Action: lifecycle.GatewaySaysCancelled, Source: lifecycle.ByReconcile}, remote)
+		ended = lifecycle.Status(locked.Status).Ended()
+		return err
+	})
+	return f, ended, err
+}
+
+// EndForgotten ends at the gateways what ended here and is not known to have ended
+// there: the job was lost, or gave up.
+func (s *Reconciler) EndForgotten(ctx context.Context) error {
+	now := s.clock.Now()
+	since, before := now.Add(-overdueFor), now.Add(-time.Hour)
+	ids, err := s.db.ListDueEnds(ctx, s.pool, subscriptionsdb.ListDueEndsParams{Since: &since, Before: &before})
+	failed := err
+	for _, id := range ids {
+		failed = errors.Join(failed, s.calls.EndAtGateway(ctx, id))
+	}
+	return failed
+}
+
+// Nightly runs at four in the morning, when gateway A has told its overdue
+// charges (about three, gateway A, section 11).
+type Nightly struct{ Zone *time.Location }
+
+// Next is the next four o'clock in the zone.
+func (n Nightly) Next(current time.Time) time.Time {
+	year, month, day := current.In(n.Zone).Date()
+	at := time.Date(year, month, day, 4, 0, 0, 0, n.Zone)
+	if !at.After(current) {
+		at = time.Date(year, month, day+1, 4, 0, 0, 0, n.Zone)
+	}
+	return at
+}
