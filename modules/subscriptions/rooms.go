@@ -22,42 +22,7 @@ import (
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
-	"marquee/platform/operators"
 )
-
-// straysDeps is what newStrays needs.
-type straysDeps struct {
-	Pool      *pgxpool.Pool
-	Jobs      *jobs.Client
-	Clock     clock.Clock
-	Log       *slog.Logger
-	Accounts  *accounts.Service
-	Payments  *payments.Service
-	Intents   *intent.Service
-	Operators *operators.Mailer
-	Store     *lifecycle.Store
-	Locator   *webhooks.Locator
-}
-
-// Strays ends recurrences that nobody has here, and gives their money back.
-type Strays struct {
-	pool      *pgxpool.Pool
-	jobs      *jobs.Client
-	clock     clock.Clock
-	log       *slog.Logger
-	accounts  *accounts.Service
-	payments  *payments.Service
-	intents   *intent.Service
-	operators *operators.Mailer
-	db        *subscriptionsdb.Queries
-	store     *lifecycle.Store
-	locator   *webhooks.Locator
-}
-
-// newStrays makes the room.
-func newStrays(d straysDeps) *Strays {
-	return &Strays{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, operators: d.Operators, db: subscriptionsdb.New(), store: d.Store, locator: d.Locator}
-}
 
 // checkoutDeps is what newCheckout needs.
 type checkoutDeps struct {

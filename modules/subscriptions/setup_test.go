@@ -22,6 +22,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/modules/subscriptions/webhooks"
@@ -201,7 +202,7 @@ func (b *bundle) confirmLate(t *testing.T) {
 	for _, a := range taken[webhooks.RecurrenceArgs](t, b, "subscriptions_follow_recurrence") {
 		require.NoError(t, b.service.FollowRecurrence(t.Context(), a))
 	}
-	for _, a := range taken[subscriptions.StrayMoneyArgs](t, b, "subscriptions_stray_money") {
+	for _, a := range taken[strays.StrayMoneyArgs](t, b, "subscriptions_stray_money") {
 		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
 	}
 }

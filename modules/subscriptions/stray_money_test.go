@@ -12,7 +12,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
-	"marquee/modules/subscriptions"
+	"marquee/modules/subscriptions/strays"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox"
 	"marquee/platform/sandbox/stage"
@@ -287,7 +287,7 @@ func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 	}
 	require.NotEmpty(t, theirs)
 	for _, payment := range []string{theirs, "pay_nobody"} {
-		require.NoError(t, b.service.TakeStrayMoney(t.Context(), subscriptions.StrayMoneyArgs{Gateway: payments.GWA, PaymentID: payment, CustomerID: customer}))
+		require.NoError(t, b.service.TakeStrayMoney(t.Context(), strays.StrayMoneyArgs{Gateway: payments.GWA, PaymentID: payment, CustomerID: customer}))
 	}
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
@@ -303,7 +303,7 @@ func TestMoneyWaitsForWhatIsBeingAsked(t *testing.T) {
 	b.working = true // the job is ours
 	b.nameless(t, payments.GWA, customer, own)
 	b.settle(t)
-	var a subscriptions.StrayMoneyArgs
+	var a strays.StrayMoneyArgs
 	require.NoError(t, b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_stray_money' RETURNING args").Scan(&a))
 	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{Kind: stage.FaultStatus, Status: 500, Times: manyTimes}))
 	require.Error(t, b.service.TakeStrayMoney(t.Context(), a))

@@ -21,6 +21,7 @@ import (
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -87,7 +88,7 @@ type Service struct {
 	retries     *retries.Retries
 	recovery    *recovery.Recovery
 	reconciler  *reconcile.Reconciler
-	strays      *Strays
+	strays      *strays.Strays
 	checkout    *Checkout
 	withdrawals *Withdrawals
 	own         *Own
@@ -183,7 +184,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
 		Applier: s.applier, Retries: s.retries, Recovery: s.recovery,
 	})
-	s.strays = newStrays(straysDeps{
+	s.strays = strays.New(strays.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Intents: s.intents, Operators: d.Operators, Store: s.store, Locator: s.locator,
 	})

@@ -16,6 +16,7 @@ import (
 	"marquee/modules/subscriptions/reconcile"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/jobs"
 )
@@ -87,7 +88,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[settle.LateMoneyArgs]) error {
 		return s.reconciler.ConfirmLateMoney(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[StrayMoneyArgs]) error {
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[strays.StrayMoneyArgs]) error {
 		return s.strays.TakeStrayMoney(ctx, job.Args)
 	}))
 	river.AddWorker(w, &reconcileWorker{service: s})

@@ -107,7 +107,8 @@ var rooms = map[string][]room{
 		{name: "retries", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "debits", "settle", "webhooks"}, sql: []string{"debit_retries", "debits", "subscriptions"}},
 		{name: "recovery", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "extensions", "settle"}, sql: []string{"plans", "subscriptions"}},
 		{name: "reconcile", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "settle", "webhooks", "retries", "recovery"}, sql: []string{"subscriptions"}},
-		{name: "", sql: []string{"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "stray_recurrences", "subscriptions", "transitions", "trial_uses"}},
+		{name: "strays", uses: []string{"internal/subscriptionsdb", "lifecycle", "webhooks"}, sql: []string{"stray_recurrences", "subscriptions"}},
+		{name: "", sql: []string{"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "subscriptions", "transitions", "trial_uses"}},
 	},
 }
 

@@ -1,4 +1,4 @@
-package subscriptions
+package strays
 
 import (
 	"context"
