@@ -5,11 +5,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/charges"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/extensions"
@@ -23,52 +23,6 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 )
-
-// checkoutDeps is what newCheckout needs.
-type checkoutDeps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Accounts *accounts.Service
-	Payments *payments.Service
-	Intents  *intent.Service
-	Settings lifecycle.Settings
-	Promos   lifecycle.PromoCodes
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-	Plans    *plans.Plans
-	Settler  *settle.Settler
-	Recovery *recovery.Recovery
-}
-
-// Checkout sells subscriptions.
-type Checkout struct {
-	pool     *pgxpool.Pool
-	clock    clock.Clock
-	log      *slog.Logger
-	accounts *accounts.Service
-	payments *payments.Service
-	intents  *intent.Service
-	settings lifecycle.Settings
-	promos   lifecycle.PromoCodes
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	calendar *lifecycle.Calendar
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	plans    *plans.Plans
-	settler  *settle.Settler
-	recovery *recovery.Recovery
-}
-
-// newCheckout makes the room.
-func newCheckout(d checkoutDeps) *Checkout {
-	return &Checkout{pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Intents, settings: d.Settings, promos: d.Promos, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, settler: d.Settler, recovery: d.Recovery}
-}
 
 // withdrawalDeps is what newWithdrawal needs.
 type withdrawalDeps struct {
@@ -125,7 +79,7 @@ type ownDeps struct {
 	Charges     *charges.Charges
 	Recovery    *recovery.Recovery
 	Reconciler  *reconcile.Reconciler
-	Checkout    *Checkout
+	Checkout    *checkout.Checkout
 	Withdrawals *Withdrawals
 }
 
@@ -149,7 +103,7 @@ type Own struct {
 	charges     *charges.Charges
 	recovery    *recovery.Recovery
 	reconciler  *reconcile.Reconciler
-	checkout    *Checkout
+	checkout    *checkout.Checkout
 	withdrawals *Withdrawals
 }
 

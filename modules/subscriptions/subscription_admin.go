@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -110,7 +111,7 @@ func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason stri
 		}
 		return s.auditTx(ctx, tx, before, sub, reason)
 	})
-	if postgres.Constraint(err) == ConstraintOneLive {
+	if postgres.Constraint(err) == checkout.ConstraintOneLive {
 		return lifecycle.Row{}, errOtherLive()
 	}
 	return sub, err

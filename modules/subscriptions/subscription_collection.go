@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
@@ -67,7 +68,7 @@ func (h adminHandlers) update(ctx context.Context, in *collection.BodyInput) (*h
 		ids, err = h.all.UpdateTx(ctx, tx, by, in.Body)
 		return err
 	})
-	if postgres.Constraint(err) == ConstraintOneLive {
+	if postgres.Constraint(err) == checkout.ConstraintOneLive {
 		return nil, errOtherLive()
 	}
 	if err != nil {

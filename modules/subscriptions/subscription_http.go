@@ -2,17 +2,11 @@ package subscriptions
 
 import (
 	"context"
-	"strings"
 
-	"marquee/modules/payments"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 )
-
-type checkoutHandlers struct{ service *Checkout }
-
-func (s *Checkout) Handlers() checkoutHandlers { return checkoutHandlers{service: s} }
 
 func (h ownHandlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.reads.Current(ctx, httpapi.CallerOf(ctx).ID)
@@ -26,13 +20,6 @@ func (h ownHandlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	return httpapi.One(ctx, doc, nil), nil
 }
 
-type GwbInfo struct {
-	Message       string  `json:"message"`
-	ClientSecret  *string `json:"client_secret" nullable:"true" doc:"Only while the card's owner has to authenticate"`
-	PaymentStatus string  `json:"payment_status,omitempty" enum:"succeeded,requires_action,requires_payment_method,unknown"`
-	PaymentFailed bool    `json:"payment_failed,omitempty"`
-}
-
 func (h ownHandlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
@@ -42,91 +29,5 @@ func (h ownHandlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envel
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, GwbInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)], ClientSecret: lifecycle.Filled(clientSecret)}), nil
-}
-
-type subscribeGWBInput struct {
-	Body struct {
-		PlanID          string                     `json:"plan_id" minLength:"1" maxLength:"50"`
-		PaymentMethodID payments.PaymentMethodBody `json:"payment_method_id" required:"false"`
-	}
-}
-
-func (h checkoutHandlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*lifecycle.Envelope, error) {
-	token, err := in.Body.PaymentMethodID.Read()
-	if err != nil {
-		return nil, err
-	}
-	out, err := h.service.SubscribeGWB(ctx, CardOrder{
-		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID,
-		Instrument: payments.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return cardGWBEnvelope(ctx, out), nil
-}
-
-func cardGWBEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
-	message := out.Message
-	if message == "" {
-		message = outcomeMessages[out.PaymentStatus]
-	}
-	return httpapi.One(ctx, lifecycle.Shown(out.Sub), GwbInfo{
-		Message: message, ClientSecret: lifecycle.Filled(out.clientSecret),
-		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
-	})
-}
-
-var outcomeMessages = map[string]string{
-	string(payments.Succeeded):             "The payment was approved.",
-	string(payments.RequiresAction):        "The bank asks for authentication: complete it with the client secret.",
-	string(payments.RequiresPaymentMethod): "The card was declined. Try another one.",
-	string(payments.OutcomeUnknown):        "The payment is being confirmed.",
-}
-
-type subscribeGWAInput struct {
-	Body struct {
-		PlanID     string                  `json:"plan_id" minLength:"1" maxLength:"50"`
-		PromoCode  string                  `json:"promo_code" required:"false" maxLength:"50"`
-		CreditCard payments.CardBody       `json:"credit_card" required:"false"`
-		Holder     payments.CardHolderBody `json:"credit_card_holder_info" required:"false"`
-	}
-}
-
-type gwaInfo struct {
-	Message        string  `json:"message"`
-	SubscriptionID *string `json:"gwa_subscription_id" nullable:"true"`
-	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
-}
-
-func (h checkoutHandlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lifecycle.Envelope, error) {
-	card, err := in.Body.CreditCard.Read()
-	if err != nil {
-		return nil, err
-	}
-	holder, err := in.Body.Holder.Read()
-	if err != nil {
-		return nil, err
-	}
-	out, err := h.service.SubscribeGWA(ctx, CardOrder{
-		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
-		Instrument: payments.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return cardGWAEnvelope(ctx, out), nil
-}
-
-func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
-	return httpapi.One(ctx, lifecycle.Shown(out.Sub), gwaInfo{
-		Message: lifecycle.StatusMessages[lifecycle.Status(out.Sub.Status)], SubscriptionID: out.Sub.GwaSubscriptionID, PaymentStatus: out.PaymentStatus,
-	})
-}
-
-// Subscribe always refuses: the gateways have routes of their own
-// (specification, Versioning 4).
-func (checkoutHandlers) Subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
-	return nil, &fault.Error{Kind: fault.Unimplemented, Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe."}
+	return httpapi.One(ctx, doc, checkout.GwbInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)], ClientSecret: lifecycle.Filled(clientSecret)}), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -101,7 +102,7 @@ func (h ownHandlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output
 	return renewedOutput(out)
 }
 
-func renewedOutput(out CardOutcome) (*httpapi.Output[renewedBody], error) {
+func renewedOutput(out checkout.CardOutcome) (*httpapi.Output[renewedBody], error) {
 	sub, message := out.Sub, out.Message
 	if message == "" {
 		message = lifecycle.StatusMessages[lifecycle.Status(sub.Status)]

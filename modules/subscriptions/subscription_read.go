@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/charges"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
@@ -82,7 +83,7 @@ func (s *Own) pixCode(ctx context.Context, customerID objectid.ID) (pixShown, er
 	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.clock.Now()) {
 		return pixShown{}, errCodeGone()
 	}
-	shown := pixShown{sub: sub, message: PayPix}
+	shown := pixShown{sub: sub, message: checkout.PayPix}
 	if sub.PixPayload == nil {
 		i, open, err := s.intents.OpenOf(ctx, s.pool, sub.ID)
 		if err != nil {

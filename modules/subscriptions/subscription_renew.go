@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -24,38 +25,38 @@ type renewal struct {
 // on until the gateway took the card, and the new one charges first when its paid time
 // ends; a refused card changes nothing (open-shapes, section 5). A pending one gives no
 // access, and ends in the commit that begins the new one.
-func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (CardOutcome, error) {
+func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (checkout.CardOutcome, error) {
 	old, err := s.reads.Current(ctx, customerID)
 	if err != nil {
-		return CardOutcome{}, err
+		return checkout.CardOutcome{}, err
 	}
 	if lifecycle.Status(old.Status) == lifecycle.Suspended && old.HasChargeback {
-		return CardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
+		return checkout.CardOutcome{}, fault.Bad("A payment of the subscription is disputed: it cannot be renewed until the bank has decided. You can cancel it and subscribe anew.")
 	}
 	if status := lifecycle.Status(old.Status); status != lifecycle.Active && status != lifecycle.Pending {
-		return CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
+		return checkout.CardOutcome{}, fault.Bad("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe anew.", old.Status)
 	}
 	if r.empty() && lifecycle.Resumable(old) && old.Gateway == string(payments.GWB) {
 		return s.resumeOwn(ctx, old)
 	}
-	o := CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
+	o := checkout.CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
 	if o.Instrument, err = r.instrument(payments.GatewayName(old.Gateway)); err != nil {
-		return CardOutcome{}, err
+		return checkout.CardOutcome{}, err
 	}
 	if old.IntentOpen {
-		return CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(old))
+		return checkout.CardOutcome{}, s.checkout.ConflictWith(ctx, s.pool, lifecycle.Pending.StandIn(old))
 	}
 	if _, err := s.plans.SellablePlan(ctx, old.PlanID); err != nil {
-		return CardOutcome{}, err
+		return checkout.CardOutcome{}, err
 	}
 	if lifecycle.Status(old.Status) == lifecycle.Active {
 		if err := s.checkout.DropWaiting(ctx, customerID); err != nil {
-			return CardOutcome{}, err
+			return checkout.CardOutcome{}, err
 		}
 	}
 	if lifecycle.Status(old.Status) == lifecycle.Pending && old.PaymentMethod == string(payments.MethodPix) {
 		if old, err = s.dropForRenewal(ctx, old); err != nil {
-			return CardOutcome{}, err
+			return checkout.CardOutcome{}, err
 		}
 	}
 	subscribe := s.checkout.SubscribeGWB
@@ -72,7 +73,7 @@ func (s *Own) renew(ctx context.Context, customerID objectid.ID, r renewal) (Car
 // tellRenewal ends the replaced subscription at its gateway at once, which a job would
 // do, and words the answer, which is that of a new subscription (specification,
 // Billing, gateway B, Renew): pending, also once the gateway took the card.
-func (s *Own) tellRenewal(ctx context.Context, out CardOutcome) (CardOutcome, error) {
+func (s *Own) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
 	case waited && lifecycle.Status(out.Sub.Status) == lifecycle.Active:
 		old, err := s.db.GetSubscription(ctx, s.pool, *out.Sub.RenewsID)
@@ -89,7 +90,7 @@ func (s *Own) tellRenewal(ctx context.Context, out CardOutcome) (CardOutcome, er
 }
 
 // asBegun shows a renewal as it began.
-func (s *Own) asBegun(out CardOutcome) CardOutcome {
+func (s *Own) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 	if lifecycle.Status(out.Sub.Status) != lifecycle.Active {
 		return out
 	}

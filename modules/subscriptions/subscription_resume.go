@@ -9,6 +9,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -57,10 +58,10 @@ func GoOn(r *lifecycle.Row) {
 // resumeOwn has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the looks ask for it again; 409 to another try meanwhile.
-func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (CardOutcome, error) {
+func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (checkout.CardOutcome, error) {
 	ref := resumeIntent(sub.ID)
 	if open, err := s.intents.IsOpen(ctx, s.pool, ref); err != nil || open {
-		return CardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
+		return checkout.CardOutcome{}, errors.Join(err, s.resumeWaits(ctx, sub))
 	}
 	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
@@ -73,16 +74,16 @@ func (s *Own) resumeOwn(ctx context.Context, sub lifecycle.Row) (CardOutcome, er
 	}
 	switch {
 	case err == nil:
-		return CardOutcome{Sub: sub, Message: "The subscription goes on: nothing was charged."}, nil
+		return checkout.CardOutcome{Sub: sub, Message: "The subscription goes on: nothing was charged."}, nil
 	case !calls.IsGatewaysFault(err) || fault.Is(err, fault.Conflicting):
-		return CardOutcome{}, err
+		return checkout.CardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
 	if err := s.calls.HandOver(context.WithoutCancel(ctx), o, err); err != nil {
-		return CardOutcome{}, err
+		return checkout.CardOutcome{}, err
 	}
 	sub.Status = string(lifecycle.Pending)
-	return CardOutcome{
+	return checkout.CardOutcome{
 		Sub: sub, PaymentStatus: string(payments.OutcomeUnknown),
 		Message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",
 	}, nil

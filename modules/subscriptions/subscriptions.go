@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/charges"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/dunning"
@@ -89,7 +90,7 @@ type Service struct {
 	recovery    *recovery.Recovery
 	reconciler  *reconcile.Reconciler
 	strays      *strays.Strays
-	checkout    *Checkout
+	checkout    *checkout.Checkout
 	withdrawals *Withdrawals
 	own         *Own
 	admin       *Admin
@@ -188,7 +189,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Intents: s.intents, Operators: d.Operators, Store: s.store, Locator: s.locator,
 	})
-	s.checkout = newCheckout(checkoutDeps{
+	s.checkout = checkout.New(checkout.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Intents: s.intents, Settings: d.Settings, Promos: promos, Config: cfg, Calendar: s.calendar,
 		Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans, Settler: s.settler,

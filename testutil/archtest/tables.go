@@ -108,6 +108,7 @@ var rooms = map[string][]room{
 		{name: "recovery", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "extensions", "settle"}, sql: []string{"plans", "subscriptions"}},
 		{name: "reconcile", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "settle", "webhooks", "retries", "recovery"}, sql: []string{"subscriptions"}},
 		{name: "strays", uses: []string{"internal/subscriptionsdb", "lifecycle", "webhooks"}, sql: []string{"stray_recurrences", "subscriptions"}},
+		{name: "checkout", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"}},
 		{name: "", sql: []string{"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "subscriptions", "transitions", "trial_uses"}},
 	},
 }

@@ -1,0 +1,92 @@
+package checkout
+
+import (
+	"context"
+	"fmt"
+
+	"marquee/modules/payments"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
+	"marquee/platform/objectid"
+)
+
+// Recall tells what became of the subscription of a request that was cut off
+// (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
+// ended unpaid cost nothing, so that the request may run anew.
+func (s *Checkout) Recall(ctx context.Context, id objectid.ID) (lifecycle.Row, error) {
+	sub, err := s.db.GetSubscription(ctx, s.pool, id)
+	switch {
+	case err != nil:
+		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
+	case lifecycle.Status(sub.Status).Ended() && sub.StartedAt == nil:
+		return lifecycle.Row{}, httpapi.ErrCameToNothing
+	case sub.IntentOpen:
+		return lifecycle.Row{}, idempotency.InProgress()
+	}
+	return sub, nil
+}
+
+// RecallCardGWB reads a pending subscription live, since a client secret is kept
+// nowhere.
+func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := CardOutcome{Sub: sub, PaymentStatus: string(payments.Succeeded)}
+	if lifecycle.Status(sub.Status) == lifecycle.Pending {
+		out.PaymentStatus = string(payments.OutcomeUnknown)
+		if out.Sub, out.clientSecret, err = h.service.recovery.Resolve(ctx, sub); err != nil {
+			return nil, payments.FaultOf(err)
+		}
+		switch {
+		case out.clientSecret != "":
+			out.PaymentStatus = string(payments.RequiresAction)
+		case lifecycle.Status(out.Sub.Status) == lifecycle.Active:
+			out.PaymentStatus = string(payments.Succeeded)
+		case lifecycle.Status(out.Sub.Status).Ended():
+			return nil, httpapi.ErrCameToNothing
+		}
+	}
+	return cardGWBEnvelope(ctx, out), nil
+}
+
+func (h Handlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := CardOutcome{Sub: sub, PaymentStatus: "PENDING"}
+	if lifecycle.Status(sub.Status) == lifecycle.Active {
+		out.PaymentStatus = "CONFIRMED"
+	}
+	return cardGWAEnvelope(ctx, out), nil
+}
+
+func (h Handlers) RecallPixGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return pixGWAEnvelope(ctx, pixOutcome{sub: sub}), nil
+}
+
+// RecallPixGWB reads the client secret at the gateway, since it is kept nowhere.
+func (h Handlers) RecallPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+	sub, err := h.service.Recall(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var charge payments.PixCharge
+	if lifecycle.Status(sub.Status) == lifecycle.Pending && sub.PixPaymentID != nil {
+		gateway, err := h.service.payments.Gateway(payments.GWB)
+		if err != nil {
+			return nil, payments.FaultOf(err)
+		}
+		if charge, err = gateway.ReadPix(ctx, *sub.PixPaymentID, sub.ID); err != nil {
+			return nil, h.service.payments.Refused(ctx, "read PIX", err)
+		}
+	}
+	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}), nil
+}
