@@ -20,45 +20,10 @@ import (
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
+	"marquee/modules/subscriptions/withdrawal"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 )
-
-// withdrawalDeps is what newWithdrawal needs.
-type withdrawalDeps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
-	Applier  *webhooks.Applier
-}
-
-// Withdrawals ends subscriptions within the days of regret and gives all money back.
-type Withdrawals struct {
-	pool     *pgxpool.Pool
-	jobs     *jobs.Client
-	clock    clock.Clock
-	log      *slog.Logger
-	payments *payments.Service
-	intents  *intent.Service
-	cfg      lifecycle.Config
-	db       *subscriptionsdb.Queries
-	reads    *lifecycle.Reads
-	store    *lifecycle.Store
-	calls    *calls.Calls
-	applier  *webhooks.Applier
-}
-
-// newWithdrawal makes the room.
-func newWithdrawal(d withdrawalDeps) *Withdrawals {
-	return &Withdrawals{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), reads: d.Reads, store: d.Store, calls: d.Calls, applier: d.Applier}
-}
 
 // ownDeps is what newOwn needs.
 type ownDeps struct {
@@ -80,7 +45,7 @@ type ownDeps struct {
 	Recovery    *recovery.Recovery
 	Reconciler  *reconcile.Reconciler
 	Checkout    *checkout.Checkout
-	Withdrawals *Withdrawals
+	Withdrawals *withdrawal.Withdrawals
 }
 
 // Own is what customers do with their own subscription.
@@ -104,7 +69,7 @@ type Own struct {
 	recovery    *recovery.Recovery
 	reconciler  *reconcile.Reconciler
 	checkout    *checkout.Checkout
-	withdrawals *Withdrawals
+	withdrawals *withdrawal.Withdrawals
 }
 
 // newOwn makes the room.

@@ -24,6 +24,7 @@ import (
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/webhooks"
+	"marquee/modules/subscriptions/withdrawal"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
@@ -91,7 +92,7 @@ type Service struct {
 	reconciler  *reconcile.Reconciler
 	strays      *strays.Strays
 	checkout    *checkout.Checkout
-	withdrawals *Withdrawals
+	withdrawals *withdrawal.Withdrawals
 	own         *Own
 	admin       *Admin
 }
@@ -195,7 +196,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans, Settler: s.settler,
 		Recovery: s.recovery,
 	})
-	s.withdrawals = newWithdrawal(withdrawalDeps{
+	s.withdrawals = withdrawal.New(withdrawal.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: cfg, Reads: s.reads, Store: s.store, Calls: s.calls, Applier: s.applier,
 	})

@@ -109,6 +109,7 @@ var rooms = map[string][]room{
 		{name: "reconcile", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "settle", "webhooks", "retries", "recovery"}, sql: []string{"subscriptions"}},
 		{name: "strays", uses: []string{"internal/subscriptionsdb", "lifecycle", "webhooks"}, sql: []string{"stray_recurrences", "subscriptions"}},
 		{name: "checkout", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"}},
+		{name: "withdrawal", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "disputes", "webhooks"}, sql: []string{"subscriptions", "transitions"}},
 		{name: "", sql: []string{"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "subscriptions", "transitions", "trial_uses"}},
 	},
 }
