@@ -110,7 +110,8 @@ var rooms = map[string][]room{
 		{name: "strays", uses: []string{"internal/subscriptionsdb", "lifecycle", "webhooks"}, sql: []string{"stray_recurrences", "subscriptions"}},
 		{name: "checkout", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"}},
 		{name: "withdrawal", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "disputes", "webhooks"}, sql: []string{"subscriptions", "transitions"}},
-		{name: "", sql: []string{"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "subscriptions", "transitions", "trial_uses"}},
+		{name: "own", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes", "settle", "charges", "recovery", "reconcile", "checkout", "withdrawal"}, sql: []string{"debits", "subscriptions", "transitions"}},
+		{name: "", sql: []string{"charge_moves", "pauses", "plan_moves", "plans", "renewal_charges", "subscriptions", "trial_uses"}},
 	},
 }
 

@@ -1,4 +1,4 @@
-package subscriptions
+package own
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"marquee/platform/objectid"
 )
 
-type ownHandlers struct{ service *Own }
+type Handlers struct{ service *Own }
 
-func (s *Own) Handlers() ownHandlers { return ownHandlers{service: s} }
+func (s *Own) Handlers() Handlers { return Handlers{service: s} }
 
 type subscriptionCancelledBody struct {
 	Message        string      `json:"message"`
@@ -36,7 +36,7 @@ func (*cancelInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (h ownHandlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
+func (h Handlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
 	sub, message, err := h.cancelOwn(ctx, in, "")
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (h ownHandlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.
 
 // cancelOwn ends the caller's subscription now, or with its paid time; the text tells
 // which, and what paid time was thrown away.
-func (h ownHandlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (lifecycle.Row, string, error) {
+func (h Handlers) cancelOwn(ctx context.Context, in *cancelInput, only payments.GatewayName) (lifecycle.Row, string, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	if in.At != "" {
 		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
@@ -92,7 +92,7 @@ type renewedDoc struct {
 	StartedAt     *httpapi.Time `json:"started_at" nullable:"true"`
 }
 
-func (h ownHandlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
+func (h Handlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
 	out, err := h.service.renew(ctx, httpapi.CallerOf(ctx).ID, renewal{
 		card: in.Body.CreditCard, holder: in.Body.Holder, token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx),
 	})
@@ -117,7 +117,7 @@ func renewedOutput(out checkout.CardOutcome) (*httpapi.Output[renewedBody], erro
 	return httpapi.OK(body)
 }
 
-func (h ownHandlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
+func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (h ownHandlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envel
 	return httpapi.One(ctx, doc, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)]}), nil
 }
 
-func (h ownHandlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
+func (h Handlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	sub, message, err := h.cancelOwn(ctx, in, payments.GWA)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (h ownHandlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle
 
 // CancelGWB ends the subscription with its paid time, as the specification says of
 // this route, and at once what gives no access.
-func (h ownHandlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
+func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	sub, err := h.service.currentAt(ctx, customer, payments.GWB)
 	if err != nil {
@@ -165,7 +165,7 @@ type cardGWAInput struct {
 	}
 }
 
-func (h ownHandlers) ChangeCardGWA(ctx context.Context, in *cardGWAInput) (*lifecycle.Envelope, error) {
+func (h Handlers) ChangeCardGWA(ctx context.Context, in *cardGWAInput) (*lifecycle.Envelope, error) {
 	r := renewal{card: in.Body.CreditCard, holder: in.Body.Holder, remoteIP: httpapi.ClientIP(ctx)}
 	return h.changeCard(ctx, payments.GWA, r)
 }
@@ -176,11 +176,11 @@ type cardGWBInput struct {
 	}
 }
 
-func (h ownHandlers) ChangeCardGWB(ctx context.Context, in *cardGWBInput) (*lifecycle.Envelope, error) {
+func (h Handlers) ChangeCardGWB(ctx context.Context, in *cardGWBInput) (*lifecycle.Envelope, error) {
 	return h.changeCard(ctx, payments.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
 }
 
-func (h ownHandlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*lifecycle.Envelope, error) {
+func (h Handlers) changeCard(ctx context.Context, name payments.GatewayName, r renewal) (*lifecycle.Envelope, error) {
 	card, err := r.instrument(name)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package subscriptions
+package own
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-func (h ownHandlers) RecallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
+func (h Handlers) RecallRenewal(ctx context.Context, id objectid.ID) (*httpapi.Output[renewedBody], error) {
 	sub, err := h.service.checkout.Recall(ctx, id)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package subscriptions
+package own
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"marquee/platform/httpapi"
 )
 
-func (h ownHandlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
+func (h Handlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.reads.Current(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func (h ownHandlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	return httpapi.One(ctx, doc, nil), nil
 }
 
-func (h ownHandlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
+func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err

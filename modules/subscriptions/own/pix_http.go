@@ -1,4 +1,4 @@
-package subscriptions
+package own
 
 import (
 	"context"
@@ -28,7 +28,7 @@ type pixQR struct {
 
 // PixQR shows the code of the customer's pending PIX at either gateway; an
 // automatic one has no payment yet, and shows its authorization.
-func (h ownHandlers) PixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
+func (h Handlers) PixQR(ctx context.Context, _ *struct{}) (*httpapi.Output[pixQRBody], error) {
 	out, err := h.service.pixCode(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err

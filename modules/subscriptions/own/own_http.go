@@ -1,4 +1,4 @@
-package subscriptions
+package own
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 )
 
 // own is a subscription as its customer sees it: with the end of the right to withdraw.
-func (h ownHandlers) own(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
+func (h Handlers) own(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
 	doc := lifecycle.Shown(sub)
 	until, err := h.service.withdrawals.WithdrawalUntil(ctx, sub)
 	doc.WithdrawalUntil = httpapi.TimePtr(until)

@@ -1,0 +1,76 @@
+package own
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/charges"
+	"marquee/modules/subscriptions/checkout"
+	"marquee/modules/subscriptions/debits"
+	"marquee/modules/subscriptions/disputes"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/reconcile"
+	"marquee/modules/subscriptions/recovery"
+	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/withdrawal"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Deps is what New needs.
+type Deps struct {
+	Pool        *pgxpool.Pool
+	Jobs        *jobs.Client
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Payments    *payments.Service
+	Intents     *intent.Service
+	Calendar    *lifecycle.Calendar
+	Reads       *lifecycle.Reads
+	Store       *lifecycle.Store
+	Calls       *calls.Calls
+	Plans       *plans.Plans
+	Debits      *debits.Debits
+	Disputes    *disputes.Disputes
+	Settler     *settle.Settler
+	Charges     *charges.Charges
+	Recovery    *recovery.Recovery
+	Reconciler  *reconcile.Reconciler
+	Checkout    *checkout.Checkout
+	Withdrawals *withdrawal.Withdrawals
+}
+
+// Own is what customers do with their own subscription.
+type Own struct {
+	pool        *pgxpool.Pool
+	jobs        *jobs.Client
+	clock       clock.Clock
+	log         *slog.Logger
+	payments    *payments.Service
+	intents     *intent.Service
+	db          *subscriptionsdb.Queries
+	calendar    *lifecycle.Calendar
+	reads       *lifecycle.Reads
+	store       *lifecycle.Store
+	calls       *calls.Calls
+	plans       *plans.Plans
+	debits      *debits.Debits
+	disputes    *disputes.Disputes
+	settler     *settle.Settler
+	charges     *charges.Charges
+	recovery    *recovery.Recovery
+	reconciler  *reconcile.Reconciler
+	checkout    *checkout.Checkout
+	withdrawals *withdrawal.Withdrawals
+}
+
+// New makes the room.
+func New(d Deps) *Own {
+	return &Own{pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, debits: d.Debits, disputes: d.Disputes, settler: d.Settler, charges: d.Charges, recovery: d.Recovery, reconciler: d.Reconciler, checkout: d.Checkout, withdrawals: d.Withdrawals}
+}
