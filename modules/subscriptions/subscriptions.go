@@ -8,6 +8,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/subscriptions/admin"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/checkout"
@@ -95,7 +96,7 @@ type Service struct {
 	checkout    *checkout.Checkout
 	withdrawals *withdrawal.Withdrawals
 	own         *own.Own
-	admin       *Admin
+	admin       *admin.Admin
 }
 
 // New makes the module and connects it with payments as the one that applies
@@ -207,7 +208,7 @@ func (s *Service) furnish(d Deps, cfg Config, promos PromoCodes) {
 		Debits: s.debits, Disputes: s.disputes, Settler: s.settler, Charges: s.charges, Recovery: s.recovery,
 		Reconciler: s.reconciler, Checkout: s.checkout, Withdrawals: s.withdrawals,
 	})
-	s.admin = newAdmin(adminDeps{
+	s.admin = admin.New(admin.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: cfg,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
 		Extensions: s.extensions, Disputes: s.disputes, Applier: s.applier, Reconciler: s.reconciler,

@@ -111,7 +111,8 @@ var rooms = map[string][]room{
 		{name: "checkout", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"}},
 		{name: "withdrawal", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "disputes", "webhooks"}, sql: []string{"subscriptions", "transitions"}},
 		{name: "own", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes", "settle", "charges", "recovery", "reconcile", "checkout", "withdrawal"}, sql: []string{"debits", "subscriptions", "transitions"}},
-		{name: "", sql: []string{"charge_moves", "pauses", "plan_moves", "plans", "renewal_charges", "subscriptions", "trial_uses"}},
+		{name: "admin", uses: []string{"internal/subscriptionsdb", "lifecycle", "calls", "plans", "extensions", "disputes", "webhooks", "reconcile", "checkout", "own"}, sql: []string{"plans", "subscriptions"}},
+		{name: "", sql: []string{"charge_moves", "pauses", "plan_moves", "renewal_charges", "subscriptions", "trial_uses"}},
 	},
 }
 

@@ -1,4 +1,4 @@
-package subscriptions
+package admin
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-type adminHandlers struct {
+type handlers struct {
 	service *Admin
 	all     *collection.Resource
 	only    payments.GatewayName // the gateway of the routes of one, else ""
@@ -24,7 +24,7 @@ type adminHandlers struct {
 // the same for each alone.
 func (s *Admin) AdminRoutes(api *httpapi.API) {
 	all := s.newCollection()
-	h := adminHandlers{service: s, all: all}
+	h := handlers{service: s, all: all}
 	list := collection.Routes{Pool: s.pool, Clock: s.clock, Log: s.log}
 
 	httpapi.Route(api, http.MethodGet, "/subscriptions", "subscription_list", httpapi.Admin, list.List(all.View), all.ListDoc()...)
@@ -41,7 +41,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin, h.activate)
 
 	for _, name := range []payments.GatewayName{payments.GWA, payments.GWB} {
-		at := adminHandlers{service: s, all: all, only: name}
+		at := handlers{service: s, all: all, only: name}
 		path, prefix := "/admin/"+string(name)+"/subscriptions", "admin_"+string(name)+"_subscription_"
 		view := all.Restrict("t.gateway = '" + string(name) + "'")
 		httpapi.Route(api, http.MethodGet, path, prefix+"list", httpapi.Admin, list.List(view), view.ListDoc()...)
@@ -50,7 +50,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 		httpapi.Route(api, http.MethodGet, path+"/{id}/payments", prefix+"payments", httpapi.Admin, at.payments)
 		httpapi.Route(api, http.MethodGet, path+"/{id}/refunds", prefix+"refunds", httpapi.Admin, at.refunds)
 	}
-	gwa, gwb := adminHandlers{service: s, only: payments.GWA}, adminHandlers{service: s, only: payments.GWB}
+	gwa, gwb := handlers{service: s, only: payments.GWA}, handlers{service: s, only: payments.GWB}
 	httpapi.Route(api, http.MethodPost, "/admin/gwa/subscriptions/{id}/refund", "admin_gwa_subscription_refund", httpapi.Admin, gwa.refundGWA, httpapi.Idempotent(gwa.recallRefundAt, nil))
 	httpapi.Route(api, http.MethodPost, "/admin/gwb/subscriptions/{id}/refund", "admin_gwb_subscription_refund", httpapi.Admin, gwb.refundGWB, httpapi.Idempotent(gwb.recallRefundAt, nil))
 }
@@ -84,7 +84,7 @@ type adminCancelBody struct {
 	GatewayResponse   any           `json:"gateway_response" doc:"null where nothing runs at the gateway, and while it has not confirmed: a job asks it until it does"`
 }
 
-func (h adminHandlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[adminCancelBody], error) {
+func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[adminCancelBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err == nil {
 		sub, err = h.service.adminCancel(ctx, sub, in.reason())
@@ -106,7 +106,7 @@ func (h adminHandlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Ou
 	return httpapi.OK(body)
 }
 
-func (h adminHandlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Envelope, error) {
+func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Envelope, error) {
 	sub, err := h.service.reads.Find(ctx, h.service.pool, in.ID)
 	if err == nil {
 		sub, err = h.service.activate(ctx, sub, in.reason())
@@ -125,7 +125,7 @@ type extendInput struct {
 	}
 }
 
-func (h adminHandlers) extend(ctx context.Context, in *extendInput) (*lifecycle.Envelope, error) {
+func (h handlers) extend(ctx context.Context, in *extendInput) (*lifecycle.Envelope, error) {
 	if (in.Body.Days == nil) == (in.Body.ExpiresAt == nil) {
 		return nil, fault.InvalidAt("has to be given, or expires_at, and not both", "body", "days")
 	}
@@ -152,7 +152,7 @@ type chargebackInput struct {
 	}
 }
 
-func (h adminHandlers) chargeback(ctx context.Context, in *chargebackInput) (*lifecycle.Envelope, error) {
+func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*lifecycle.Envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
@@ -175,7 +175,7 @@ type withdrawChargebackInput struct {
 	}
 }
 
-func (h adminHandlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*lifecycle.Envelope, error) {
+func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargebackInput) (*lifecycle.Envelope, error) {
 	reason := strings.TrimSpace(in.Body.Reason)
 	if len([]rune(reason)) < 5 {
 		return nil, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
@@ -216,7 +216,7 @@ type subscriptionPaymentDoc struct {
 	PaidAt         *httpapi.Time `json:"paid_at,omitempty"`
 }
 
-func (h adminHandlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionPaymentsBody], error) {
+func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionPaymentsBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package subscriptions
+package admin
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func (s *Admin) newCollection() *collection.Resource {
 // update is PUT /subscriptions: all objects of the body or none. The price of a
 // recurrence that moves to another plan is the gateway's to change, after the
 // commit of the rest: 503 when it does not answer, and a job goes on.
-func (h adminHandlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
+func (h handlers) update(ctx context.Context, in *collection.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
 	by := collection.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.clock.Now()}
 	var ids []objectid.ID

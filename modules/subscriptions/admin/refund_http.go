@@ -1,4 +1,4 @@
-package subscriptions
+package admin
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ type refundInput struct {
 	}
 }
 
-func (h adminHandlers) refund(ctx context.Context, in *refundInput) (*lifecycle.Envelope, error) {
+func (h handlers) refund(ctx context.Context, in *refundInput) (*lifecycle.Envelope, error) {
 	o := refundOrder{reason: in.Body.Reason}
 	for field, id := range map[string]string{"payment_intent_id": in.Body.PaymentIntentID, "payment_id": in.Body.PaymentID, "charge_id": in.Body.ChargeID} {
 		if id == "" {
@@ -83,7 +83,7 @@ func refundedEnvelope(ctx context.Context, r refunded) *lifecycle.Envelope {
 	return httpapi.One(ctx, lifecycle.Shown(r.sub), info)
 }
 
-func (h adminHandlers) recallRefund(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
+func (h handlers) recallRefund(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
 	r, err := h.service.recallRefund(ctx, id)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (h adminHandlers) recallRefund(ctx context.Context, id objectid.ID) (*lifec
 	return refundedEnvelope(ctx, r), nil
 }
 
-func (h adminHandlers) recallRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h handlers) recallRefundAt(ctx context.Context, id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
 	r, err := h.service.recallRefund(ctx, id)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (h adminHandlers) recallRefundAt(ctx context.Context, id objectid.ID) (*htt
 	return httpapi.OK(refundedOf(r))
 }
 
-func (h adminHandlers) giveBack(ctx context.Context, id string, o refundOrder) (refunded, error) {
+func (h handlers) giveBack(ctx context.Context, id string, o refundOrder) (refunded, error) {
 	if o.reason = strings.TrimSpace(o.reason); len([]rune(o.reason)) < 5 {
 		return refunded{}, fault.InvalidAt("has to have at least 5 characters", "body", "reason")
 	}
@@ -119,7 +119,7 @@ type refundGWBInput struct {
 	}
 }
 
-func (h adminHandlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h handlers) refundGWB(ctx context.Context, in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", amountAt: "amount", reason: in.Body.Reason}
 	if in.Body.Amount != nil {
 		amount, err := strconv.ParseInt(string(in.Body.Amount.raw), 10, 64)
@@ -144,7 +144,7 @@ type refundGWAInput struct {
 	}
 }
 
-func (h adminHandlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+func (h handlers) refundGWA(ctx context.Context, in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", amountAt: "value", reason: in.Body.Reason}
 	if in.Body.Value != nil {
 		amount, err := money.Parse(string(in.Body.Value.raw))

@@ -1,4 +1,4 @@
-package subscriptions
+package admin
 
 import (
 	"context"
@@ -44,7 +44,7 @@ type subscriptionChargebackDoc struct {
 	ClosedAt        *httpapi.Time `json:"closed_at" nullable:"true"`
 }
 
-func (h adminHandlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionRefundsBody], error) {
+func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionRefundsBody], error) {
 	sub, err := h.service.findAt(ctx, in.ID, h.only)
 	if err != nil {
 		return nil, err

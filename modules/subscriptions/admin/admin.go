@@ -1,4 +1,4 @@
-package subscriptions
+package admin
 
 import (
 	"log/slog"
@@ -19,8 +19,8 @@ import (
 	"marquee/platform/clock"
 )
 
-// adminDeps is what newAdmin needs.
-type adminDeps struct {
+// Deps is what New needs.
+type Deps struct {
 	Pool       *pgxpool.Pool
 	Clock      clock.Clock
 	Log        *slog.Logger
@@ -60,7 +60,7 @@ type Admin struct {
 	own        *own.Own
 }
 
-// newAdmin makes the room.
-func newAdmin(d adminDeps) *Admin {
+// New makes the room.
+func New(d Deps) *Admin {
 	return &Admin{pool: d.Pool, clock: d.Clock, log: d.Log, payments: d.Payments, intents: d.Intents, cfg: d.Config, db: subscriptionsdb.New(), calendar: d.Calendar, reads: d.Reads, store: d.Store, calls: d.Calls, plans: d.Plans, extensions: d.Extensions, disputes: d.Disputes, applier: d.Applier, reconciler: d.Reconciler, own: d.Own}
 }

@@ -1,4 +1,4 @@
-package subscriptions
+package admin
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type allStatsBody struct {
 	ByGateway map[string]SubscriptionStats `json:"by_gateway"`
 }
 
-func (h adminHandlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Output[SubscriptionStats], error) {
+func (h handlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpapi.Output[SubscriptionStats], error) {
 	all, err := h.service.stats(ctx)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (h adminHandlers) statsOfGateway(ctx context.Context, _ *struct{}) (*httpap
 	return httpapi.OK(all.ByGateway[string(h.only)])
 }
 
-func (h adminHandlers) stats(ctx context.Context, _ *struct{}) (*httpapi.Output[allStatsBody], error) {
+func (h handlers) stats(ctx context.Context, _ *struct{}) (*httpapi.Output[allStatsBody], error) {
 	all, err := h.service.stats(ctx)
 	if err != nil {
 		return nil, err
