@@ -2,12 +2,15 @@ package subscriptions
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/plans"
 	"marquee/platform/collection"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // What payments calls of whoever applies its events, and asks for by these interfaces.
@@ -58,4 +61,10 @@ func (s *Service) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions
 // everybody else.
 func (s *Service) PlanSearch() collection.Searchable {
 	return s.plans.PlanSearch()
+}
+
+// SeedPlans makes the plans that a new platform begins with; those that are there stay as
+// they are.
+func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
+	return plans.SeedPlans(ctx, db, now)
 }

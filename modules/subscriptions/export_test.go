@@ -3,6 +3,9 @@ package subscriptions
 import (
 	"context"
 
+	"marquee/modules/subscriptions/settle"
+	"marquee/modules/subscriptions/strays"
+	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/objectid"
 )
 
@@ -55,16 +58,16 @@ func (s *Service) MailDunning(ctx context.Context, id objectid.ID, paymentID str
 }
 
 // ConfirmLateMoney is that of the room.
-func (s *Service) ConfirmLateMoney(ctx context.Context, a LateMoneyArgs) error {
+func (s *Service) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArgs) error {
 	return s.reconciler.ConfirmLateMoney(ctx, a)
 }
 
 // FollowRecurrence is that of the room.
-func (s *Service) FollowRecurrence(ctx context.Context, a RecurrenceArgs) error {
+func (s *Service) FollowRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
 	return s.reconciler.FollowRecurrence(ctx, a)
 }
 
 // TakeStrayMoney is that of the room.
-func (s *Service) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
+func (s *Service) TakeStrayMoney(ctx context.Context, a strays.StrayMoneyArgs) error {
 	return s.strays.TakeStrayMoney(ctx, a)
 }

@@ -30,60 +30,6 @@ func newService(t *testing.T, db *pgxpool.Pool) *Service {
 	return New(Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p})
 }
 
-func (s *Service) wishOf(t *testing.T, db *pgxpool.Pool) wish {
-	t.Helper()
-	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
-	plan, err := s.plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
-	require.NoError(t, err)
-	gateway, err := s.payments.Gateway(payments.GWB)
-	require.NoError(t, err)
-	return wish{customer: accountstest.Customer(t, db), plan: plan, gateway: gateway, method: payments.MethodCard, months: 1}
-}
-
-// twoIntents inserts two intents of one customer at once, each of which saw no
-// live subscription: what happens when the lock on the customer is left out.
-func twoIntents(t *testing.T, s *Service, db *pgxpool.Pool) (live int, second error) {
-	t.Helper()
-	w := s.wishOf(t, db)
-	ctx := t.Context()
-	a, err := db.Begin(ctx)
-	require.NoError(t, err)
-	defer func() { _ = a.Rollback(ctx) }()
-	b, err := db.Begin(ctx)
-	require.NoError(t, err)
-	defer func() { _ = b.Rollback(ctx) }()
-	for _, tx := range []pgx.Tx{a, b} {
-		_, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
-		require.ErrorIs(t, err, pgx.ErrNoRows)
-	}
-	_, err = s.checkout.insertTx(ctx, a, w)
-	require.NoError(t, err)
-	require.NoError(t, a.Commit(ctx))
-	if _, second = s.checkout.insertTx(ctx, b, w); second == nil {
-		second = b.Commit(ctx)
-	}
-	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1", w.customer.ID).Scan(&live))
-	return live, second
-}
-
-func TestOneLiveSubscriptionIsAConstraint(t *testing.T) {
-	t.Parallel()
-	db := pgtest.DB(t)
-	live, err := twoIntents(t, newService(t, db), db)
-	require.Equal(t, 1, live)
-	require.Equal(t, ConstraintOneLive, postgres.Constraint(err))
-}
-
-func TestWithoutTheConstraintThereAreTwo(t *testing.T) {
-	t.Parallel()
-	db := pgtest.DB(t)
-	_, err := db.Exec(t.Context(), "DROP INDEX subscriptions."+ConstraintOneLive)
-	require.NoError(t, err)
-	live, err := twoIntents(t, newService(t, db), db)
-	require.NoError(t, err)
-	require.Equal(t, 2, live)
-}
-
 func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)

@@ -1,0 +1,93 @@
+package checkout
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/modules/accounts/accountstest"
+	"marquee/modules/payments"
+	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/plans"
+	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/postgres"
+	"marquee/testutil/leaktest"
+	"marquee/testutil/pgtest"
+)
+
+// newCheckout is the room with gateways that nobody calls.
+func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
+	t.Helper()
+	log, now := leaktest.Logger(t), clock.System{}
+	client, err := jobs.New(db, jobs.Options{Log: log})
+	require.NoError(t, err)
+	customers, cfg, promos := accountstest.Service(t, db), lifecycle.Config{}.WithDefaults(), lifecycle.NoPromoCodes{}
+	p := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: now, Log: log, Adapters: paymentstest.NewGateways(t).Adapters()})
+	calendar, reads, store := lifecycle.New(lifecycle.Deps{
+		Pool: db, Jobs: client, Clock: now, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos, Config: cfg,
+	})
+	return New(Deps{
+		Pool: db, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos, Config: cfg,
+		Calendar: calendar, Reads: reads, Store: store,
+		Plans: plans.New(plans.Deps{Pool: db, Clock: now, Log: log, Payments: p, Config: cfg, Calendar: calendar, Store: store}),
+	})
+}
+
+func (s *Checkout) wishOf(t *testing.T, db *pgxpool.Pool) wish {
+	t.Helper()
+	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
+	plan, err := s.plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
+	require.NoError(t, err)
+	gateway, err := s.payments.Gateway(payments.GWB)
+	require.NoError(t, err)
+	return wish{customer: accountstest.Customer(t, db), plan: plan, gateway: gateway, method: payments.MethodCard, months: 1}
+}
+
+// twoIntents inserts two intents of one customer at once, each of which saw no
+// live subscription: what happens when the lock on the customer is left out.
+func twoIntents(t *testing.T, s *Checkout, db *pgxpool.Pool) (live int, second error) {
+	t.Helper()
+	w := s.wishOf(t, db)
+	ctx := t.Context()
+	a, err := db.Begin(ctx)
+	require.NoError(t, err)
+	defer func() { _ = a.Rollback(ctx) }()
+	b, err := db.Begin(ctx)
+	require.NoError(t, err)
+	defer func() { _ = b.Rollback(ctx) }()
+	for _, tx := range []pgx.Tx{a, b} {
+		_, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
+		require.ErrorIs(t, err, pgx.ErrNoRows)
+	}
+	_, err = s.insertTx(ctx, a, w)
+	require.NoError(t, err)
+	require.NoError(t, a.Commit(ctx))
+	if _, second = s.insertTx(ctx, b, w); second == nil {
+		second = b.Commit(ctx)
+	}
+	require.NoError(t, db.QueryRow(ctx, "SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1", w.customer.ID).Scan(&live))
+	return live, second
+}
+
+func TestOneLiveSubscriptionIsAConstraint(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	live, err := twoIntents(t, newCheckout(t, db), db)
+	require.Equal(t, 1, live)
+	require.Equal(t, ConstraintOneLive, postgres.Constraint(err))
+}
+
+func TestWithoutTheConstraintThereAreTwo(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	_, err := db.Exec(t.Context(), "DROP INDEX subscriptions."+ConstraintOneLive)
+	require.NoError(t, err)
+	live, err := twoIntents(t, newCheckout(t, db), db)
+	require.NoError(t, err)
+	require.Equal(t, 2, live)
+}
