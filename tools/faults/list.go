@@ -87,8 +87,8 @@ var faults = []fault{
 		below: "modules/subscriptions", tests: []string{"TestReasonsAreThoseOfTheGoldenFile"},
 	},
 	{
-		name: "access-after-the-end", breaks: "An active subscription gives access after its date until a job has ended it.", where: "subscriptions.accessSQL",
-		old: `(expires_at IS NULL OR expires_at > $2)) AS active`, new: `(expires_at IS NULL OR $2::timestamptz IS NOT NULL)) AS active`,
+		name: "access-after-the-end", breaks: "An active subscription gives access after its date until a job has ended it.", where: "subscriptions.has_access, a function in SQL",
+		old: `AND (s.expires_at IS NULL OR s.expires_at > $2))`, new: `AND (s.expires_at IS NULL OR $2 IS NOT NULL))`,
 		below: "modules/subscriptions", tests: []string{"TestGatewayAPix"},
 	},
 	{
@@ -155,7 +155,7 @@ var faults = []fault{
 		below: "modules/accounts", tests: []string{"TestVerifyEmailCountsAttempts"},
 	},
 	{
-		name: "ended-tokens", breaks: "Tokens live on when their user's are ended.", where: "accounts.callerSQL",
+		name: "ended-tokens", breaks: "Tokens live on when their user's are ended.", where: "accounts.caller, a function in SQL",
 		old: `(u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after OR`, new: `(u.tokens_valid_after IS NULL OR $2 >= '2000-01-01'::timestamptz OR`,
 		below: "modules/accounts", tests: []string{"TestTokensAreEndedLive"},
 	},
@@ -167,7 +167,7 @@ var faults = []fault{
 	// Catalogue, files, board.
 	{
 		name: "page-version", breaks: "A page of videos is shown from memory after the catalogue has changed.", where: "catalog.Service.fill",
-		old: `case known && page.Version == q.version:`, new: `case known && page.Version <= q.version:`,
+		old: `if known && page.Version == version {`, new: `if known && page.Version <= version {`,
 		below: "modules/catalog", tests: []string{"TestPagesInMemoryAreNeverStale"},
 	},
 	{
