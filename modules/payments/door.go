@@ -331,5 +331,5 @@ func (s *Service) Pace(ctx context.Context, name gateway.Name) error {
 // IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
 // has become of it since, is read no more.
 func (s *Service) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
-	return s.reconciler.IsShown(ctx, name, paymentID)
+	return s.unapplied.IsShown(ctx, name, paymentID)
 }

@@ -213,6 +213,14 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
 	require.Equal(t, b.oneMonthOn(t, next), column[time.Time](t, b, id, "next_billing_date"))
 	require.Equal(t, "active", b.status(t, id))
+	extend := func(payment, says string) {
+		t.Helper()
+		before := b.text(t, "SELECT string_agg(concat_ws(' ', id, expires_at, next_billing_date), ',' ORDER BY id) FROM subscriptions.subscriptions")
+		path := unappliedPath + "/" + b.listed(t, payment)["_id"].(string) + "/extend"
+		require.Contains(t, b.admin(t).Post(path, object{}).Expect(409).Map()["detail"], says)
+		require.Equal(t, before, b.text(t, "SELECT string_agg(concat_ws(' ', id, expires_at, next_billing_date), ',' ORDER BY id) FROM subscriptions.subscriptions"))
+	}
+	extend("pay_invented", "does not show")
 
 	b.newcomer(t)
 	pix := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
@@ -222,8 +230,10 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, 2, b.reconcile(t, false).Counts[payments.UnshownPayment])
 	require.Equal(t, "unknown", b.listed(t, code)["kind"])
 	require.Equal(t, pix.String(), b.listed(t, code)["subscription_id"])
+	extend(code, "does not show")
 	_, err := b.gateways.Sandbox.GWA.Pay(code)
 	require.NoError(t, err)
+	extend(code, "given already")
 	b.settle(t)
 	require.Equal(t, 1, b.reconcile(t, false).Counts[payments.UnshownPayment], "the invented one alone")
 }

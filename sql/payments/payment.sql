@@ -33,6 +33,10 @@ ORDER BY p.settled_at, p.id LIMIT 1;
 UPDATE payments.payments SET counted = true
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND counted IS DISTINCT FROM true;
 
+-- name: PaymentCounts :one
+-- PaymentCounts tells whether a payment opened its subscription or paid one of its periods.
+SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
+
 -- name: PaymentListOf :many
 SELECT * FROM payments.payments
 WHERE purpose = @purpose AND local_id = @local_id

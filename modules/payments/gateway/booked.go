@@ -1,6 +1,10 @@
 package gateway
 
-import "marquee/platform/objectid"
+import (
+	"time"
+
+	"marquee/platform/objectid"
+)
 
 // Purpose says what a payment is for.
 type Purpose string
@@ -37,4 +41,10 @@ func (p LedgerPayment) RefundKey() string {
 		return p.Payment.ID
 	}
 	return p.Payment.PaymentIntentID
+}
+
+// BookedPayment is what a payment that is booked tells of gateway A: Confirm asks whether it
+// is so there.
+func BookedPayment(now time.Time, paymentID string) Event {
+	return Event{Gateway: GWA, Type: Reconciled, Kind: PaymentWasSettled, CreatedAt: now, Payment: &Payment{ID: paymentID}}
 }

@@ -13,33 +13,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
-// has become of it since, is read no more.
-func (s *Reconciler) IsShown(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
-	gw, err := s.deps.Gateways.Find(name)
-	if err != nil {
-		return false, err
-	}
-	live, err := gw.Confirm(gateway.Background(ctx), s.bookedPayment(paymentID))
-	if errors.Is(err, gateway.ErrMissing) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read payment %s: %w", paymentID, err)
-	}
-	err = s.db.PaymentShown(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentShownParams{
-		Gateway: string(name), GatewayPaymentID: paymentID, DueAt: live.Payment.MadeFor, At: s.deps.Clock.Now(),
-	})
-	if err != nil {
-		return false, fmt.Errorf("note that payment %s is shown: %w", paymentID, err)
-	}
-	return true, nil
-}
-
-func (s *Reconciler) bookedPayment(payment string) gateway.Event {
-	return gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Kind: gateway.PaymentWasSettled, CreatedAt: s.deps.Clock.Now(), Payment: &gateway.Payment{ID: payment}}
-}
-
 // reconcileTold compares the payments that are booked here since, and that only an event
 // has told: what gateway A does not show as paid is listed for people. Listed are the ids
 // of those that the lists of the gateway have shown.
@@ -59,7 +32,7 @@ func (s *Reconciler) reconcileTold(ctx context.Context, gw gateway.Adapter, o Op
 		if err := s.Pace(ctx, gateway.GWA); err != nil {
 			return errors.Join(failed, err)
 		}
-		shown, err := s.shows(ctx, gw, []gateway.Event{s.bookedPayment(row.GatewayPaymentID)})
+		shown, err := s.shows(ctx, gw, []gateway.Event{gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID)})
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))
 			continue

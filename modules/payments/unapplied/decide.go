@@ -97,7 +97,8 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 
 // extend makes an unapplied payment a living subscription's: 409 when it
 // is decided, while it is disputed or when it was lost, when a refund of it was asked for
-// or made, and as Extender says.
+// or made, when it has paid for something already or its gateway does not show it, and as
+// Extender says.
 func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error {
 	u, err := s.findUnapplied(ctx, id)
 	if err != nil {
@@ -113,12 +114,18 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 	if s.extender == nil {
 		return fault.Conflict("The payment cannot extend a subscription: there are none here.")
 	}
+	if err := s.showsTold(ctx, u, paid); err != nil {
+		return err
+	}
 	return s.decide(ctx, u, ledger.Move{To: ledger.UnappliedExtended}, func(tx pgx.Tx, c *ledger.Move) error {
 		extended, err := s.extender.ExtendTx(ctx, tx, Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
 		if err != nil {
 			return err
 		}
-		// Reports of disputes hold the customer, as ExtendTx does now.
+		// What counts payments and reports of disputes hold the customer, as ExtendTx does now.
+		if err := s.paysNothing(ctx, tx, u, paid); err != nil {
+			return err
+		}
 		var disputed *ledger.RefundDisputedError
 		if err := s.reader.NotDisputed(ctx, tx, paid.Gateway, 0, paid.Names()...); errors.As(err, &disputed) {
 			return disputed.Conflict()

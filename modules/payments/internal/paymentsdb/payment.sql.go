@@ -66,6 +66,23 @@ func (q *Queries) PaymentCount(ctx context.Context, db DBTX, arg PaymentCountPar
 	return err
 }
 
+const paymentCounts = `-- name: PaymentCounts :one
+SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = $1 AND gateway_payment_id = $2
+`
+
+type PaymentCountsParams struct {
+	Gateway          string
+	GatewayPaymentID string
+}
+
+// PaymentCounts tells whether a payment opened its subscription or paid one of its periods.
+func (q *Queries) PaymentCounts(ctx context.Context, db DBTX, arg PaymentCountsParams) (bool, error) {
+	row := db.QueryRow(ctx, paymentCounts, arg.Gateway, arg.GatewayPaymentID)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const paymentFirstOwn = `-- name: PaymentFirstOwn :one
 SELECT p.settled_at FROM payments.payments p
 WHERE p.purpose = $1 AND p.local_id = $2 AND NOT EXISTS (
