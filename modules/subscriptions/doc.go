@@ -8,6 +8,12 @@
 // subscriptions, the mails about failed payments, and the job that compares with
 // the gateways.
 //
+// Its rooms, lower first: lifecycle (words, moves), calls (ends and repeats at the gateways),
+// plans, debits (automatic PIX, pauses), extensions, dunning, disputes, settle (what money and
+// answers mean), charges (PIX codes for a further period), webhooks, retries, recovery,
+// reconcile, strays, checkout, withdrawal, own (a customer's own subscription) and admin. This
+// package makes them, lists their routes and jobs, and is the door of other modules.
+//
 // Does not own: the gateways, the webhooks and the ledger of payments (module
 // payments, which calls ApplyEventTx); customers and their
 // current_subscription_id (module accounts, written through its functions).

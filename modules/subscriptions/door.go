@@ -13,14 +13,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// What payments calls of whoever applies its events, and asks for by these interfaces.
-var (
-	_ payments.Applier         = (*Service)(nil)
-	_ payments.Extender        = (*Service)(nil)
-	_ payments.StrayMoneyTaker = (*Service)(nil)
-	_ payments.RefundFollower  = (*Service)(nil)
-)
-
 // ApplyEventTx applies a gateway's event to the subscription that it is about
 // (specification, Events). It answers Unclaimed when there is none.
 func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {

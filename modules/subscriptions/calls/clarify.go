@@ -17,6 +17,7 @@ type PixNotKnown struct {
 	Clarifying    *ClarifyingInfo `json:"clarifying,omitempty"`
 }
 
+// NotKnownOf says since when it is not known what a call has made; nothing without an intent.
 func NotKnownOf(i *intent.Intent) PixNotKnown {
 	if i == nil {
 		return PixNotKnown{}
@@ -27,12 +28,14 @@ func NotKnownOf(i *intent.Intent) PixNotKnown {
 	}
 }
 
+// PixCodeInfo is a PIX code as the API shows it.
 type PixCodeInfo struct {
 	Payload        *string       `json:"payload" nullable:"true" doc:"Copy-and-paste text"`
 	EncodedImage   *string       `json:"encoded_image" nullable:"true" doc:"PNG in base64"`
 	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true"`
 }
 
+// ClarifyingInfo tells since when, and until when, the gateway's answer is awaited.
 type ClarifyingInfo struct {
 	Since      httpapi.Time `json:"since"`
 	NextLookAt httpapi.Time `json:"next_look_at" doc:"When the gateway is asked again"`
@@ -46,6 +49,7 @@ func Clarified(sub lifecycle.Row, i intent.Intent) string {
 	return "A payment of yours is still being confirmed. " + AskedAgain(i)
 }
 
+// AskedAgain is the sentence about a call whose outcome is not known.
 func AskedAgain(i intent.Intent) string {
 	return fmt.Sprintf("The gateway has not told since %s what became of it, and is asked again at %s.", instant(i.Since()), instant(i.NextLook))
 }

@@ -54,6 +54,7 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	return s.EndAtGateway(ctx, id) // what is not known, too
 }
 
+// EndThere ends at the gateway what has ended here, and notes that it has.
 func (s *Calls) EndThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err

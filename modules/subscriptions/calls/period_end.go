@@ -32,6 +32,7 @@ func (s *Calls) StopRecurrence(ctx context.Context, id objectid.ID) error {
 	return s.Ends(ctx, id, lifecycle.Stops, s.StopThere)
 }
 
+// StopThere stops at the gateway what would charge beyond the paid time, and notes that it has.
 func (s *Calls) StopThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err

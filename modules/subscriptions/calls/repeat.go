@@ -85,6 +85,7 @@ func UnderWay(err error) (intent.Answer, error) {
 	return intent.Settled, err
 }
 
+// SweepOrder takes up an order whose own job is silent, unless the looks have it.
 func (s *Calls) SweepOrder(ctx context.Context, r intent.Ref, do func(context.Context, objectid.ID) error, later func() error) error {
 	open, err := s.intents.IsOpen(ctx, s.pool, r)
 	switch {

@@ -289,6 +289,7 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 	return err
 }
 
+// LocateCharge finds the subscription of the renewal charge that an event is about.
 func (s *Charges) LocateCharge(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	c, err := s.reads.ChargeOf(ctx, tx, e)
 	if err != nil {

@@ -12,8 +12,10 @@ import (
 	"marquee/platform/objectid"
 )
 
+// Handlers are the room's operations.
 type Handlers struct{ service *Charges }
 
+// Handlers returns the room's operations, for the module's list of routes.
 func (s *Charges) Handlers() Handlers { return Handlers{service: s} }
 
 type renewPixBody struct {
@@ -35,6 +37,7 @@ type renewPixPayment struct {
 	BillingType string  `json:"billing_type" enum:"PIX"`
 }
 
+// RenewPix is POST /customers/me/subscription/renew/pix.
 func (h Handlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[renewPixBody], error) {
 	sub, charge, err := h.service.renewPix(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {

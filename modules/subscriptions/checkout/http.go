@@ -10,10 +10,13 @@ import (
 	"marquee/platform/httpapi"
 )
 
+// Handlers are the room's operations.
 type Handlers struct{ service *Checkout }
 
+// Handlers returns the room's operations, for the module's list of routes.
 func (s *Checkout) Handlers() Handlers { return Handlers{service: s} }
 
+// GwbInfo is what gateway B says of a card besides the subscription.
 type GwbInfo struct {
 	Message       string  `json:"message"`
 	ClientSecret  *string `json:"client_secret" nullable:"true" doc:"Only while the card's owner has to authenticate"`
@@ -28,6 +31,7 @@ type subscribeGWBInput struct {
 	}
 }
 
+// SubscribeGWB is POST /gwb/subscribe.
 func (h Handlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*lifecycle.Envelope, error) {
 	token, err := in.Body.PaymentMethodID.Read()
 	if err != nil {
@@ -76,6 +80,7 @@ type gwaInfo struct {
 	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
 }
 
+// SubscribeGWA is POST /gwa/subscribe.
 func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lifecycle.Envelope, error) {
 	card, err := in.Body.CreditCard.Read()
 	if err != nil {

@@ -37,10 +37,12 @@ func (o pixOutcome) message() string {
 	return PayPix
 }
 
+// SubscribePixGWA is POST /gwa/subscribe/pix.
 func (h Handlers) SubscribePixGWA(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
 	return h.orderPixGWA(ctx, in, false)
 }
 
+// SubscribePixAutomatic is POST /gwa/subscribe/pix-automatico.
 func (h Handlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
 	return h.orderPixGWA(ctx, in, true)
 }
@@ -63,6 +65,7 @@ func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
 	})
 }
 
+// PayPix is what a pending PIX says.
 const PayPix = "Pay the PIX to start your subscription."
 
 func codeOf(sub lifecycle.Row) calls.PixCodeInfo {
@@ -85,6 +88,7 @@ type pixGWBInfo struct {
 	calls.PixNotKnown
 }
 
+// SubscribePixGWB is POST /gwb/subscribe/pix.
 func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*lifecycle.Envelope, error) {
 	out, err := h.service.subscribePix(ctx, payments.GWB, pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
 	if err != nil {

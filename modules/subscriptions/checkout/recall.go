@@ -52,6 +52,7 @@ func (h Handlers) RecallCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 	return cardGWBEnvelope(ctx, out), nil
 }
 
+// RecallCardGWA answers a repeated POST /gwa/subscribe.
 func (h Handlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
 	sub, err := h.service.Recall(ctx, id)
 	if err != nil {
@@ -64,6 +65,7 @@ func (h Handlers) RecallCardGWA(ctx context.Context, id objectid.ID) (*lifecycle
 	return cardGWAEnvelope(ctx, out), nil
 }
 
+// RecallPixGWA answers a repeated POST /gwa/subscribe/pix or …/pix-automatico.
 func (h Handlers) RecallPixGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
 	sub, err := h.service.Recall(ctx, id)
 	if err != nil {

@@ -49,6 +49,7 @@ func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 
 func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pause, Subject: id} }
 
+// LookAtPause asks again for a pause whose call had no answer.
 func (s *Pauses) LookAtPause(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	return calls.UnderWay(s.askForPause(payments.Background(ctx), l.Subject))
 }
@@ -143,6 +144,7 @@ func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Row, err error) er
 	return err
 }
 
+// CollectionOf names what the gateway is to collect, or not.
 func CollectionOf(sub lifecycle.Row) payments.Collection {
 	return payments.Collection{SubscriptionID: sub.ID, GatewayID: lifecycle.RemoteID(sub)}
 }

@@ -75,6 +75,7 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit,
 	return nil
 }
 
+// EndRetryTx ends one retry of a debit.
 func (s *Debits) EndRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, state, reason string) error {
 	now := s.clock.Now()
 	_, err := s.db.EndDebitRetry(ctx, tx, subscriptionsdb.EndDebitRetryParams{

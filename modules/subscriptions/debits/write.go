@@ -39,6 +39,7 @@ func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.De
 	})
 }
 
+// DropRetries drops all retries of a debit that are still to come.
 func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, reason string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, RetryDropped, reason) })
 }

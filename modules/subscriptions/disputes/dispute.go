@@ -35,6 +35,7 @@ func (s *Disputes) FollowDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 	return "no consequence", nil
 }
 
+// OpenDisputeTx suspends a subscription for a dispute, and has nothing collected meanwhile.
 func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
 	held, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {

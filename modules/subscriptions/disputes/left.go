@@ -5,6 +5,7 @@ import (
 	"marquee/platform/money"
 )
 
+// IsOne reports whether one of the names is the payment's.
 func IsOne(p payments.Payment, names []string) bool {
 	for _, name := range names {
 		if name != "" && (name == p.ID || name == p.InvoiceID || name == p.PaymentIntentID) {

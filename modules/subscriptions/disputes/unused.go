@@ -148,6 +148,7 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	return nil
 }
 
+// SlippedNote is the note of a charge that was made in spite of a pause.
 const SlippedNote = "Charged while another payment of the subscription was disputed and collection was paused."
 
 // PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,

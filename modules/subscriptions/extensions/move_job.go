@@ -68,6 +68,7 @@ func chargeMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.ChargeMove, Subject: id}
 }
 
+// LookAtChargeMove asks again for a move whose call had no answer.
 func (s *Extensions) LookAtChargeMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	err := s.askForChargeMove(payments.Background(ctx), l.Subject)
 	if errors.Is(err, errChargeMoveRefused) {

@@ -75,6 +75,7 @@ func (s *Calendar) firstUnpaidOf(sub Row, unpaid []Debit) *Debit {
 	return first
 }
 
+// DateAfter is the date some days later.
 func DateAfter(d pgtype.Date, days int) pgtype.Date {
 	return pgtype.Date{Time: d.Time.AddDate(0, 0, days), Valid: true}
 }
@@ -170,6 +171,7 @@ func (s *Calendar) LearnRemote(r *Row, remote *payments.RemoteSubscription) {
 	}
 }
 
+// DuePixParams asks for the PIX that nobody has paid in time.
 func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
 	return subscriptionsdb.ListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
 }

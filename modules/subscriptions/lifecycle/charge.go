@@ -46,6 +46,7 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, ed
 	return c, nil
 }
 
+// TendTx has a renewal charge looked after at an instant.
 func (s *Store) TendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, RenewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: at, UniqueOpts: river.UniqueOpts{ByArgs: true},

@@ -36,6 +36,7 @@ type Config struct {
 	AlphanumericTaxIDs bool
 }
 
+// WithDefaults fills in what was not configured.
 func (c Config) WithDefaults() Config {
 	if c.PixPendingTTL == 0 {
 		c.PixPendingTTL = 24 * time.Hour

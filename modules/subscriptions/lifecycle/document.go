@@ -7,6 +7,7 @@ import (
 	"marquee/platform/objectid"
 )
 
+// CallerID is the admin who asks, nil for everybody else.
 func CallerID(ctx context.Context) *objectid.ID {
 	id := httpapi.CallerOf(ctx).ID
 	if id == "" {
@@ -46,6 +47,7 @@ type SubscriptionDoc struct {
 	UpdateDate        httpapi.Time  `json:"register_update_date"`
 }
 
+// Shown is the row as the API shows it.
 func Shown(r Row) SubscriptionDoc {
 	return SubscriptionDoc{
 		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status, PaymentMethod: r.PaymentMethod,
@@ -60,8 +62,10 @@ func Shown(r Row) SubscriptionDoc {
 	}
 }
 
+// Envelope is the answer about one subscription.
 type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
 
+// StatusMessages are what the answers say of a state.
 var StatusMessages = map[Status]string{
 	Active:    "The subscription is active.",
 	Pending:   "The payment is being confirmed.",
@@ -70,6 +74,7 @@ var StatusMessages = map[Status]string{
 	Expired:   "The subscription has expired.",
 }
 
+// MessageInfo is the sentence beside a subscription.
 type MessageInfo struct {
 	Message string `json:"message"`
 }

@@ -40,6 +40,7 @@ func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) er
 	return nil
 }
 
+// EndAtGatewayTx has a job end at the gateway what is known there.
 func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	if !KnownAtGateway(sub) {
 		return nil
@@ -47,6 +48,7 @@ func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	return s.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID})
 }
 
+// EndTx inserts the job that ends a subscription at its gateway.
 func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
 	if _, err := s.jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
 		return fmt.Errorf("queue the end at the gateway: %w", err)

@@ -18,6 +18,7 @@ const EndRetry = time.Minute
 // GivenBackSoon is when a refund that is not answered, or under way, is looked at again.
 const GivenBackSoon = 10 * time.Minute
 
+// GiveBackLaterTx has a job give back what a withdrawn subscription still has.
 func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	_, err := s.jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: s.clock.Now().Add(EndRetry),

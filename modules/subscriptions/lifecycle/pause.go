@@ -52,6 +52,7 @@ func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) err
 	return s.TurnPauseTx(ctx, tx, open.ID, Pausing, open.Since, nil)
 }
 
+// TurnPauseTx turns a pause into another state and has it carried out.
 func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, state string, since time.Time, until *time.Time) error {
 	now := s.clock.Now()
 	err := s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{ID: id, State: state, Since: since, Until: until, Now: now})
@@ -61,6 +62,7 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, stat
 	return s.SchedulePauseTx(ctx, tx, id, now)
 }
 
+// SchedulePauseTx has a pause carried out by job.
 func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	_, err := s.jobs.InsertTx(ctx, tx, PauseArgs{PauseID: id, At: at}, &river.InsertOpts{
 		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},

@@ -36,6 +36,7 @@ type PromoDiscount struct {
 // NoPromoCodes knows none, where the module promos is left out.
 type NoPromoCodes struct{}
 
+// FirstMonth finds none, and refuses a code that is given.
 func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (PromoDiscount, bool, error) {
 	if code == "" {
 		return PromoDiscount{}, false, nil
@@ -43,14 +44,17 @@ func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (P
 	return PromoDiscount{}, false, fault.Bad("Promo code not found.").WithField("promo_code")
 }
 
+// HoldTx has none to keep.
 func (NoPromoCodes) HoldTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }
 
+// RedeemTx has none to use.
 func (NoPromoCodes) RedeemTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }
 
+// ReleaseTx has none to give back.
 func (NoPromoCodes) ReleaseTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }

@@ -35,6 +35,7 @@ const (
 	ReasonGoneAtGateway  Reason = "gone_at_gateway" // counts as admin_cancelled: somebody did it at the gateway's own console
 )
 
+// Reasons are the reasons of actions that have one alone.
 var Reasons = map[Action]Reason{
 	Subscribe: ReasonSubscribed, Renew: ReasonRenewed, PaymentSettles: ReasonPaymentSettled, TrialStarts: ReasonTrialStarted,
 	RenewalTaken:    ReasonRenewalTaken,

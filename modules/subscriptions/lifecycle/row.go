@@ -48,6 +48,7 @@ func AuthorizationRef(sub Row) payments.AuthorizationRef {
 	return payments.AuthorizationRef{ID: Text(sub.GwaPixAuthID), SubscriptionID: sub.ID, CustomerGatewayID: Text(sub.GwaCustomerID)}
 }
 
+// LearnAuthorization keeps what the gateway tells of an authorization.
 func LearnAuthorization(r *Row, a *payments.PixAuthorization) {
 	if a == nil {
 		return
@@ -74,6 +75,7 @@ func Running(status payments.RemoteStatus) bool {
 	return status == payments.RemoteActive || status == payments.RemoteTrialing
 }
 
+// IsMissing reports whether the error says that there is no such thing.
 func IsMissing(err error) bool { return fault.Is(err, fault.Missing) }
 
 // RunsThere reports whether a subscription that has ended here is not known to have ended
@@ -144,6 +146,7 @@ func StartsFree(sub Row) bool {
 	return sub.TrialDays > 0 || sub.FirstAmountCents != nil && *sub.FirstAmountCents == 0
 }
 
+// LatestOf is the later instant; other may be nil.
 func LatestOf(t time.Time, other *time.Time) time.Time {
 	if other != nil && other.After(t) {
 		return *other
@@ -151,6 +154,7 @@ func LatestOf(t time.Time, other *time.Time) time.Time {
 	return t
 }
 
+// LearnPix keeps what the gateway tells of a PIX code.
 func LearnPix(r *Row, pix *payments.PixCharge) {
 	if pix == nil {
 		return
@@ -185,6 +189,7 @@ func RunningID(sub Row) string {
 	return ""
 }
 
+// KnownAtGateway reports whether the gateway has something of the subscription.
 func KnownAtGateway(sub Row) bool {
 	return RemoteID(sub) != "" || sub.PixPaymentID != nil || sub.GwaPixAuthID != nil
 }

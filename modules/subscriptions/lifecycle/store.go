@@ -292,6 +292,7 @@ func Learn(field **string, id string) {
 	}
 }
 
+// Text is "" for nil.
 func Text(s *string) string {
 	if s == nil {
 		return ""

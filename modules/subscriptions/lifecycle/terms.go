@@ -43,6 +43,7 @@ func Certain(err error) bool {
 	return errors.As(err, &rejected) || errors.Is(err, payments.ErrUnavailable) || errors.Is(err, payments.ErrUnsupported) || errors.Is(err, payments.ErrGatewayMissing)
 }
 
+// PayerOf is a customer as the gateways know payers.
 func PayerOf(c accounts.Customer, name payments.GatewayName) payments.Payer {
 	return payments.Payer{
 		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(name)],
@@ -64,8 +65,10 @@ func (*Calendar) ChargesFirstMonth(sub Row) bool {
 // B (section 7), which adds a smaller card invoice to the next one.
 const MinPixGWA = money.Cents(500)
 
+// MinGWB is the smallest amount that gateway B takes.
 const MinGWB = money.Cents(50)
 
+// AuthorizationOf is what gateway A is asked for to authorize an automatic PIX.
 func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.AuthorizationTerms {
 	return payments.AuthorizationTerms{
 		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),

@@ -43,6 +43,7 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	return s.NoteTrial(ctx, tx, s.accounts.TaxIDMAC(c.TaxID), now)
 }
 
+// NoteTrial notes that a tax id has had its trial.
 func (s *Store) NoteTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
 	if err := s.db.NoteTrial(ctx, db, subscriptionsdb.NoteTrialParams{TaxIDMac: mac, BeganAt: began}); err != nil {
 		return fmt.Errorf("note trial: %w", err)

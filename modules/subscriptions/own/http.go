@@ -12,8 +12,10 @@ import (
 	"marquee/platform/objectid"
 )
 
+// Handlers are the room's operations.
 type Handlers struct{ service *Own }
 
+// Handlers returns the room's operations, for the module's list of routes.
 func (s *Own) Handlers() Handlers { return Handlers{service: s} }
 
 type subscriptionCancelledBody struct {
@@ -36,6 +38,7 @@ func (*cancelInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
+// CancelMine is DELETE /customers/me/subscription.
 func (h Handlers) CancelMine(ctx context.Context, in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
 	sub, message, err := h.cancelOwn(ctx, in, "")
 	if err != nil {
@@ -92,6 +95,7 @@ type renewedDoc struct {
 	StartedAt     *httpapi.Time `json:"started_at" nullable:"true"`
 }
 
+// Renew is PUT /customers/me/subscription/renew.
 func (h Handlers) Renew(ctx context.Context, in *renewInput) (*httpapi.Output[renewedBody], error) {
 	out, err := h.service.renew(ctx, httpapi.CallerOf(ctx).ID, renewal{
 		card: in.Body.CreditCard, holder: in.Body.Holder, token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx),
@@ -117,6 +121,7 @@ func renewedOutput(out checkout.CardOutcome) (*httpapi.Output[renewedBody], erro
 	return httpapi.OK(body)
 }
 
+// ReadGWA is GET /gwa/subscription.
 func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.currentAt(ctx, httpapi.CallerOf(ctx).ID, payments.GWA)
 	if err != nil {
@@ -129,6 +134,7 @@ func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	return httpapi.One(ctx, doc, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[lifecycle.Status(sub.Status)]}), nil
 }
 
+// CancelGWA is DELETE /gwa/subscription.
 func (h Handlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	sub, message, err := h.cancelOwn(ctx, in, payments.GWA)
 	if err != nil {
@@ -165,6 +171,7 @@ type cardGWAInput struct {
 	}
 }
 
+// ChangeCardGWA is PUT /gwa/subscription/credit-card.
 func (h Handlers) ChangeCardGWA(ctx context.Context, in *cardGWAInput) (*lifecycle.Envelope, error) {
 	r := renewal{card: in.Body.CreditCard, holder: in.Body.Holder, remoteIP: httpapi.ClientIP(ctx)}
 	return h.changeCard(ctx, payments.GWA, r)
@@ -176,6 +183,7 @@ type cardGWBInput struct {
 	}
 }
 
+// ChangeCardGWB is PUT /gwb/subscription/payment-method.
 func (h Handlers) ChangeCardGWB(ctx context.Context, in *cardGWBInput) (*lifecycle.Envelope, error) {
 	return h.changeCard(ctx, payments.GWB, renewal{token: in.Body.PaymentMethodID, remoteIP: httpapi.ClientIP(ctx)})
 }

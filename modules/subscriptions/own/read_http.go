@@ -8,6 +8,7 @@ import (
 	"marquee/platform/httpapi"
 )
 
+// Mine is GET /customers/me/subscription.
 func (h Handlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, err := h.service.reads.Current(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
@@ -20,6 +21,7 @@ func (h Handlers) Mine(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, e
 	return httpapi.One(ctx, doc, nil), nil
 }
 
+// ReadGWB is GET /gwb/subscription.
 func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope, error) {
 	sub, clientSecret, err := h.service.readGWB(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {

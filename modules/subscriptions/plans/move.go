@@ -146,6 +146,7 @@ func planMoveIntent(id objectid.ID) intent.Ref {
 	return intent.Ref{Kind: intent.PlanMove, Subject: id}
 }
 
+// LookAtPlanMove asks again for a move whose call had no answer.
 func (s *Plans) LookAtPlanMove(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	left, err := s.askForMove(payments.Background(ctx), l.Subject)
 	if left == nil && calls.IsGatewaysFault(err) {

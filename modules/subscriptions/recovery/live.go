@@ -18,6 +18,7 @@ import (
 // decides is given up, and money that comes all the same is late money.
 const riskLife = 7 * 24 * time.Hour
 
+// FirstMonthOf is what gateway A is asked for to charge a first month that a promo code lowered.
 func (s *Recovery) FirstMonthOf(sub lifecycle.Row, plan subscriptionsdb.Plan, payer payments.Payer) payments.CardTerms {
 	return payments.CardTerms{
 		Reference: sub.ID, Kind: payments.KindFirstMonth, Payer: payer, Amount: money.Cents(*sub.FirstAmountCents), Description: plan.Name,

@@ -34,6 +34,7 @@ func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.D
 	})
 }
 
+// LookAtRetry asks again for a retry whose call had no answer.
 func (s *Retries) LookAtRetry(ctx context.Context, l *intent.Look) (intent.Answer, error) {
 	cycle, err := time.Parse(time.DateOnly, l.Item)
 	if err != nil {

@@ -33,6 +33,7 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 	return err
 }
 
+// AuthorizeTx activates an automatic PIX that the payer has authorized.
 func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change, a *payments.PixAuthorization) error {
 	now, note := s.clock.Now(), c.Edit
 	c.Edit = func(r *lifecycle.Row) {

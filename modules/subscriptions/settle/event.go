@@ -23,6 +23,7 @@ func IsFirst(sub lifecycle.Row, e payments.Event) bool {
 	return sub.FirstAmountCents != nil && e.Gateway == payments.GWA && e.SubscriptionID == ""
 }
 
+// SourceOf says who brought an event: the gateway itself, or what was read of it.
 func SourceOf(e payments.Event) lifecycle.Source {
 	switch e.Type {
 	case payments.Reconciled:
@@ -33,8 +34,10 @@ func SourceOf(e payments.Event) lifecycle.Source {
 	return lifecycle.ByWebhook
 }
 
+// EventOf is the event's id for the history, nil for what is none of the gateway's.
 func EventOf(e payments.Event) *string { return lifecycle.Filled(e.ID) }
 
+// IsOthers reports whether the ledger has a payment as that of something else.
 func IsOthers(sub lifecycle.Row, known *payments.LedgerPayment) bool {
 	return known != nil && (known.Purpose != payments.ForSubscription || known.LocalID != sub.ID)
 }

@@ -37,6 +37,7 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (life
 	return lifecycle.Row{}, pgx.ErrNoRows
 }
 
+// LocateRemote finds the subscription by the gateway's id of its recurrence.
 func (s *Locator) LocateRemote(ctx context.Context, tx pgx.Tx, e payments.Event) (lifecycle.Row, error) {
 	if e.SubscriptionID == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows

@@ -142,6 +142,7 @@ func (s *Applier) follow(r *lifecycle.Row, e payments.Event, extended *time.Time
 	s.FollowPeriodEnd(r, e.Subscription, extended)
 }
 
+// FollowPeriodEnd writes whether the gateway ends the recurrence with its paid time.
 func (s *Applier) FollowPeriodEnd(r *lifecycle.Row, remote *payments.RemoteSubscription, extended *time.Time) {
 	before := r.CancelAtPeriodEnd
 	switch {

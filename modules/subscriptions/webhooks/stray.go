@@ -50,6 +50,7 @@ func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.Payment.ID})
 }
 
+// InsertEndStrayTx has a recurrence ended that nobody owns.
 func (s *Locator) InsertEndStrayTx(ctx context.Context, tx pgx.Tx, args EndStrayArgs) error {
 	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {

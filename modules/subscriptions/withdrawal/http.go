@@ -9,8 +9,10 @@ import (
 	"marquee/platform/objectid"
 )
 
+// Handlers are the room's operations.
 type Handlers struct{ service *Withdrawals }
 
+// Handlers returns the room's operations, for the module's list of routes.
 func (s *Withdrawals) Handlers() Handlers { return Handlers{service: s} }
 
 type withdrawnBody struct {
@@ -33,10 +35,12 @@ func withdrawnOutput(w withdrawal, err error) (*httpapi.Output[withdrawnBody], e
 	})
 }
 
+// Withdraw is POST /customers/me/subscription/withdraw.
 func (h Handlers) Withdraw(ctx context.Context, _ *struct{}) (*httpapi.Output[withdrawnBody], error) {
 	return withdrawnOutput(h.service.withdraw(ctx, httpapi.CallerOf(ctx).ID))
 }
 
+// RecallWithdrawal answers a repeated one.
 func (h Handlers) RecallWithdrawal(ctx context.Context, id objectid.ID) (*httpapi.Output[withdrawnBody], error) {
 	return withdrawnOutput(h.service.withdrawalOf(ctx, id))
 }
