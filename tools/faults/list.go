@@ -82,7 +82,7 @@ var faults = []fault{
 		below: "modules/subscriptions", tests: []string{"TestStateChangesCompareAndSet"},
 	},
 	{
-		name: "subscription-reason", breaks: "The history tells an end by a dispute as one by failed payments.", where: "subscriptions.reasons",
+		name: "subscription-reason", breaks: "The history tells an end by a dispute as one by failed payments.", where: "lifecycle.Reasons",
 		old: `DisputeLost: ReasonChargeback,`, new: `DisputeLost: ReasonPaymentFailure,`,
 		below: "modules/subscriptions", tests: []string{"TestReasonsAreThoseOfTheGoldenFile"},
 	},
@@ -92,17 +92,17 @@ var faults = []fault{
 		below: "modules/subscriptions", tests: []string{"TestGatewayAPix"},
 	},
 	{
-		name: "pix-retry-days", breaks: "A refused debit of automatic PIX is ordered again a day late.", where: "subscriptions.Service.planRetriesTx",
+		name: "pix-retry-days", breaks: "A refused debit of automatic PIX is ordered again a day late.", where: "debits.Debits.PlanRetriesTx",
 		old: `(d.DueDate, after)`, new: `(d.DueDate, after+1)`,
 		below: "modules/subscriptions", tests: []string{"TestRefusedDebitIsTakenOnOneOfThreeDays"},
 	},
 	{
-		name: "withdrawal-days", breaks: "The right to withdraw from a subscription ends a day early.", where: "subscriptions.Service.withdrawalEnd",
+		name: "withdrawal-days", breaks: "The right to withdraw from a subscription ends a day early.", where: "withdrawal.Withdrawals.withdrawalEnd",
 		old: `AddDate(0, 0, s.cfg.WithdrawalDays+1)`, new: `AddDate(0, 0, s.cfg.WithdrawalDays)`,
 		below: "modules/subscriptions", tests: []string{"TestTheRightToWithdrawEnds"},
 	},
 	{
-		name: "anchor-day", breaks: "A subscription of the 31st stays on the 28th after February.", where: "subscriptions.AddMonthsOn",
+		name: "anchor-day", breaks: "A subscription of the 31st stays on the 28th after February.", where: "lifecycle.AddMonthsOn",
 		old: `day = max(day, anchor)`, new: `day = min(day, anchor)`,
 		below: "modules/subscriptions", tests: []string{"TestAddMonthsOn"},
 	},
