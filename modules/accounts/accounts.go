@@ -6,10 +6,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/trail"
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
@@ -36,9 +37,11 @@ type Service struct {
 	codes     codeKeys
 	above     Above
 	routes    func() []httpapi.RouteInfo // of all modules, once Routes has been called
-	trialKey  []byte
 	breaker   *breaker
 	q         *accountsdb.Queries
+
+	identity *identity.Store
+	trail    *trail.Trail
 
 	collections collections
 }
@@ -75,10 +78,7 @@ type PromoCodes interface {
 	// SignupPromoCode returns the id of a code that may be given at signup now,
 	// or 400 when it may not.
 	SignupPromoCode(ctx context.Context, code string) (objectid.ID, error)
-	// RedeemSignupCodeTx redeems the code for the customer when it gives tickets and
-	// is still valid, once however often it is asked. A code that no longer holds
-	// is no error.
-	RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error
+	identity.Promises
 }
 
 // Deps is what New needs.
@@ -97,17 +97,20 @@ type Deps struct {
 
 // Above is what the modules above do for accounts. Any part may be empty.
 type Above struct {
-	Sync      SubscriptionSync  // asked at each login of a subscriber
-	Billing   []Billing         // stopped before a customer is erased
-	Purchases []Purchases       // keep an unverified account from being removed
-	Guests    GuestPurchases    // keep an unverified account at its address
-	Personal  []PersonalData    // told to the customer, and erased with him
-	Changes   []CustomerChanges // told of a customer's new name, e-mail or verification
+	Sync      SubscriptionSync           // asked at each login of a subscriber
+	Billing   []Billing                  // stopped before a customer is erased
+	Purchases []Purchases                // keep an unverified account from being removed
+	Guests    GuestPurchases             // keep an unverified account at its address
+	Personal  []PersonalData             // told to the customer, and erased with him
+	Changes   []identity.CustomerChanges // told of a customer's new name, e-mail or verification
 }
 
 // Connect tells accounts of the modules above. It is called while the platform is
 // put together, before the first request.
-func (s *Service) Connect(above Above) { s.above = above }
+func (s *Service) Connect(above Above) {
+	s.above = above
+	s.identity.Connect(above.Changes)
+}
 
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
@@ -125,10 +128,13 @@ func New(d Deps) (*Service, error) {
 		hasher: newHasher(cfg.Password), tokens: ring, codes: deriveCodeKeys(cfg.CodeKey),
 		breaker: newBreaker(d.Clock), q: accountsdb.New(),
 	}
-	s.trialKey = cfg.TrialKey
-	if s.trialKey == nil {
-		s.trialKey = secret.Derive(cfg.CodeKey, "accounts/trials by tax id")
+	if cfg.TrialKey == nil {
+		cfg.TrialKey = secret.Derive(cfg.CodeKey, "accounts/trials by tax id")
 	}
+	s.identity = identity.New(identity.Deps{
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric, TrialKey: cfg.TrialKey,
+	})
+	s.trail = trail.New(d.Pool, d.Clock)
 	s.collections = s.newCollections(d)
 	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -41,7 +42,7 @@ func (h handlers) checkAvailability(ctx context.Context, in *availabilityInput) 
 // emailAvailable reports whether nobody's username or e-mail is this address;
 // 422 when it is none.
 func (s *Service) emailAvailable(ctx context.Context, email string) (*bool, error) {
-	email, err := normalEmail(email, "query", "email")
+	email, err := identity.NormalEmail(email, "query", "email")
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (s *Service) emailAvailable(ctx context.Context, email string) (*bool, erro
 // taxIDAvailable reports whether no customer has this CPF or CNPJ; 422 when it
 // has not the form of one.
 func (s *Service) taxIDAvailable(ctx context.Context, taxID string) (*bool, error) {
-	taxID, err := s.normalTaxID(taxID, "query", "tax_id")
+	taxID, err := s.identity.NormalTaxID(taxID, "query", "tax_id")
 	if err != nil {
 		return nil, err
 	}

@@ -53,12 +53,12 @@ func (h handlers) takeAvatar(api *httpapi.API, r *http.Request) (avatarSet, erro
 	if err != nil {
 		return avatarSet{}, err
 	}
-	id, err := h.s.setAvatar(httpapi.WithCaller(r.Context(), caller), caller.ID, img)
+	id, err := h.s.identity.SetAvatar(httpapi.WithCaller(r.Context(), caller), caller.ID, img)
 	return avatarSet{AvatarID: id, Message: "Avatar updated."}, err
 }
 
 func (h handlers) deleteAvatar(ctx context.Context, _ *struct{}) (*httpapi.Output[avatarRemoved], error) {
-	if err := h.s.removeAvatar(ctx, httpapi.CallerOf(ctx).ID); err != nil {
+	if err := h.s.identity.RemoveAvatar(ctx, httpapi.CallerOf(ctx).ID); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(avatarRemoved{Message: "Avatar removed."})

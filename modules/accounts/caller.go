@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -29,14 +29,6 @@ func (s *Service) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Ca
 		return httpapi.Caller{}, fmt.Errorf("read caller: %w", err)
 	}
 	return httpapi.Caller{
-		ID: claims.UserID, Username: c.Username, Type: c.UserType, Root: c.IsRoot, Profiles: idsOf(c.Profiles), Handlers: c.Handlers, Claims: claims,
+		ID: claims.UserID, Username: c.Username, Type: c.UserType, Root: c.IsRoot, Profiles: identity.IdsOf(c.Profiles), Handlers: c.Handlers, Claims: claims,
 	}, nil
-}
-
-func idsOf(texts []string) []objectid.ID {
-	ids := make([]objectid.ID, len(texts))
-	for i, t := range texts {
-		ids[i] = objectid.ID(t)
-	}
-	return ids
 }

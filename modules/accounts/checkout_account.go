@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -29,20 +30,20 @@ type Buyer struct {
 // verified, without a password that anybody knows, and a reset code is mailed with
 // which the buyer sets one. Errors: 422 naming body.buyer's field; 409 for a
 // tax_id of another account, and for an address that no customer can have.
-func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, error) {
-	email, err := normalEmail(b.Email, "body", "buyer", "email")
+func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Customer, error) {
+	email, err := identity.NormalEmail(b.Email, "body", "buyer", "email")
 	if err != nil {
-		return Customer{}, err
+		return identity.Customer{}, err
 	}
-	if err := checkPersonName(b.FullName, "body", "buyer", "full_name"); err != nil {
-		return Customer{}, err // before spaces are cut off: nothing may be left of a blank one
+	if err := identity.CheckPersonName(b.FullName, "body", "buyer", "full_name"); err != nil {
+		return identity.Customer{}, err // before spaces are cut off: nothing may be left of a blank one
 	}
 	row, err := s.newRow(NewUser{
 		Type: httpapi.TypeCustomer, Username: email, Email: email, FullName: strings.TrimSpace(b.FullName), TaxID: b.TaxID, Phone: b.Phone,
 		Password: secret.NewText(secret.Random(24)), // checked and dropped: the row gets no password
 	})
 	if err != nil {
-		return Customer{}, inBuyer(err)
+		return identity.Customer{}, inBuyer(err)
 	}
 	c, known, err := s.checkoutOwner(ctx, row)
 	if fault.Is(err, fault.Conflicting) {
@@ -55,8 +56,8 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, erro
 	}
 	var u accountsdb.User
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if u, err = s.insertUserTx(ctx, tx, row); err != nil {
-			return duplicate(err, row.Email)
+		if u, err = s.identity.InsertUserTx(ctx, tx, row); err != nil {
+			return identity.Duplicate(err, row.Email)
 		}
 		switch err := s.claimCodeTurnTx(ctx, tx, purposeReset, u.Email); {
 		case fault.Is(err, fault.TooMany):
@@ -73,14 +74,14 @@ func (s *Service) CheckoutCustomer(ctx context.Context, b Buyer) (Customer, erro
 		}
 	}
 	if err != nil {
-		return Customer{}, fmt.Errorf("make checkout account: %w", err)
+		return identity.Customer{}, fmt.Errorf("make checkout account: %w", err)
 	}
-	return customerOf(u, nil)
+	return identity.CustomerOf(u, nil)
 }
 
 // checkoutOwner looks for the customer who has the buyer's address; 409 when
 // another customer has the tax_id, or nobody may buy for the address.
-func (s *Service) checkoutOwner(ctx context.Context, row accountsdb.UserInsertParams) (c Customer, known bool, err error) {
+func (s *Service) checkoutOwner(ctx context.Context, row accountsdb.UserInsertParams) (c identity.Customer, known bool, err error) {
 	u, err := s.q.UserByLogin(ctx, s.pool, row.Email)
 	if err != nil && !postgres.IsNoRows(err) {
 		return c, false, fmt.Errorf("read user: %w", err)
@@ -89,19 +90,19 @@ func (s *Service) checkoutOwner(ctx context.Context, row accountsdb.UserInsertPa
 	if known && (u.UserType != httpapi.TypeCustomer || !u.Enable || u.Email != row.Email) {
 		return c, false, fault.Conflict("Tickets cannot be bought for this e-mail.").WithField("email")
 	}
-	if !known || orZero(u.TaxID) != orZero(row.TaxID) {
+	if !known || identity.OrZero(u.TaxID) != identity.OrZero(row.TaxID) {
 		taken, err := s.q.UserTaxIDExists(ctx, s.pool, row.TaxID)
 		if err != nil {
 			return c, false, fmt.Errorf("look for tax id: %w", err)
 		}
 		if taken {
-			return c, false, errTaxIDTaken()
+			return c, false, identity.ErrTaxIDTaken()
 		}
 	}
 	if !known {
 		return c, false, nil
 	}
-	c, err = customerOf(u, nil)
+	c, err = identity.CustomerOf(u, nil)
 	return c, true, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -66,7 +67,7 @@ func (s *Service) claimCodeTurnTx(ctx context.Context, tx pgx.Tx, purpose, email
 // somebody asks for them, codes among them; 422 for what is no address, 429 when it
 // has had them all.
 func (s *Service) TakeMail(ctx context.Context, address string) error {
-	email, err := normalEmail(address, "body", "buyer", "email")
+	email, err := identity.NormalEmail(address, "body", "buyer", "email")
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (s *Service) takeMail(ctx context.Context, db postgres.DB, email string) er
 	if s.cfg.Throttle.Off {
 		return nil
 	}
-	ok, err := s.takeQuota(ctx, db, "code mails", Mailbox(email), s.cfg.Throttle.MailsPerDay, day)
+	ok, err := s.takeQuota(ctx, db, "code mails", identity.Mailbox(email), s.cfg.Throttle.MailsPerDay, day)
 	if err != nil || ok {
 		return err
 	}

@@ -2,218 +2,93 @@ package accounts
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/modules/accounts/internal/accountsdb"
-	"marquee/platform/fault"
+	"marquee/modules/accounts/identity"
+	"marquee/modules/files"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// Customer is what upper modules know of a customer. Empty texts and ids stand
-// for what is not known.
-type Customer struct {
-	ID                    objectid.ID
-	Username              string
-	Email                 string
-	EmailVerified         bool
-	FullName              string
-	TaxID                 string // 11 (CPF) or 14 (CNPJ) characters
-	Phone                 string
-	Nationality           string
-	Address               *Address
-	Language              string // of mails, such as "pt"
-	Enabled               bool
-	CurrentSubscriptionID objectid.ID
-	TrialUsedAt           *time.Time // when the one trial began
-	PromoCodeUsed         string     // given at signup
-	PromoCodeID           objectid.ID
-	GatewayCustomerIDs    map[string]string // by gateway, gwa or gwb
-	CreatedAt             time.Time
-}
+// What the modules above know of customers is the business of room identity.
+type (
+	// Customer is what upper modules know of a customer.
+	Customer = identity.Customer
+	// Address is the specification's address object.
+	Address = identity.Address
+	// CustomerChanges is a module above that keeps names or addresses of customers.
+	CustomerChanges = identity.CustomerChanges
+	// UsedTrial is when a customer's one trial began.
+	UsedTrial = identity.UsedTrial
+)
 
-// Address is the specification's address object.
-type Address struct {
-	Street     string `json:"street" minLength:"3" maxLength:"200"`
-	Number     string `json:"number" minLength:"1" maxLength:"20"`
-	Complement string `json:"complement" required:"false" maxLength:"100" default:""`
-	Locality   string `json:"locality" minLength:"3" maxLength:"100"`
-	City       string `json:"city" minLength:"3" maxLength:"100"`
-	RegionCode string `json:"region_code" minLength:"2" maxLength:"2"`
-	Country    string `json:"country" minLength:"3" maxLength:"3"`
-	PostalCode string `json:"postal_code" pattern:"^[0-9]{8}$" patternDescription:"8 digits"`
-}
+// Mailbox is the form of an e-mail by which limits count: without case and +tag.
+func Mailbox(email string) string { return identity.Mailbox(email) }
 
-// errNoCustomer is 404 NOT_FOUND.
-func errNoCustomer() error { return fault.NotFound("Customer") }
-
-// CustomerByID reads a customer; 404 NOT_FOUND when there is none or he is
-// deleted.
+// CustomerByID reads a customer; 404 NOT_FOUND when there is none or they are deleted.
 func (s *Service) CustomerByID(ctx context.Context, db postgres.DB, id objectid.ID) (Customer, error) {
-	u, err := s.q.UserGetCustomer(ctx, db, id)
-	return customerOf(u, err)
-}
-
-// CustomerOfGateway finds whose id at a gateway ("gwa", "gwb") it is; "" when it is
-// nobody's.
-func (s *Service) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, gatewayID string) (objectid.ID, error) {
-	id, err := s.q.UserByGatewayCustomer(ctx, db, accountsdb.UserByGatewayCustomerParams{Gateway: gateway, GatewayID: gatewayID})
-	if postgres.IsNoRows(err) {
-		return "", nil
-	}
-	return id, err
+	return s.identity.CustomerByID(ctx, db, id)
 }
 
 // CustomersByID reads customers; who is not there, or deleted, is not in the map.
 func (s *Service) CustomersByID(ctx context.Context, db postgres.DB, ids []objectid.ID) (map[objectid.ID]Customer, error) {
-	users, err := s.q.UserListCustomers(ctx, db, objectid.Strings(ids))
-	if err != nil {
-		return nil, fmt.Errorf("read customers: %w", err)
-	}
-	all := make(map[objectid.ID]Customer, len(users))
-	for _, u := range users {
-		if all[u.ID], err = customerOf(u, nil); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return s.identity.CustomersByID(ctx, db, ids)
 }
 
-// LockCustomerTx locks a customer's row, so that what he starts twice at once
-// happens one after the other; 404 as CustomerByID.
+// CustomerOfGateway finds whose id at a gateway ("gwa", "gwb") it is; "" when it is nobody's.
+func (s *Service) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, gatewayID string) (objectid.ID, error) {
+	return s.identity.CustomerOfGateway(ctx, db, gateway, gatewayID)
+}
+
+// LockCustomerTx locks a customer's row; 404 as CustomerByID.
 func (s *Service) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	n, err := s.q.UserHoldCustomer(ctx, tx, id)
-	return oneCustomer(n, err, "lock customer")
+	return s.identity.LockCustomerTx(ctx, tx, id)
 }
 
 // CustomerDeletedAt is when the customer was deleted; nil of one who was not.
 func (s *Service) CustomerDeletedAt(ctx context.Context, db postgres.DB, id objectid.ID) (*time.Time, error) {
-	deletion, err := s.q.DeletionGet(ctx, db, id)
-	if postgres.IsNoRows(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read deletion: %w", err)
-	}
-	return &deletion.DeletedAt, nil
+	return s.identity.CustomerDeletedAt(ctx, db, id)
 }
 
-// SetCurrentSubscriptionTx points the customer to a subscription; 404 when there
-// is no such customer.
+// SetCurrentSubscriptionTx points the customer to a subscription; 404 when there is no such
+// customer.
 func (s *Service) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID) error {
-	n, err := s.q.UserSetCurrentSubscription(ctx, tx, accountsdb.UserSetCurrentSubscriptionParams{
-		ID: customerID, SubscriptionID: &subscriptionID, Now: s.clock.Now(),
-	})
-	return oneCustomer(n, err, "set current subscription")
+	return s.identity.SetCurrentSubscriptionTx(ctx, tx, customerID, subscriptionID)
 }
 
-// ClearCurrentSubscriptionTx clears current_subscription_id where it still points
-// to the subscription, and does nothing where it does not.
+// ClearCurrentSubscriptionTx clears current_subscription_id where it still points to the
+// subscription.
 func (s *Service) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID) error {
-	_, err := s.q.UserClearCurrentSubscription(ctx, tx, accountsdb.UserClearCurrentSubscriptionParams{
-		ID: customerID, SubscriptionID: &subscriptionID, Now: s.clock.Now(),
-	})
-	if err != nil {
-		return fmt.Errorf("clear current subscription: %w", err)
-	}
-	return nil
+	return s.identity.ClearCurrentSubscriptionTx(ctx, tx, customerID, subscriptionID)
 }
 
-// SetGatewayCustomer records the customer's id at a gateway (gwa or gwb) and
-// returns the one that holds: the first that was recorded.
+// SetGatewayCustomer records the customer's id at a gateway (gwa or gwb) and returns the one
+// that holds: the first that was recorded.
 func (s *Service) SetGatewayCustomer(ctx context.Context, db postgres.DB, customerID objectid.ID, gateway, gatewayID string) (string, error) {
-	if gateway != "gwa" && gateway != "gwb" {
-		return "", fmt.Errorf("set gateway customer: unknown gateway %q", gateway)
-	}
-	holding, err := s.q.UserSetGatewayCustomer(ctx, db, accountsdb.UserSetGatewayCustomerParams{
-		ID: customerID, Gateway: gateway, GatewayID: &gatewayID, Now: s.clock.Now(),
-	})
-	if postgres.IsNoRows(err) {
-		return "", errNoCustomer()
-	}
-	if err != nil {
-		return "", fmt.Errorf("set gateway customer: %w", err)
-	}
-	return holding, nil
+	return s.identity.SetGatewayCustomer(ctx, db, customerID, gateway, gatewayID)
 }
 
-// SetTaxID records the customer's CPF or CNPJ; 409 CONFLICT when another
-// customer has it, 422 when it has not the form of one.
+// SetTaxID records the customer's CPF or CNPJ; 409 CONFLICT when another customer has it, 422
+// when it has not the form of one.
 func (s *Service) SetTaxID(ctx context.Context, db postgres.DB, customerID objectid.ID, taxID string) error {
-	taxID, err := s.normalTaxID(taxID, "body", "tax_id")
-	if err != nil {
-		return err
-	}
-	n, err := s.q.UserSetTaxID(ctx, db, accountsdb.UserSetTaxIDParams{ID: customerID, TaxID: &taxID, Now: s.clock.Now()})
-	if postgres.Constraint(err) == uniqueTaxID {
-		return errTaxIDTaken()
-	}
-	return oneCustomer(n, err, "set tax id")
+	return s.identity.SetTaxID(ctx, db, customerID, taxID)
 }
 
-func oneCustomer(n int64, err error, doing string) error {
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	if n == 0 {
-		return errNoCustomer()
-	}
-	return nil
+// TaxIDMAC stands for a tax id where it is to be known again once the account is deleted.
+func (s *Service) TaxIDMAC(taxID string) []byte { return s.identity.TaxIDMAC(taxID) }
+
+// TrialsSince lists the next customers after an id who have begun their trial since.
+func (s *Service) TrialsSince(ctx context.Context, since time.Time, after objectid.ID) ([]UsedTrial, error) {
+	return s.identity.TrialsSince(ctx, since, after)
 }
 
-func customerOf(u accountsdb.User, err error) (Customer, error) {
-	if postgres.IsNoRows(err) {
-		return Customer{}, errNoCustomer()
-	}
-	if err != nil {
-		return Customer{}, fmt.Errorf("read customer: %w", err)
-	}
-	c := Customer{
-		ID: u.ID, Username: u.Username, Email: u.Email, EmailVerified: u.EmailVerified,
-		FullName: orZero(u.FullName), TaxID: orZero(u.TaxID), Phone: orZero(u.Phone), Nationality: u.Nationality,
-		Language: u.Language, Enabled: u.Enable, CurrentSubscriptionID: orZero(u.CurrentSubscriptionID),
-		TrialUsedAt: u.TrialUsedAt, PromoCodeUsed: orZero(u.PromoCodeUsed), PromoCodeID: orZero(u.PromoCodeID),
-		GatewayCustomerIDs: map[string]string{}, CreatedAt: u.CreatedAt.UTC(),
-	}
-	if u.GwaCustomerID != nil {
-		c.GatewayCustomerIDs["gwa"] = *u.GwaCustomerID
-	}
-	if u.GwbCustomerID != nil {
-		c.GatewayCustomerIDs["gwb"] = *u.GwbCustomerID
-	}
-	c.Address, err = addressOf(u.Address)
-	return c, err
+// MarkTrialUsedTx records that the customer's one trial begins now; used is true when they had
+// it before.
+func (s *Service) MarkTrialUsedTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (used bool, err error) {
+	return s.identity.MarkTrialUsedTx(ctx, tx, customerID)
 }
 
-func addressOf(raw json.RawMessage) (*Address, error) {
-	if raw == nil {
-		return nil, nil //nolint:nilnil // no address is a customer's normal state
-	}
-	a := new(Address)
-	if err := json.Unmarshal(raw, a); err != nil {
-		return nil, fmt.Errorf("read address: %w", err)
-	}
-	return a, nil
-}
-
-// orZero is the value, or the zero value for null.
-func orZero[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}
-
-// orNil is the value for a nullable column: null for the zero value.
-func orNil[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
+// FileRecords tells files what there is to know about files of users.
+func (s *Service) FileRecords() files.Records { return s.identity.FileRecords() }

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"marquee/modules/accounts/identity"
 	"marquee/platform/collection"
 	"marquee/platform/query"
 	"marquee/platform/taxid"
@@ -10,18 +11,18 @@ import (
 // what a customer edits himself, and his e-mail, nationality, enable and email_verified
 // (open-shapes, section 2, PUT and DELETE /customers).
 func (s *Service) newCustomers() *collection.Resource {
-	fullName := nameRule
+	fullName := identity.NameRule
 	fullName.Required = true
 	nationalityRule := collection.Rule{Default: "", Pattern: `^([A-Za-z]{2,3})?$`, Means: "2 or 3 letters of ISO 3166-1"}
 	return collection.New(collection.Definition{
-		Name: customersName, Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
-		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: searchedBy,
+		Name: identity.CustomersName, Singular: "Customer", Table: "accounts.users", Base: "t.user_type = 'customer' AND t.deleted_at IS NULL",
+		CreatedColumn: "created_at", UpdatedColumn: "updated_at", Search: identity.SearchedBy,
 		Fields: []collection.Field{
 			{Name: "user_type", Kind: query.String, Write: collection.Privileged, Rule: collection.Rule{Enum: []string{"customer"}}},
-			{Name: "username", Kind: query.String, Rule: usernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the customer's own e-mail"},
-			{Name: "email", Kind: query.String, Rule: emailRule, Doc: "Unique, kept in lower case; a new one is unverified unless email_verified is sent"},
+			{Name: "username", Kind: query.String, Rule: identity.UsernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the customer's own e-mail"},
+			{Name: "email", Kind: query.String, Rule: identity.EmailRule, Doc: "Unique, kept in lower case; a new one is unverified unless email_verified is sent"},
 			{Name: "full_name", Expr: "coalesce(t.full_name, '')", Column: "full_name", Kind: query.String, Rule: fullName},
-			{Name: "tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal, Rule: s.taxIDRule(), Doc: "CPF or CNPJ; letters are stored in capitals"},
+			{Name: "tax_id", Kind: query.String, Nullable: true, Normal: taxid.Normal, Rule: s.identity.TaxIDRule(), Doc: "CPF or CNPJ; letters are stored in capitals"},
 			{Name: "phone", Kind: query.String, Nullable: true, Rule: collection.Rule{Pattern: `^\+[0-9]{10,15}$`, Means: "a plus sign, country code and number"}},
 			{Name: "nationality", Kind: query.String, Rule: nationalityRule, Doc: "ISO 3166-1, stored in capitals; empty when not told"},
 			{Name: "address", Kind: query.JSON, Nullable: true, Doc: "street, number, complement, locality, city, region_code, country, postal_code"},
@@ -39,9 +40,9 @@ func (s *Service) newCustomers() *collection.Resource {
 			{Name: "updated_at", Expr: "t.updated_at", Kind: query.Date},
 		},
 		Constraints: map[string]collection.Violation{
-			uniqueLogin: loginTaken,
-			uniqueTaxID: {Field: "tax_id", Message: "belongs to another account"},
+			identity.UniqueLogin: identity.LoginTaken,
+			identity.UniqueTaxID: {Field: "tax_id", Message: "belongs to another account"},
 		},
-		Hooks: collection.Hooks{BeforeUpdate: s.beforeCustomerUpdate, AfterWrite: s.afterCustomerWrite, Delete: s.deleteCustomersTx},
+		Hooks: collection.Hooks{BeforeUpdate: s.beforeCustomerUpdate, AfterWrite: s.identity.AfterCustomerWrite, Delete: s.deleteCustomersTx},
 	})
 }

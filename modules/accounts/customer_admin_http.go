@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -65,7 +66,7 @@ func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.Use
 		if err != nil {
 			return after, err
 		}
-		return after, s.changedTx(ctx, tx, after, true)
+		return after, s.identity.ChangedTx(ctx, tx, after, true)
 	})
 }
 
@@ -73,7 +74,7 @@ func (s *Service) verifyCustomer(ctx context.Context, id string) (accountsdb.Use
 // tokens end; 404.
 func (s *Service) toggleCustomer(ctx context.Context, id string) (accountsdb.User, error) {
 	return s.changeCustomer(ctx, id, func(tx pgx.Tx, u accountsdb.User) (accountsdb.User, error) {
-		ended := s.tokensEnd(u)
+		ended := s.identity.TokensEnd(u)
 		return s.q.UserToggle(ctx, tx, accountsdb.UserToggleParams{ID: u.ID, Now: s.clock.Now(), EndedAt: &ended})
 	})
 }
@@ -89,7 +90,7 @@ func (s *Service) changeCustomer(
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		before, err := s.q.UserLockCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) {
-			return errNoCustomer()
+			return identity.ErrNoCustomer()
 		}
 		if err != nil {
 			return err
@@ -97,7 +98,7 @@ func (s *Service) changeCustomer(
 		if after, err = change(tx, before); err != nil {
 			return err
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: customersName, RecordID: id, Before: stateOf(before), After: stateOf(after)})
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: identity.CustomersName, RecordID: id, Before: stateOf(before), After: stateOf(after)})
 	})
 	if err != nil {
 		return after, fmt.Errorf("change customer: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
@@ -18,7 +19,7 @@ import (
 // the customer's tokens; a new e-mail ends the codes that were mailed to the old
 // one, and is unverified unless the admin says otherwise.
 func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	customers, err := s.lockUsersTx(ctx, tx, httpapi.TypeCustomer, idsOfRecords(records))
+	customers, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, identity.IdsOfRecords(records))
 	if err != nil {
 		return err
 	}
@@ -33,14 +34,14 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		if err := storeAddress(rec); err != nil {
 			return err
 		}
-		storeTaxID(rec)
+		identity.StoreTaxID(rec)
 		if v, _ := rec.Value("nationality"); v != nil {
 			rec.Set("nationality", strings.ToUpper(fmt.Sprint(v)))
 		}
-		if err := checkNewNames(rec, u); err != nil {
+		if err := identity.CheckNewNames(rec, u); err != nil {
 			return err
 		}
-		moved, err := editLogin(rec, u)
+		moved, err := identity.EditLogin(rec, u)
 		if err != nil {
 			return err
 		}
@@ -51,13 +52,13 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 			proved = append(proved, u)
 		}
 		if v, sent := rec.Value("enable"); sent && v == false && u.Enable {
-			s.endTokens(rec, u)
+			s.identity.EndTokens(rec, u)
 		}
 	}
-	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {
+	if err := s.identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.takeLooksTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
+	if err := s.identity.TakeLooksTx(ctx, tx, httpapi.TypeCustomer, records, customers); err != nil {
 		return err
 	}
 	if err := s.q.UserDeleteCodes(ctx, tx, movedIDs); err != nil {
@@ -67,11 +68,11 @@ func (s *Service) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records [
 		return fmt.Errorf("end links that undo: %w", err)
 	}
 	for _, u := range proved {
-		if err := s.keepPromiseTx(ctx, tx, u); err != nil {
+		if err := s.identity.KeepPromiseTx(ctx, tx, u); err != nil {
 			return err
 		}
 	}
-	return s.replaceAvatarsTx(ctx, tx, records, customers)
+	return s.identity.ReplaceAvatarsTx(ctx, tx, records, customers)
 }
 
 // setVerified keeps email_verified_at in step with email_verified, and reports
@@ -91,7 +92,7 @@ func setVerified(rec *collection.Record, u accountsdb.User, moved bool, now time
 }
 
 // addressShape is what signup and PUT /customers/me check an address by.
-var addressShape = httpapi.ShapeOf[Address]()
+var addressShape = httpapi.ShapeOf[identity.Address]()
 
 // storeAddress checks an address that was sent and completes it; 422 naming the
 // member, such as address.city.
@@ -108,11 +109,11 @@ func storeAddress(rec *collection.Record) error {
 	if err := addressShape.Check(fields, "body", rec.Index, "address"); err != nil {
 		return err
 	}
-	address, err := addressOf(raw)
+	address, err := identity.AddressOf(raw)
 	if err != nil {
 		return rec.Invalid("address", "has to be an object")
 	}
-	stored, err := addressJSON(address)
+	stored, err := identity.AddressJSON(address)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -17,7 +18,7 @@ import (
 // heldCustomer is the customer's record with what GET /customers/me does not
 // show.
 type heldCustomer struct {
-	customerDoc
+	identity.CustomerDoc
 	Language      string        `json:"language"`
 	TrialUsedAt   *httpapi.Time `json:"trial_used_at" nullable:"true"`
 	GWACustomerID *string       `json:"gwa_customer_id"`
@@ -41,17 +42,17 @@ func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Tim
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		u, err := s.q.UserGetCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) {
-			return errNoCustomer()
+			return identity.ErrNoCustomer()
 		}
 		if err != nil {
 			return err
 		}
-		doc, err := customerDocOf(u)
+		doc, err := identity.CustomerDocOf(u)
 		if err != nil {
 			return err
 		}
 		data["customer"] = heldCustomer{
-			customerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt), GWACustomerID: u.GwaCustomerID,
+			CustomerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt), GWACustomerID: u.GwaCustomerID,
 		}
 		if data["files"], err = s.heldFiles(ctx, tx, id); err != nil {
 			return err
@@ -73,7 +74,7 @@ func (s *Service) customerData(ctx context.Context, id objectid.ID, now time.Tim
 }
 
 func (s *Service) heldFiles(ctx context.Context, db postgres.DB, id objectid.ID) ([]heldFile, error) {
-	all, err := s.files.FilesOfRecords(ctx, db, userFileKind, id)
+	all, err := s.files.FilesOfRecords(ctx, db, identity.UserFileKind, id)
 	if err != nil {
 		return nil, err
 	}

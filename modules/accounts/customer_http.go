@@ -2,95 +2,27 @@ package accounts
 
 import (
 	"context"
-	"encoding/json"
-	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/identity"
 	"marquee/platform/httpapi"
-	"marquee/platform/objectid"
 )
 
-// customerDoc is a customer as the API shows him (specification, User).
-type customerDoc struct {
-	ID                    objectid.ID   `json:"_id"`
-	UserType              string        `json:"user_type" enum:"customer"`
-	Username              string        `json:"username"`
-	Email                 string        `json:"email"`
-	FullName              string        `json:"full_name"`
-	TaxID                 *string       `json:"tax_id"`
-	Phone                 *string       `json:"phone"`
-	Nationality           string        `json:"nationality" doc:"Empty when not told"`
-	Address               shownAddress  `json:"address"`
-	AvatarID              *objectid.ID  `json:"avatar_id"`
-	MyList                []string      `json:"my_list"`
-	Enable                bool          `json:"enable"`
-	EmailVerified         bool          `json:"email_verified"`
-	EmailVerifiedAt       *httpapi.Time `json:"email_verified_at" nullable:"true"`
-	CurrentSubscriptionID *objectid.ID  `json:"current_subscription_id"`
-	PasswordResetRequired bool          `json:"password_reset_required"`
-	PromoCodeUsed         *string       `json:"promo_code_used,omitempty"`
-	PromoCodeID           *objectid.ID  `json:"promo_code_id,omitempty"`
-	GWBCustomerID         *string       `json:"gwb_customer_id,omitempty"`
-	CreatedAt             httpapi.Time  `json:"created_at"`
-	UpdatedAt             httpapi.Time  `json:"updated_at"`
-	DocumentCreatedByID   *objectid.ID  `json:"document_created_by_id"`
-	RegisterDate          httpapi.Time  `json:"register_date"`
-	RegisterUpdateDate    httpapi.Time  `json:"register_update_date"`
-}
-
-// shownAddress is an address or null.
-type shownAddress struct{ address *Address }
-
-// MarshalJSON writes the address, or null.
-func (a shownAddress) MarshalJSON() ([]byte, error) { return json.Marshal(a.address) }
-
-// Schema is the address's, nullable.
-func (shownAddress) Schema(r huma.Registry) *huma.Schema {
-	s := *huma.SchemaFromType(r, reflect.TypeFor[Address]())
-	s.Nullable = true
-	return &s
-}
-
-func customerDocOf(u accountsdb.User) (customerDoc, error) {
-	address, err := addressOf(u.Address)
-	created, updated := httpapi.Time(u.CreatedAt), httpapi.Time(u.UpdatedAt)
-	return customerDoc{
-		ID: u.ID, UserType: u.UserType, Username: u.Username, Email: u.Email, FullName: orZero(u.FullName),
-		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: shownAddress{address}, AvatarID: u.AvatarID, MyList: u.MyList,
-		Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt),
-		CurrentSubscriptionID: u.CurrentSubscriptionID, PasswordResetRequired: u.PasswordResetRequired,
-		PromoCodeUsed: u.PromoCodeUsed, PromoCodeID: u.PromoCodeID, GWBCustomerID: u.GwbCustomerID,
-		CreatedAt: created, UpdatedAt: updated,
-		DocumentCreatedByID: u.DocumentCreatedByID, RegisterDate: created, RegisterUpdateDate: updated,
-	}, err
-}
-
-func (h handlers) getMe(ctx context.Context, _ *struct{}) (*httpapi.EnvelopeOutput[customerDoc], error) {
-	u, err := h.s.ownRow(ctx, httpapi.CallerOf(ctx).ID)
+func (h handlers) getMe(ctx context.Context, _ *struct{}) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
+	u, err := h.s.identity.OwnRow(ctx, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
-	return customerEnvelope(ctx, u, nil)
+	return identity.CustomerEnvelope(ctx, u, nil)
 }
 
 type putMeInput struct {
 	Body []meEdit `minItems:"1" maxItems:"1"`
 }
 
-func (h handlers) putMe(ctx context.Context, in *putMeInput) (*httpapi.EnvelopeOutput[customerDoc], error) {
+func (h handlers) putMe(ctx context.Context, in *putMeInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.s.editOwn(ctx, httpapi.CallerOf(ctx).ID, in.Body[0])
 	if err != nil {
 		return nil, err
 	}
-	return customerEnvelope(ctx, u, nil)
-}
-
-func customerEnvelope(ctx context.Context, u accountsdb.User, info any) (*httpapi.EnvelopeOutput[customerDoc], error) {
-	doc, err := customerDocOf(u)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.One(ctx, doc, info), nil
+	return identity.CustomerEnvelope(ctx, u, nil)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -22,15 +23,15 @@ import (
 // service and taken without effect, since clients send back what they read; those
 // of the third are taken with the value that they have, and others are refused.
 type meEdit struct {
-	ID       objectid.ID              `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
-	Username httpapi.Opt[string]      `json:"username,omitempty" required:"false" minLength:"3" maxLength:"254"`
-	FullName httpapi.Opt[string]      `json:"full_name,omitempty" required:"false" minLength:"3" maxLength:"200"`
-	TaxID    httpapi.Opt[string]      `json:"tax_id,omitempty" required:"false" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)"`
-	Phone    httpapi.Opt[string]      `json:"phone,omitempty" required:"false" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
-	Address  httpapi.Opt[Address]     `json:"address,omitempty" required:"false"`
-	AvatarID httpapi.Opt[objectid.ID] `json:"avatar_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
-	MyList   httpapi.Opt[[]string]    `json:"my_list,omitempty" required:"false" maxItems:"1000"`
-	Email    sentField                `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
+	ID       objectid.ID                   `json:"_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	Username httpapi.Opt[string]           `json:"username,omitempty" required:"false" minLength:"3" maxLength:"254"`
+	FullName httpapi.Opt[string]           `json:"full_name,omitempty" required:"false" minLength:"3" maxLength:"200"`
+	TaxID    httpapi.Opt[string]           `json:"tax_id,omitempty" required:"false" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)"`
+	Phone    httpapi.Opt[string]           `json:"phone,omitempty" required:"false" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
+	Address  httpapi.Opt[identity.Address] `json:"address,omitempty" required:"false"`
+	AvatarID httpapi.Opt[objectid.ID]      `json:"avatar_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	MyList   httpapi.Opt[[]string]         `json:"my_list,omitempty" required:"false" maxItems:"1000"`
+	Email    sentField                     `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
 
 	KeptFields
 
@@ -67,18 +68,6 @@ func (sentField) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 // maxListEntry bounds one entry of my_list, in bytes.
 const maxListEntry = 200
 
-// ownRow reads the customer's record; 404 when he is gone.
-func (s *Service) ownRow(ctx context.Context, id objectid.ID) (accountsdb.User, error) {
-	u, err := s.q.UserGetCustomer(ctx, s.pool, id)
-	if postgres.IsNoRows(err) {
-		return u, errNoCustomer()
-	}
-	if err != nil {
-		return u, fmt.Errorf("read customer: %w", err)
-	}
-	return u, nil
-}
-
 // editOwn changes the fields that were sent. Errors: 404; 400 for email; 409 for
 // a username or tax_id that is taken; 422 naming the field.
 func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
@@ -86,7 +75,7 @@ func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (acc
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockCustomer(ctx, tx, id)
 		if postgres.IsNoRows(err) {
-			return errNoCustomer()
+			return identity.ErrNoCustomer()
 		}
 		if err != nil {
 			return err
@@ -96,31 +85,31 @@ func (s *Service) editOwn(ctx context.Context, id objectid.ID, edit meEdit) (acc
 			return err
 		}
 		if u.Username != before.Username {
-			if err := s.takeLookTx(ctx, tx, u.UserType, u.Username, u.ID); err != nil {
+			if err := s.identity.TakeLookTx(ctx, tx, u.UserType, u.Username, u.ID); err != nil {
 				return err
 			}
 		}
-		own, err := s.ownsPictureTx(ctx, tx, before, orZero(u.AvatarID))
+		own, err := s.identity.OwnsPictureTx(ctx, tx, before, identity.OrZero(u.AvatarID))
 		if err != nil {
 			return err
 		}
 		if !own {
-			return fault.InvalidAt(notOwnPicture, "body", 0, "avatar_id")
+			return fault.InvalidAt(identity.NotOwnPicture, "body", 0, "avatar_id")
 		}
 		after, err = s.q.UserUpdateOwn(ctx, tx, accountsdb.UserUpdateOwnParams{
 			ID: u.ID, Username: u.Username, FullName: u.FullName, TaxID: u.TaxID, Phone: u.Phone,
 			Address: u.Address, AvatarID: u.AvatarID, MyList: u.MyList, Now: s.clock.Now(),
 		})
 		if err != nil {
-			return duplicate(err, u.Email)
+			return identity.Duplicate(err, u.Email)
 		}
-		if err := s.changedTx(ctx, tx, after, false); err != nil {
+		if err := s.identity.ChangedTx(ctx, tx, after, false); err != nil {
 			return err
 		}
 		if !edit.AvatarID.Set {
 			return nil
 		}
-		return s.dropOtherAvatarsTx(ctx, tx, u.ID, orZero(u.AvatarID))
+		return s.identity.DropOtherAvatarsTx(ctx, tx, u.ID, identity.OrZero(u.AvatarID))
 	})
 	if err != nil {
 		return after, fmt.Errorf("edit customer: %w", err)
@@ -135,7 +124,7 @@ func (s *Service) applyEdit(u *accountsdb.User, edit meEdit) error {
 	u.Username = edit.Username.Or(u.Username)
 	u.FullName = edited(edit.FullName, u.FullName)
 	if edit.TaxID.Set && !edit.TaxID.Null {
-		taxID, err := s.normalTaxID(edit.TaxID.Value, "body", 0, "tax_id")
+		taxID, err := s.identity.NormalTaxID(edit.TaxID.Value, "body", 0, "tax_id")
 		if err != nil {
 			return err
 		}
@@ -151,12 +140,12 @@ func (s *Service) applyEdit(u *accountsdb.User, edit meEdit) error {
 	if !edit.Address.Set {
 		return nil
 	}
-	var address *Address
+	var address *identity.Address
 	if !edit.Address.Null {
 		address = &edit.Address.Value
 	}
 	var err error
-	u.Address, err = addressJSON(address)
+	u.Address, err = identity.AddressJSON(address)
 	return err
 }
 
@@ -193,12 +182,12 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 		return errNull("my_list")
 	}
 	if edit.Username.Set && edit.Username.Value != u.Username {
-		if err := checkUsername(edit.Username.Value, u.Email, "body", 0, "username"); err != nil {
+		if err := identity.CheckUsername(edit.Username.Value, u.Email, "body", 0, "username"); err != nil {
 			return err
 		}
 	}
-	if edit.FullName.Set && edit.FullName.Value != orZero(u.FullName) {
-		if err := checkPersonName(edit.FullName.Value, "body", 0, "full_name"); err != nil {
+	if edit.FullName.Set && edit.FullName.Value != identity.OrZero(u.FullName) {
+		if err := identity.CheckPersonName(edit.FullName.Value, "body", 0, "full_name"); err != nil {
 			return err
 		}
 	}
@@ -212,7 +201,7 @@ func (s *Service) checkEdit(u *accountsdb.User, edit meEdit) error {
 
 // checkRepeated refuses privileged fields with another value than the record shows.
 func (e meEdit) checkRepeated(u *accountsdb.User) error {
-	doc, err := customerDocOf(*u)
+	doc, err := identity.CustomerDocOf(*u)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -57,7 +58,7 @@ func (s *Service) DeleteCustomer(ctx context.Context, id, by objectid.ID) error 
 func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by objectid.ID) error {
 	u, err := s.q.UserLockCustomer(ctx, tx, id)
 	if postgres.IsNoRows(err) {
-		return errNoCustomer()
+		return identity.ErrNoCustomer()
 	}
 	if err != nil {
 		return fmt.Errorf("lock customer: %w", err)
@@ -67,7 +68,7 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 			return err
 		}
 	}
-	now, ended := s.clock.Now(), s.tokensEnd(u)
+	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
 	if _, err := s.q.CustomerClose(ctx, tx, accountsdb.CustomerCloseParams{ID: id, Now: &now, TokensValidAfter: &ended}); err != nil {
 		return fmt.Errorf("close account: %w", err)
 	}
@@ -77,7 +78,7 @@ func (s *Service) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by object
 	if err := s.q.EmailChangeDelete(ctx, tx, id); err != nil {
 		return fmt.Errorf("end changes of the address: %w", err)
 	}
-	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: orNil(by), Now: now}); err != nil {
+	if err := s.q.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{CustomerID: id, DeletedBy: identity.OrNil(by), Now: now}); err != nil {
 		return fmt.Errorf("record deletion: %w", err)
 	}
 	if _, err := s.jobs.InsertTx(ctx, tx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
@@ -126,10 +127,10 @@ func (s *Service) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID
 			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
 		}
 	}
-	if err := s.files.DeleteOfRecordTx(ctx, tx, userFileKind, id); err != nil {
+	if err := s.files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, id); err != nil {
 		return err
 	}
-	if err := s.EraseAuditTx(ctx, tx, id); err != nil {
+	if err := s.trail.EraseAuditTx(ctx, tx, id); err != nil {
 		return err
 	}
 	now := s.clock.Now()

@@ -7,6 +7,10 @@
 // gwa_customer_id and gwb_customer_id, and the promo code given at signup belong
 // to upper modules, which write those fields through this package.
 //
+// Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
+// audit trail. The root keeps passwords, tokens, codes, signup and what admins and customers
+// do with accounts.
+//
 // Words:
 //
 //   - A login is a username or an e-mail. All logins of all users share one name

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -21,7 +22,7 @@ import (
 // for the new address; 400 for a wrong current password. The old address is told, with
 // a link that undoes it.
 func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID, email string, current *secret.Text) error {
-	asking, err := s.ownRow(ctx, customerID)
+	asking, err := s.identity.OwnRow(ctx, customerID)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (s *Service) requestEmailChange(ctx context.Context, customerID objectid.ID
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
-			return errNoCustomer()
+			return identity.ErrNoCustomer()
 		}
 		if err != nil {
 			return err
@@ -105,7 +106,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		before, err := s.q.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
-			return errNoCustomer()
+			return identity.ErrNoCustomer()
 		}
 		if err != nil {
 			return err
@@ -120,7 +121,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 		}
 		now := s.clock.Now()
 		after, err = s.q.UserChangeEmail(ctx, tx, accountsdb.UserChangeEmailParams{ID: customerID, Email: row.Address, Now: &now})
-		if postgres.Constraint(err) == uniqueLogin {
+		if postgres.Constraint(err) == identity.UniqueLogin {
 			return errEmailTaken()
 		}
 		if err != nil {
@@ -132,7 +133,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 		if err := s.madeChangeTx(ctx, tx, before, row.Address, usernameFollows); err != nil {
 			return err
 		}
-		return s.changedTx(ctx, tx, after, !before.EmailVerified)
+		return s.identity.ChangedTx(ctx, tx, after, !before.EmailVerified)
 	})
 	if err != nil {
 		return after, fmt.Errorf("confirm e-mail: %w", err)
@@ -158,7 +159,7 @@ type emailChangeStarted struct {
 }
 
 func (h handlers) changeEmail(ctx context.Context, in *changeEmailInput) (*httpapi.Output[emailChangeStarted], error) {
-	email, err := normalEmail(in.Body.NewEmail, "body", "new_email")
+	email, err := identity.NormalEmail(in.Body.NewEmail, "body", "new_email")
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +178,10 @@ type confirmEmailInput struct {
 	}
 }
 
-func (h handlers) confirmEmail(ctx context.Context, in *confirmEmailInput) (*httpapi.EnvelopeOutput[customerDoc], error) {
+func (h handlers) confirmEmail(ctx context.Context, in *confirmEmailInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.s.confirmEmailChange(ctx, httpapi.CallerOf(ctx).ID, in.Body.VerificationCode)
 	if err != nil {
 		return nil, err
 	}
-	return customerEnvelope(ctx, u, messageBody{Message: "Your e-mail is now " + u.Email + ". Log in with it from now on."})
+	return identity.CustomerEnvelope(ctx, u, messageBody{Message: "Your e-mail is now " + u.Email + ". Log in with it from now on."})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -194,7 +195,7 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 		return fmt.Errorf("read user: %w", err)
 	}
 	notice := emailNotice{
-		Name: givenName(orZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
+		Name: givenName(identity.OrZero(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed, Days: int(left.Round(day) / day),
 		WithUsername: job.Args.Username == usernameFollows, OtherUsername: job.Args.Username == usernameChanges,
 	}
 	if hasLink {

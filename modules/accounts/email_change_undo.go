@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -79,7 +80,7 @@ func (s *Service) undoEmailChange(ctx context.Context, token, next secret.Text) 
 	switch {
 	case postgres.IsNoRows(err):
 		return undone{}, errNoUndo()
-	case postgres.Constraint(err) == uniqueLogin:
+	case postgres.Constraint(err) == identity.UniqueLogin:
 		return undone{}, fault.Conflict("This e-mail has another account.")
 	case err != nil:
 		return undone{}, fmt.Errorf("undo change of e-mail: %w", err)
@@ -120,7 +121,7 @@ func (s *Service) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailCha
 }
 
 func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
-	now, ended := s.clock.Now(), s.tokensEnd(u)
+	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
 	if err := s.q.EmailChangeUndo(ctx, tx, accountsdb.EmailChangeUndoParams{ID: c.ID, Now: &now}); err != nil {
 		return u, err
 	}
@@ -128,7 +129,7 @@ func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.Us
 		ID: u.ID, Email: c.OldEmail, Username: c.OldUsername, Unproved: c.OldUnproved, Now: now, TokensValidAfter: &ended,
 	}
 	after, err := s.restoreNameTx(ctx, tx, u, params)
-	if fault.Is(err, fault.Conflicting) || postgres.Constraint(err) == uniqueLogin { // somebody has the name now
+	if fault.Is(err, fault.Conflicting) || postgres.Constraint(err) == identity.UniqueLogin { // somebody has the name now
 		params.Username = c.OldEmail
 		after, err = s.q.UserRestoreEmail(ctx, tx, params)
 	}
@@ -138,7 +139,7 @@ func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.Us
 	if err := s.q.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 		return u, err
 	}
-	return after, s.changedTx(ctx, tx, after, false)
+	return after, s.identity.ChangedTx(ctx, tx, after, false)
 }
 
 // startAgainTx sets the password of an account that was given back, or mails the address a
@@ -172,7 +173,7 @@ func (s *Service) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 func (s *Service) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if params.Username != u.Username && !strings.Contains(params.Username, "@") {
-			if err := s.takeLookTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {
+			if err := s.identity.TakeLookTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {
 				return err
 			}
 		}

@@ -1,5 +1,13 @@
 package accounts
 
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/objectid"
+)
+
 // HashChecks counts the password hashes computed to check a password.
 func (s *Service) HashChecks() int64 { return s.hasher.checks.Load() }
 
@@ -8,3 +16,8 @@ func (s *Service) HashesMade() int64 { return s.hasher.made.Load() }
 
 // HashTurns is how many hashes are computed at once.
 func (s *Service) HashTurns() int { return cap(s.hasher.slots) }
+
+// EraseAuditTx is what the deletion of a person does to the trail.
+func (s *Service) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.ID) error {
+	return s.trail.EraseAuditTx(ctx, tx, recordID)
+}

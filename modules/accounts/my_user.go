@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"marquee/modules/accounts/identity"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -24,13 +25,13 @@ func (s *Service) newMyUser() *collection.Resource {
 	}
 	shownWhenSet := collection.Field{WhenSet: true}
 	return collection.New(collection.Definition{
-		Name: "my-user", Singular: "User", AuditedAs: usersName, Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
+		Name: "my-user", Singular: "User", AuditedAs: identity.UsersName, Table: "accounts.users", Base: "t.user_type = 'admin' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
 		Fields: []collection.Field{
 			privileged("user_type", query.String, collection.Field{Rule: collection.Rule{Enum: []string{"admin"}}}),
-			{Name: "username", Kind: query.String, Rule: usernameRule},
-			{Name: "email", Kind: query.String, Rule: emailRule},
-			{Name: "name", Kind: query.String, WhenSet: true, Rule: nameRule, Doc: "Display name"},
+			{Name: "username", Kind: query.String, Rule: identity.UsernameRule},
+			{Name: "email", Kind: query.String, Rule: identity.EmailRule},
+			{Name: "name", Kind: query.String, WhenSet: true, Rule: identity.NameRule, Doc: "Display name"},
 			privileged("full_name", query.String, shownWhenSet),
 			privileged("tax_id", query.String, shownWhenSet),
 			privileged("phone", query.String, shownWhenSet),
@@ -41,7 +42,7 @@ func (s *Service) newMyUser() *collection.Resource {
 			{Name: "created_at", Expr: "t.created_at", Kind: query.Date},
 			{Name: "updated_at", Expr: "t.updated_at", Kind: query.Date},
 		},
-		Constraints: map[string]collection.Violation{uniqueLogin: loginTaken},
+		Constraints: map[string]collection.Violation{identity.UniqueLogin: identity.LoginTaken},
 		Hooks:       s.adminHooks(),
 	})
 }

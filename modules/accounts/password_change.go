@@ -7,7 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/trail"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -48,7 +50,7 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 		if _, err := s.q.UserLockAny(ctx, tx, u.ID); err != nil {
 			return err // the instant below has to come after a login that reads the old password
 		}
-		ended = s.tokensEnd(u)
+		ended = s.identity.TokensEnd(u)
 		n, err := s.q.UserChangePassword(ctx, tx, accountsdb.UserChangePasswordParams{
 			ID: u.ID, OldHash: *u.PasswordHash, NewHash: hash, TokenID: caller.Claims.TokenID, TokensValidAfter: &ended, Now: s.clock.Now(),
 		})
@@ -65,7 +67,7 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{
-			Resource: usersName, RecordID: u.ID, Before: map[string]any{}, After: map[string]any{"password": mask},
+			Resource: identity.UsersName, RecordID: u.ID, Before: map[string]any{}, After: map[string]any{"password": trail.Mask},
 		})
 	})
 	if postgres.IsNoRows(err) {

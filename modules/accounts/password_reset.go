@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
 	"marquee/platform/fault"
@@ -140,7 +140,7 @@ func (s *Service) useResetCode(ctx context.Context, userID objectid.ID, code sec
 	})
 	switch {
 	case postgres.IsNoRows(err):
-		return errNoCustomer()
+		return identity.ErrNoCustomer()
 	case err != nil:
 		return fmt.Errorf("reset password: %w", err)
 	case refusal != nil:
@@ -150,7 +150,7 @@ func (s *Service) useResetCode(ctx context.Context, userID objectid.ID, code sec
 }
 
 func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, hash string) error {
-	now, ended := s.clock.Now(), s.tokensEnd(u)
+	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
 	err := s.q.UserResetPassword(ctx, tx, accountsdb.UserResetPasswordParams{ID: u.ID, NewHash: hash, TokensValidAfter: &ended, Now: now})
 	if err != nil {
 		return err
@@ -163,23 +163,17 @@ func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb
 		if u, err = s.q.UserEmptyProfile(ctx, tx, accountsdb.UserEmptyProfileParams{ID: u.ID, Now: now}); err != nil {
 			return err
 		}
-		if err := s.files.DeletePurposeTx(ctx, tx, userFileKind, u.ID, files.Avatar); err != nil {
+		if err := s.files.DeletePurposeTx(ctx, tx, identity.UserFileKind, u.ID, files.Avatar); err != nil {
 			return err
 		}
 	}
 	if first {
 		u.EmailVerified, u.EmailVerifiedAt = true, &now
-		if err := s.changedTx(ctx, tx, u, true); err != nil {
+		if err := s.identity.ChangedTx(ctx, tx, u, true); err != nil {
 			return err
 		}
 	}
 	return s.forgive(ctx, tx, []throttle{s.throttleOf(scopeLogin, u.ID.String(), 0)})
-}
-
-// tokensEnd is the instant before which a user's tokens end now, those of this
-// very millisecond among them; never before an earlier one.
-func (s *Service) tokensEnd(u accountsdb.User) time.Time {
-	return issuedAt(u, s.clock.Now().Add(time.Millisecond))
 }
 
 // resetOwner finds the account of the address. Asking for accounts that are not
@@ -194,7 +188,7 @@ func (s *Service) resetOwner(ctx context.Context, email string) (accountsdb.User
 		if err := s.countFailure(ctx, s.pool, throttles); err != nil {
 			return u, err
 		}
-		return u, errNoCustomer()
+		return u, identity.ErrNoCustomer()
 	}
 	if err != nil {
 		return u, fmt.Errorf("read user: %w", err)
@@ -209,7 +203,7 @@ type forgotInput struct {
 }
 
 func (h handlers) forgotPassword(ctx context.Context, in *forgotInput) (*httpapi.Output[messageBody], error) {
-	email, err := normalEmail(in.Body.Email, "body", "email")
+	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +231,7 @@ type resetInfo struct {
 }
 
 func (h handlers) resetPassword(ctx context.Context, in *resetInput) (*httpapi.Output[resetDone], error) {
-	email, err := normalEmail(in.Body.Email, "body", "email")
+	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/passwordlist"
@@ -72,7 +73,7 @@ func bareText(text string) string {
 
 // ownTexts are what a user is known by.
 func ownTexts(u accountsdb.User) []string {
-	return []string{u.Email, u.Username, orZero(u.FullName), orZero(u.Name)}
+	return []string{u.Email, u.Username, identity.OrZero(u.FullName), identity.OrZero(u.Name)}
 }
 
 // checkPassword refuses a password of a new user: 422.

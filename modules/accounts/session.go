@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -44,7 +45,7 @@ func (s *Service) logIn(ctx context.Context, login string, password secret.Text)
 	if err != nil {
 		return tokenSet{}, "", err
 	}
-	issued := issuedAt(u, began)
+	issued := identity.IssuedAt(u, began)
 	set, err := s.newSession(ctx, s.pool, u, issued)
 	if err != nil {
 		return tokenSet{}, "", err
@@ -63,7 +64,7 @@ func (s *Service) newSession(ctx context.Context, db postgres.DB, u accountsdb.U
 	if err != nil {
 		return tokenSet{}, err
 	}
-	pair, err := s.issuePair(callerOf(u), issued)
+	pair, err := s.issuePair(identity.CallerOf(u), issued)
 	if err != nil {
 		return tokenSet{}, err
 	}
@@ -109,17 +110,6 @@ func (s *Service) rehash(ctx context.Context, u accountsdb.User, password secret
 	}
 }
 
-// issuedAt is the instant from which a login's tokens count: before its user was
-// read. A password that is reset while it is being checked, or a user disabled
-// meanwhile, ends them too. It is never before an earlier ending, whose clock may
-// have been ahead.
-func issuedAt(u accountsdb.User, began time.Time) time.Time {
-	if u.TokensValidAfter != nil && u.TokensValidAfter.After(began) {
-		return *u.TokensValidAfter
-	}
-	return began
-}
-
 func latest(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -157,5 +147,5 @@ func (s *Service) refresh(ctx context.Context, token secret.Text) (tokenPair, er
 // accessToken makes an access token for a user who has proved who he is some
 // other way, such as by a mailed code.
 func (s *Service) accessToken(u accountsdb.User) (token string, expires time.Time, err error) {
-	return s.tokens.sign(accessKind, callerOf(u), issuedAt(u, s.clock.Now()), s.cfg.AccessTokenTTL)
+	return s.tokens.sign(accessKind, identity.CallerOf(u), identity.IssuedAt(u, s.clock.Now()), s.cfg.AccessTokenTTL)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"marquee/modules/accounts/identity"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -45,7 +46,7 @@ func checkCredentials(login string, password secret.Text) error {
 		return fault.InvalidAt("is required", "body", "username")
 	case password.Empty():
 		return fault.InvalidAt("is required", "body", "password")
-	case len(login) > 4*maxEmailLength || !utf8.ValidString(login):
+	case len(login) > 4*identity.MaxEmailLength || !utf8.ValidString(login):
 		return fault.InvalidAt("is no username or e-mail", "body", "username")
 	case utf8.RuneCountInString(password.Reveal()) > maxPasswordLength:
 		return fault.InvalidAt(fmt.Sprintf("has to be at most %d characters long", maxPasswordLength), "body", "password")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -110,7 +111,7 @@ func (s *Service) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accounts
 	if err := s.q.UserDeferVerification(ctx, tx, u.ID); err != nil {
 		return err
 	}
-	return s.keepPromiseTx(ctx, tx, u)
+	return s.identity.KeepPromiseTx(ctx, tx, u)
 }
 
 func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
@@ -122,8 +123,8 @@ func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertPar
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		// The row first: of parallel signups with one address, all but one fail here
 		// and say why, instead of meeting each other's cooldown.
-		if u, err = s.insertUserTx(ctx, tx, row); err != nil {
-			return duplicate(err, row.Email)
+		if u, err = s.identity.InsertUserTx(ctx, tx, row); err != nil {
+			return identity.Duplicate(err, row.Email)
 		}
 		if err := s.q.UserMarkSignup(ctx, tx, u.ID); err != nil {
 			return err
@@ -161,7 +162,7 @@ func (s *Service) lostRace(ctx context.Context, email string, n signup, conflict
 // confirmSignup is the second step of mode A: the same payload with the mailed
 // code. Errors as signUp and verifyEmail.
 func (s *Service) confirmSignup(ctx context.Context, n signup, code secret.Text) (accountsdb.User, error) {
-	email, err := normalEmail(n.user.Email, "body", 0, "email")
+	email, err := identity.NormalEmail(n.user.Email, "body", 0, "email")
 	if err != nil {
 		return accountsdb.User{}, err
 	}

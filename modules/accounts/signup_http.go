@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"marquee/modules/accounts/identity"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
@@ -20,17 +21,17 @@ type signupInput struct {
 }
 
 type signupBody struct {
-	Username         string               `json:"username" minLength:"3" maxLength:"254" doc:"3 to 50 characters, or your own e-mail"`
-	Email            string               `json:"email" doc:"E-mail address, at most 254 characters"`
-	Password         secret.Text          `json:"password" minLength:"8" maxLength:"1024"`
-	FullName         string               `json:"full_name" minLength:"3" maxLength:"200"`
-	Phone            string               `json:"phone" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
-	TaxID            *string              `json:"tax_id,omitempty" required:"false" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})?$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)" doc:"Letters are stored in capitals"`
-	Nationality      *string              `json:"nationality,omitempty" required:"false" pattern:"^([A-Za-z]{2,3})?$" patternDescription:"2 or 3 letters of ISO 3166-1"`
-	Address          httpapi.Opt[Address] `json:"address,omitempty" required:"false"`
-	PromoCode        *string              `json:"promo_code,omitempty" required:"false" maxLength:"50"`
-	VerifyEmailNow   *bool                `json:"verify_email_now,omitempty" required:"false" default:"true"`
-	VerificationCode *secret.Text         `json:"verification_code,omitempty" required:"false" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
+	Username         string                        `json:"username" minLength:"3" maxLength:"254" doc:"3 to 50 characters, or your own e-mail"`
+	Email            string                        `json:"email" doc:"E-mail address, at most 254 characters"`
+	Password         secret.Text                   `json:"password" minLength:"8" maxLength:"1024"`
+	FullName         string                        `json:"full_name" minLength:"3" maxLength:"200"`
+	Phone            string                        `json:"phone" pattern:"^\\+[0-9]{10,15}$" patternDescription:"a plus sign, country code and number"`
+	TaxID            *string                       `json:"tax_id,omitempty" required:"false" pattern:"^([0-9]{11}|[0-9A-Za-z]{12}[0-9]{2})?$" patternDescription:"11 digits (CPF) or 14 characters (CNPJ)" doc:"Letters are stored in capitals"`
+	Nationality      *string                       `json:"nationality,omitempty" required:"false" pattern:"^([A-Za-z]{2,3})?$" patternDescription:"2 or 3 letters of ISO 3166-1"`
+	Address          httpapi.Opt[identity.Address] `json:"address,omitempty" required:"false"`
+	PromoCode        *string                       `json:"promo_code,omitempty" required:"false" maxLength:"50"`
+	VerifyEmailNow   *bool                         `json:"verify_email_now,omitempty" required:"false" default:"true"`
+	VerificationCode *secret.Text                  `json:"verification_code,omitempty" required:"false" pattern:"^[0-9]{6}$" patternDescription:"exactly 6 digits"`
 
 	ID json.RawMessage `json:"_id,omitempty" required:"false" readOnly:"true"`
 	KeptFields
@@ -74,7 +75,7 @@ func signupAnswers(api *httpapi.API) httpapi.Option {
 	registry := api.OpenAPI().Components.Schemas
 	var shapes []*huma.Schema
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[signupStarted](), reflect.TypeFor[signupPending](), reflect.TypeFor[httpapi.Envelope[customerDoc]](),
+		reflect.TypeFor[signupStarted](), reflect.TypeFor[signupPending](), reflect.TypeFor[httpapi.Envelope[identity.CustomerDoc]](),
 	} {
 		shapes = append(shapes, registry.Schema(t, true, t.Name()))
 	}
@@ -83,9 +84,9 @@ func signupAnswers(api *httpapi.API) httpapi.Option {
 
 func (h handlers) signUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
-	n := signup{promoCode: strings.TrimSpace(orZero(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
+	n := signup{promoCode: strings.TrimSpace(identity.OrZero(b.PromoCode)), later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
 		Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password, FullName: b.FullName,
-		TaxID: orZero(b.TaxID), Phone: b.Phone, Nationality: orZero(b.Nationality), Language: in.AcceptLanguage,
+		TaxID: identity.OrZero(b.TaxID), Phone: b.Phone, Nationality: identity.OrZero(b.Nationality), Language: in.AcceptLanguage,
 	}}
 	if b.Address.Set && !b.Address.Null {
 		n.user.Address = &b.Address.Value
@@ -123,7 +124,7 @@ func (h handlers) confirmSignup(ctx context.Context, n signup, code secret.Text)
 	if err != nil {
 		return nil, err
 	}
-	out, err := customerEnvelope(ctx, u, signupConfirmed{
+	out, err := identity.CustomerEnvelope(ctx, u, signupConfirmed{
 		Auth:    confirmedAuth{AccessToken: token, TokenType: tokenType, Expiration: httpapi.Time(expires)},
 		Message: "E-mail verified.", NextStep: "Choose a plan at GET /plans and subscribe.",
 	})

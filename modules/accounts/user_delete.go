@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -18,7 +19,7 @@ import (
 // ids. Errors: 403 for a user beyond the caller's reach, 409 for oneself and for the
 // last root user.
 func (s *Service) deleteAdminsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) ([]objectid.ID, error) {
-	users, err := s.lockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
+	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (s *Service) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 			return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
 		}
 	}
-	now, ended := s.clock.Now(), s.tokensEnd(u)
+	now, ended := s.clock.Now(), s.identity.TokensEnd(u)
 	if _, err := s.q.UserErase(ctx, tx, accountsdb.UserEraseParams{ID: u.ID, Now: &now, TokensValidAfter: &ended}); err != nil {
 		return fmt.Errorf("erase user: %w", err)
 	}
@@ -68,5 +69,5 @@ func (s *Service) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 	if err := s.q.EmailChangeDelete(ctx, tx, u.ID); err != nil {
 		return fmt.Errorf("end changes of the address: %w", err)
 	}
-	return s.files.DeleteOfRecordTx(ctx, tx, userFileKind, u.ID)
+	return s.files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, u.ID)
 }

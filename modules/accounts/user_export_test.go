@@ -1,4 +1,6 @@
 package accounts
 
+import "marquee/modules/accounts/identity"
+
 // SearchedBy is the expression that searches of people ask.
-const SearchedBy = searchedBy
+const SearchedBy = identity.SearchedBy

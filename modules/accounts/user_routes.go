@@ -9,7 +9,7 @@ import (
 // adminRoutes registers what admins do with users, customers, profiles and the
 // audit trail.
 func (s *Service) adminRoutes(api *httpapi.API) {
-	h, c := handlers{s}, s.collections
+	h, c, audit := handlers{s}, s.collections, s.trail.Entries()
 	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, c.routes.List(c.users.View), c.users.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, "/users", "user_create", httpapi.Admin, c.routes.Create(c.users), c.users.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/users", "user_update", httpapi.Admin, c.routes.Update(c.users), c.users.UpdateDoc()...)
@@ -25,5 +25,5 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodDelete, "/customers", "customer_delete", httpapi.Admin, c.routes.Delete(c.customers), c.customers.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/verify-email", "customer_admin_verify_email", httpapi.Admin, h.adminVerifyEmail)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin, h.toggleActive)
-	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, c.routes.List(c.auditLog.View), c.auditLog.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, c.routes.List(audit.View), audit.ListDoc()...)
 }

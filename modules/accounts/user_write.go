@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
@@ -23,13 +24,13 @@ func (s *Service) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*c
 			return err
 		}
 		if v, _ := rec.Value("avatar_id"); v != nil {
-			return rec.Invalid("avatar_id", notOwnPicture)
+			return rec.Invalid("avatar_id", identity.NotOwnPicture)
 		}
-		storeTaxID(rec)
-		if _, err := editLogin(rec, accountsdb.User{}); err != nil {
+		identity.StoreTaxID(rec)
+		if _, err := identity.EditLogin(rec, accountsdb.User{}); err != nil {
 			return err
 		}
-		if err := checkNewNames(rec, accountsdb.User{}); err != nil {
+		if err := identity.CheckNewNames(rec, accountsdb.User{}); err != nil {
 			return err
 		}
 	}
@@ -42,14 +43,14 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.checkLoginsFreeTx(ctx, tx, records); err != nil {
+	if err := s.identity.CheckLoginsFreeTx(ctx, tx, records); err != nil {
 		return err
 	}
-	if err := s.takeLooksTx(ctx, tx, httpapi.TypeAdmin, records, users); err != nil {
+	if err := s.identity.TakeLooksTx(ctx, tx, httpapi.TypeAdmin, records, users); err != nil {
 		return err
 	}
 	for _, rec := range records {
-		password, sent := sentText(rec, "password_hash")
+		password, sent := identity.SentText(rec, "password_hash")
 		if !sent {
 			continue
 		}
@@ -69,7 +70,7 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 func ownTextsOf(rec *collection.Record, u accountsdb.User) []string {
 	own := ownTexts(u)
 	for _, field := range []string{"email", "username", "full_name", "name"} {
-		text, _ := sentText(rec, field)
+		text, _ := identity.SentText(rec, field)
 		own = append(own, text)
 	}
 	return own
@@ -78,7 +79,7 @@ func ownTextsOf(rec *collection.Record, u accountsdb.User) []string {
 // beforeAdminUpdate checks changes of admins. What leads into an account or
 // closes it ends the user's tokens.
 func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
-	users, err := s.lockUsersTx(ctx, tx, httpapi.TypeAdmin, idsOfRecords(records))
+	users, err := s.identity.LockUsersTx(ctx, tx, httpapi.TypeAdmin, identity.IdsOfRecords(records))
 	if err != nil {
 		return err
 	}
@@ -92,11 +93,11 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 		if err := checkAdminChange(rec, u, caller); err != nil {
 			return err
 		}
-		if err := checkNewNames(rec, u); err != nil {
+		if err := identity.CheckNewNames(rec, u); err != nil {
 			return err
 		}
-		storeTaxID(rec)
-		gone, err := editLogin(rec, u)
+		identity.StoreTaxID(rec)
+		gone, err := identity.EditLogin(rec, u)
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 			}
 		}
 		if password || !enable && u.Enable || root != u.IsRoot {
-			s.endTokens(rec, u)
+			s.identity.EndTokens(rec, u)
 		}
 		if u.IsRoot && u.Enable && (!root || !enable) {
 			unrooted = append(unrooted, u.ID.String())
@@ -122,7 +123,7 @@ func (s *Service) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*c
 	if err := s.q.UserDeleteCodes(ctx, tx, moved); err != nil {
 		return fmt.Errorf("end codes: %w", err)
 	}
-	if err := s.replaceAvatarsTx(ctx, tx, records, users); err != nil {
+	if err := s.identity.ReplaceAvatarsTx(ctx, tx, records, users); err != nil {
 		return err
 	}
 	return s.finishAdminsTx(ctx, tx, records, users)
@@ -137,9 +138,9 @@ func (s *Service) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Re
 	if err := s.takeChange(ctx, tx, u.ID); err != nil {
 		return err
 	}
-	email, _ := sentText(rec, "email")
+	email, _ := identity.SentText(rec, "email")
 	fate := usernameStays
-	if username, sent := sentText(rec, "username"); sent && username != u.Username {
+	if username, sent := identity.SentText(rec, "username"); sent && username != u.Username {
 		if fate = usernameChanges; username == email {
 			fate = usernameFollows
 		}
@@ -147,18 +148,10 @@ func (s *Service) changeOwnTx(ctx context.Context, tx pgx.Tx, rec *collection.Re
 	return s.madeChangeTx(ctx, tx, u, email, fate)
 }
 
-// endTokens ends the user's tokens with the write, the one that changed his
-// password among them.
-func (s *Service) endTokens(rec *collection.Record, u accountsdb.User) {
-	rec.Set("tokens_valid_after", s.tokensEnd(u))
-	rec.Set("kept_token_id", nil)
-	rec.Set("kept_token_since", nil)
-}
-
 // changeOf tells whether a record sets a password, and its enable and is_root
 // once it is written.
 func changeOf(rec *collection.Record, u accountsdb.User) (password, enable, root bool) {
-	_, password = sentText(rec, "password_hash")
+	_, password = identity.SentText(rec, "password_hash")
 	enable, root = u.Enable, u.IsRoot
 	if v, sent := rec.Value("enable"); sent {
 		enable, _ = v.(bool)
@@ -232,19 +225,6 @@ func checkRights(rec *collection.Record, u accountsdb.User, caller httpapi.Calle
 		}
 	}
 	return nil
-}
-
-// lockUsersTx reads and locks users of a type in the order of their ids.
-func (s *Service) lockUsersTx(ctx context.Context, tx pgx.Tx, userType string, ids []objectid.ID) (map[objectid.ID]accountsdb.User, error) {
-	rows, err := s.q.UserListForChange(ctx, tx, accountsdb.UserListForChangeParams{Ids: textsOf(ids), UserType: userType})
-	if err != nil {
-		return nil, fmt.Errorf("lock users: %w", err)
-	}
-	users := make(map[objectid.ID]accountsdb.User, len(rows))
-	for _, u := range rows {
-		users[u.ID] = u
-	}
-	return users, nil
 }
 
 // keepRootTx refuses to disable, demote or delete the last root users: 409. The

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
+	"marquee/modules/accounts/identity"
 	"marquee/platform/fault"
 )
 
@@ -128,7 +129,7 @@ func TestNamesFromBeforeStay(t *testing.T) {
 	o.exec(t, `UPDATE accounts.users SET username = E'1uсas\u200b', full_name = E'Ana\u202eSilva' WHERE id = $1`, second.ID)
 	o.exec(t, `UPDATE accounts.users SET username = 'lucаs', full_name = E'Ana\u202eSilva' WHERE id = $1`, admin.ID)
 	require.Zero(t, o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE username IN ('lucas', 'lucаs')`), "as from before, or by an older version")
-	o.work(t, accounts.FillSkeletonsArgs{})
+	o.work(t, identity.FillSkeletonsArgs{})
 	require.Eventually(t, func() bool {
 		return o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE skeleton = 'lucas'`) == 3
 	}, 20*time.Second, 20*time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -24,7 +25,7 @@ func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code 
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		u, err := s.q.UserLockCustomer(ctx, tx, customerID)
 		if postgres.IsNoRows(err) {
-			return errNoCustomer()
+			return identity.ErrNoCustomer()
 		}
 		if err != nil {
 			return err
@@ -40,7 +41,7 @@ func (s *Service) verifyEmail(ctx context.Context, customerID objectid.ID, code 
 		if user, err = s.q.UserVerifyEmail(ctx, tx, accountsdb.UserVerifyEmailParams{ID: customerID, Now: &now}); err != nil {
 			return err
 		}
-		return s.changedTx(ctx, tx, user, true)
+		return s.identity.ChangedTx(ctx, tx, user, true)
 	})
 	if err != nil {
 		return user, fmt.Errorf("verify e-mail: %w", err)
@@ -121,7 +122,7 @@ type messageBody struct {
 }
 
 func (h handlers) resendVerification(ctx context.Context, in *resendInput) (*httpapi.Output[messageBody], error) {
-	email, err := normalEmail(in.Body.Email, "body", "email")
+	email, err := identity.NormalEmail(in.Body.Email, "body", "email")
 	if err != nil {
 		return nil, err
 	}

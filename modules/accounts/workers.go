@@ -5,6 +5,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"marquee/modules/accounts/identity"
 	"marquee/platform/jobs"
 )
 
@@ -17,7 +18,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, &syncWorker{s: s})
 	river.AddWorker(w, &eraseWorker{s: s})
 	river.AddWorker(w, &sweepDeletionsWorker{s: s})
-	river.AddWorker(w, &fillSkeletonsWorker{s: s})
+	river.AddWorker(w, identity.NewFillSkeletonsWorker(s.identity))
 	river.AddWorker(w, &sendEmailNoticeWorker{s: s})
 }
 
@@ -25,8 +26,8 @@ func (s *Service) Workers(w *river.Workers) {
 func (s *Service) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
 		hourly(SweepCodesArgs{}), hourly(SweepDeletionsArgs{}),
-		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return FillSkeletonsArgs{}, nil },
-			&river.PeriodicJobOpts{ID: FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
+		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), func() (river.JobArgs, *river.InsertOpts) { return identity.FillSkeletonsArgs{}, nil },
+			&river.PeriodicJobOpts{ID: identity.FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 

@@ -48,6 +48,14 @@ type room struct {
 // rooms of each module that is divided so, lower first. In such a module every package has to
 // be listed; tests may import all of its rooms.
 var rooms = map[string][]room{
+	"accounts": {
+		{name: "internal/accountsdb"},
+		{name: "identity", uses: []string{"internal/accountsdb"}, sql: []string{"avatar", "deletions", "passwords", "user", "user_admin", "username_skeletons"}},
+		{name: "trail", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"audit"}},
+		{name: "", sql: []string{
+			"caller", "code", "code_request", "deletions", "email_changes", "passwords", "throttles", "user", "user_admin", "users_type",
+		}},
+	},
 	"finance": {
 		{name: "internal/financedb"},
 		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{

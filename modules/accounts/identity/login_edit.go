@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"context"
@@ -14,32 +14,32 @@ import (
 	"marquee/platform/taxid"
 )
 
-// sentText returns a text that the body has set.
-func sentText(rec *collection.Record, column string) (text string, sent bool) {
+// SentText returns a text that the body has set.
+func SentText(rec *collection.Record, column string) (text string, sent bool) {
 	v, _ := rec.Value(column)
 	text, sent = v.(string)
 	return text, sent
 }
 
-// storeTaxID brings the tax id of a record into its stored form.
-func storeTaxID(rec *collection.Record) {
-	if text, sent := sentText(rec, "tax_id"); sent {
+// StoreTaxID brings the tax id of a record into its stored form.
+func StoreTaxID(rec *collection.Record) {
+	if text, sent := SentText(rec, "tax_id"); sent {
 		rec.Set("tax_id", taxid.Normal(text))
 	}
 }
 
-// editLogin brings the e-mail and username of a record into their stored form. A
+// EditLogin brings the e-mail and username of a record into their stored form. A
 // username that is the user's present address moves with it. u is zero for a new
 // user.
-func editLogin(rec *collection.Record, u accountsdb.User) (moved bool, err error) {
+func EditLogin(rec *collection.Record, u accountsdb.User) (moved bool, err error) {
 	email, username := u.Email, u.Username
-	if text, sent := sentText(rec, "email"); sent {
-		if email, err = normalEmail(text, "body", rec.Index, "email"); err != nil {
+	if text, sent := SentText(rec, "email"); sent {
+		if email, err = NormalEmail(text, "body", rec.Index, "email"); err != nil {
 			return false, err
 		}
 		rec.Set("email", email)
 	}
-	if text, sent := sentText(rec, "username"); sent {
+	if text, sent := SentText(rec, "username"); sent {
 		username = text
 	}
 	moved = email != u.Email && u.ID != ""
@@ -50,27 +50,27 @@ func editLogin(rec *collection.Record, u accountsdb.User) (moved bool, err error
 	if username == u.Username && (email == u.Email || !strings.Contains(username, "@")) {
 		return moved, nil
 	}
-	return moved, checkUsername(username, email, "body", rec.Index, "username")
+	return moved, CheckUsername(username, email, "body", rec.Index, "username")
 }
 
-// checkNewNames refuses what may not stand in the names of a record, where they
+// CheckNewNames refuses what may not stand in the names of a record, where they
 // change.
-func checkNewNames(rec *collection.Record, u accountsdb.User) error {
+func CheckNewNames(rec *collection.Record, u accountsdb.User) error {
 	if err := checkNewName(rec, "name", u.Name); err != nil {
 		return err
 	}
 	return checkNewName(rec, "full_name", u.FullName)
 }
 
-// takeLooksTx refuses new usernames that read like somebody else's: 409. users are
+// TakeLooksTx refuses new usernames that read like somebody else's: 409. users are
 // those that change; who is not among them is new.
-func (s *Service) takeLooksTx(ctx context.Context, tx pgx.Tx, userType string, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
+func (s *Store) TakeLooksTx(ctx context.Context, tx pgx.Tx, userType string, records []*collection.Record, users map[objectid.ID]accountsdb.User) error {
 	for _, rec := range records {
-		username, sent := sentText(rec, "username")
+		username, sent := SentText(rec, "username")
 		if !sent || username == users[rec.ID].Username {
 			continue
 		}
-		if err := s.takeLookTx(ctx, tx, userType, username, rec.ID); fault.Is(err, fault.Conflicting) {
+		if err := s.TakeLookTx(ctx, tx, userType, username, rec.ID); fault.Is(err, fault.Conflicting) {
 			return rec.Conflict("username", looksTaken)
 		} else if err != nil {
 			return err
@@ -79,16 +79,16 @@ func (s *Service) takeLooksTx(ctx context.Context, tx pgx.Tx, userType string, r
 	return nil
 }
 
-// checkLoginsFreeTx refuses usernames and e-mails that somebody else has: 409
+// CheckLoginsFreeTx refuses usernames and e-mails that somebody else has: 409
 // with the field.
-func (s *Service) checkLoginsFreeTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
+func (s *Store) CheckLoginsFreeTx(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {
 	var logins, owners []string
 	var at []*fault.Error
 	for _, rec := range records {
 		for _, login := range []struct{ field, message string }{
 			{"email", "belongs to another account"}, {"username", "is taken"},
 		} {
-			text, sent := sentText(rec, login.field)
+			text, sent := SentText(rec, login.field)
 			if !sent {
 				continue
 			}

@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"strings"
@@ -66,17 +66,17 @@ func nameFlaw(name string) string {
 
 const unseenInName = "may not hold control or invisible characters, nor such that change the direction of writing"
 
-// checkPersonName refuses a new name that is blank or holds what plainName does not take.
-func checkPersonName(name string, loc ...any) error {
+// CheckPersonName refuses a new name that is blank or holds what plainName does not take.
+func CheckPersonName(name string, loc ...any) error {
 	if flaw := nameFlaw(name); flaw != "" {
 		return fault.InvalidAt(flaw, loc...)
 	}
 	return nil
 }
 
-// checkNewName is checkPersonName for a field of a record, where it changes.
+// checkNewName is CheckPersonName for a field of a record, where it changes.
 func checkNewName(rec *collection.Record, field string, present *string) error {
-	if text, sent := sentText(rec, field); sent && text != orZero(present) && nameFlaw(text) != "" {
+	if text, sent := SentText(rec, field); sent && text != OrZero(present) && nameFlaw(text) != "" {
 		return rec.Invalid(field, nameFlaw(text))
 	}
 	return nil

@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // TaxIDMAC stands for a tax id where it is to be known again once the account is
 // deleted: without the key (TRIAL_KEY) nobody finds whose it is.
-func (s *Service) TaxIDMAC(taxID string) []byte { return secret.MAC(s.trialKey, taxID) }
+func (s *Store) TaxIDMAC(taxID string) []byte { return secret.MAC(s.trialKey, taxID) }
 
 // UsedTrial is when a customer's one trial began.
 type UsedTrial struct {
@@ -27,7 +27,7 @@ const trialsPage = 500
 
 // TrialsSince lists the next customers after an id who have begun their trial since,
 // and whose tax id is known; none: these were all.
-func (s *Service) TrialsSince(ctx context.Context, since time.Time, after objectid.ID) ([]UsedTrial, error) {
+func (s *Store) TrialsSince(ctx context.Context, since time.Time, after objectid.ID) ([]UsedTrial, error) {
 	rows, err := s.q.UserListTrials(ctx, s.pool, accountsdb.UserListTrialsParams{Since: &since, After: after.String(), PageSize: trialsPage})
 	if err != nil {
 		return nil, fmt.Errorf("list trials: %w", err)
@@ -41,7 +41,7 @@ func (s *Service) TrialsSince(ctx context.Context, since time.Time, after object
 
 // MarkTrialUsedTx records that the customer's one trial begins now; used is true
 // when he had it before.
-func (s *Service) MarkTrialUsedTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (used bool, err error) {
+func (s *Store) MarkTrialUsedTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (used bool, err error) {
 	now := s.clock.Now()
 	n, err := s.q.UserMarkTrialUsed(ctx, tx, accountsdb.UserMarkTrialUsedParams{ID: customerID, Now: &now})
 	if err != nil {

@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import "golang.org/x/text/language"
 
@@ -6,9 +6,9 @@ import "golang.org/x/text/language"
 // default.
 var mailLanguages = language.NewMatcher([]language.Tag{language.Portuguese, language.English})
 
-// languageOf picks the language of a user's mails from a tag or an
+// LanguageOf picks the language of a user's mails from a tag or an
 // Accept-Language header.
-func languageOf(preferred string) string {
+func LanguageOf(preferred string) string {
 	tags, _, err := language.ParseAcceptLanguage(preferred)
 	if err != nil || len(tags) == 0 {
 		return "pt"

@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"marquee/platform/postgres"
 )
 
-// userFileKind is how files know users. Deleting a user deletes the files of
+// UserFileKind is how files know users. Deleting a user deletes the files of
 // this kind with his id.
-const userFileKind = "user"
+const UserFileKind = "user"
 
 // FileRecords tells files what there is to know about files of users.
-func (s *Service) FileRecords() files.Records { return userFiles{s} }
+func (s *Store) FileRecords() files.Records { return userFiles{s} }
 
-type userFiles struct{ s *Service }
+type userFiles struct{ s *Store }
 
-func (userFiles) FileKind() string { return userFileKind }
+func (userFiles) FileKind() string { return UserFileKind }
 
 // FilePlace keeps a file uploaded for a customer private to him and the admins,
 // one uploaded for an admin to the admins.
@@ -51,7 +51,7 @@ func (u userFiles) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]obje
 	}
 	avatars := make(map[objectid.ID]objectid.ID, len(rows))
 	for _, row := range rows {
-		avatars[row.ID] = orZero(row.AvatarID)
+		avatars[row.ID] = OrZero(row.AvatarID)
 	}
 	var gone []objectid.ID
 	for _, ref := range refs {

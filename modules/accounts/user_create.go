@@ -2,19 +2,18 @@ package accounts
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/jackc/pgx/v5"
-
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // seededProfile is the profile that the migrations make: all handlers of the
@@ -34,7 +33,7 @@ type NewUser struct {
 	TaxID         string
 	Phone         string
 	Nationality   string
-	Address       *Address
+	Address       *identity.Address
 	Language      string // of mails; default pt
 	EmailVerified bool
 	// Migrated is a customer imported from another system, who is to choose a new
@@ -68,14 +67,14 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	}
 	var u accountsdb.User
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		if u, err = s.insertUserTx(ctx, tx, row); err != nil || !n.Migrated {
+		if u, err = s.identity.InsertUserTx(ctx, tx, row); err != nil || !n.Migrated {
 			return err
 		}
 		u, err = s.q.UserRequireReset(ctx, tx, u.ID)
 		return err
 	})
 	if err != nil {
-		return User{}, fmt.Errorf("create user: %w", duplicate(err, row.Email))
+		return User{}, fmt.Errorf("create user: %w", identity.Duplicate(err, row.Email))
 	}
 	return User{ID: u.ID, Type: u.UserType, Username: u.Username, Email: u.Email, Root: u.IsRoot}, nil
 }
@@ -87,8 +86,8 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 	now := s.clock.Now()
 	row := accountsdb.UserInsertParams{
 		ID: objectid.At(now), UserType: n.Type, Username: n.Username, IsRoot: n.Root, TypeUser: []string{},
-		Name: orNil(n.Name), FullName: orNil(n.FullName), Phone: orNil(n.Phone),
-		Nationality: strings.ToUpper(n.Nationality), Language: languageOf(n.Language), EmailVerified: n.EmailVerified, CreatedAt: now,
+		Name: identity.OrNil(n.Name), FullName: identity.OrNil(n.FullName), Phone: identity.OrNil(n.Phone),
+		Nationality: strings.ToUpper(n.Nationality), Language: identity.LanguageOf(n.Language), EmailVerified: n.EmailVerified, CreatedAt: now,
 	}
 	switch {
 	case n.Type == httpapi.TypeAdmin:
@@ -105,10 +104,10 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 		row.EmailVerifiedAt = &now
 	}
 	var err error
-	if row.Email, err = normalEmail(n.Email, "body", "email"); err != nil {
+	if row.Email, err = identity.NormalEmail(n.Email, "body", "email"); err != nil {
 		return row, err
 	}
-	if err := checkUsername(n.Username, row.Email, "body", "username"); err != nil {
+	if err := identity.CheckUsername(n.Username, row.Email, "body", "username"); err != nil {
 		return row, err
 	}
 	if !n.placeholder() {
@@ -120,13 +119,13 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 		return row, err
 	}
 	if n.TaxID != "" {
-		taxID, err := s.normalTaxID(n.TaxID, "body", "tax_id")
+		taxID, err := s.identity.NormalTaxID(n.TaxID, "body", "tax_id")
 		if err != nil {
 			return row, err
 		}
 		row.TaxID = &taxID
 	}
-	row.Address, err = addressJSON(n.Address)
+	row.Address, err = identity.AddressJSON(n.Address)
 	return row, err
 }
 
@@ -138,13 +137,13 @@ func (s *Service) checkPerson(n NewUser) error {
 	if !nameLength(n.FullName) {
 		return fault.InvalidAt("has to be 3 to 200 characters long", "body", "full_name")
 	}
-	if err := checkPersonName(n.Name, "body", "name"); err != nil {
+	if err := identity.CheckPersonName(n.Name, "body", "name"); err != nil {
 		return err
 	}
-	if err := checkPersonName(n.FullName, "body", "full_name"); err != nil {
+	if err := identity.CheckPersonName(n.FullName, "body", "full_name"); err != nil {
 		return err
 	}
-	if n.Phone != "" && !phoneForm.MatchString(n.Phone) {
+	if n.Phone != "" && !identity.PhoneForm.MatchString(n.Phone) {
 		return fault.InvalidAt("has to be 10 to 15 digits, with or without a plus sign", "body", "phone")
 	}
 	return nil
@@ -154,21 +153,4 @@ func (s *Service) checkPerson(n NewUser) error {
 func nameLength(name string) bool {
 	n := utf8.RuneCountInString(name)
 	return n == 0 || 3 <= n && n <= 200
-}
-
-// addressJSON is the stored form: null, or all eight members.
-func addressJSON(a *Address) (json.RawMessage, error) {
-	if a == nil {
-		return nil, nil
-	}
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("write address: %w", err)
-	}
-	return raw, nil
-}
-
-// callerOf is what a token says about the user.
-func callerOf(u accountsdb.User) httpapi.Caller {
-	return httpapi.Caller{ID: u.ID, Username: u.Username, Type: u.UserType, Root: u.IsRoot, Profiles: idsOf(u.TypeUser)}
 }

@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ import (
 // plain local part, a domain with a dot.
 var emailForm = regexp.MustCompile(`^[a-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
 
-// normalEmail returns the stored form of an e-mail, lower case; 422 at loc when
+// NormalEmail returns the stored form of an e-mail, lower case; 422 at loc when
 // it is none.
-func normalEmail(email string, loc ...any) (string, error) {
+func NormalEmail(email string, loc ...any) (string, error) {
 	email = asciiLower(strings.TrimSpace(email))
-	if len(email) > maxEmailLength || !emailForm.MatchString(email) || strings.Contains(email, "..") {
+	if len(email) > MaxEmailLength || !emailForm.MatchString(email) || strings.Contains(email, "..") {
 		return "", fault.InvalidAt(notAnEmail, loc...)
 	}
 	return email, nil
@@ -31,7 +31,7 @@ const notAnEmail = "has to be an e-mail address"
 // emailFlaw says what is wrong with the e-mail of a record.
 func emailFlaw(value any) string {
 	if text, ok := value.(string); ok {
-		if _, err := normalEmail(text); err != nil {
+		if _, err := NormalEmail(text); err != nil {
 			return notAnEmail
 		}
 	}
@@ -69,17 +69,17 @@ func asciiLower(s string) string {
 var (
 	taxIDForm   = regexp.MustCompile(taxid.Form)
 	taxIDDigits = regexp.MustCompile(taxid.Digits)
-	phoneForm   = regexp.MustCompile(phonePattern)
+	PhoneForm   = regexp.MustCompile(phonePattern)
 )
 
 // taxIDMeans says what both forms of a tax id ask for.
 const taxIDMeans = "11 digits (CPF) or 14 characters (CNPJ)"
 
-// normalTaxID returns the stored form of a CPF or CNPJ; 422 at loc when it has the form
+// NormalTaxID returns the stored form of a CPF or CNPJ; 422 at loc when it has the form
 // of neither. Check digits are for the payment routes.
-func (s *Service) normalTaxID(taxID string, loc ...any) (string, error) {
+func (s *Store) NormalTaxID(taxID string, loc ...any) (string, error) {
 	form := taxIDDigits
-	if s.cfg.TaxIDAlphanumeric {
+	if s.alphanumeric {
 		form = taxIDForm
 	}
 	if !form.MatchString(taxID) {
@@ -90,21 +90,21 @@ func (s *Service) normalTaxID(taxID string, loc ...any) (string, error) {
 
 // Names of constraints that a person can run into.
 const (
-	uniqueLogin = "logins_of_one_user"
-	uniqueTaxID = "users_tax_id_of_one_customer"
+	UniqueLogin = "logins_of_one_user"
+	UniqueTaxID = "users_tax_id_of_one_customer"
 )
 
-func errTaxIDTaken() error {
+func ErrTaxIDTaken() error {
 	return fault.Conflict("This tax_id belongs to another account.").WithField("tax_id")
 }
 
-// duplicate turns the violation of a unique constraint into 409 with the field;
+// Duplicate turns the violation of a unique constraint into 409 with the field;
 // other errors stay as they are.
-func duplicate(err error, email string) error {
+func Duplicate(err error, email string) error {
 	switch postgres.Constraint(err) {
-	case uniqueTaxID:
-		return errTaxIDTaken()
-	case uniqueLogin:
+	case UniqueTaxID:
+		return ErrTaxIDTaken()
+	case UniqueLogin:
 		var pgErr *pgconn.PgError
 		if errors.As(err, &pgErr) && strings.Contains(pgErr.Detail, "=("+email+")") {
 			return fault.Conflict("This e-mail already has an account.").WithField("email")

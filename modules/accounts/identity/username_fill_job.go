@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"context"
@@ -22,7 +22,12 @@ const skeletonsAtOnce = 500
 
 type fillSkeletonsWorker struct {
 	river.WorkerDefaults[FillSkeletonsArgs]
-	s *Service
+	s *Store
+}
+
+// NewFillSkeletonsWorker makes the worker that notes them.
+func NewFillSkeletonsWorker(s *Store) river.Worker[FillSkeletonsArgs] {
+	return &fillSkeletonsWorker{s: s}
 }
 
 // Work goes on until nothing is missing.
@@ -41,7 +46,7 @@ func (w *fillSkeletonsWorker) Work(ctx context.Context, _ *river.Job[FillSkeleto
 // fillSkeletons does so for some users and returns how many. Where names read alike,
 // an admin's counts as its owner's before a customer's, and the older before the
 // younger; all keep them.
-func (s *Service) fillSkeletons(ctx context.Context) (n int, err error) {
+func (s *Store) fillSkeletons(ctx context.Context) (n int, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		missing, err := s.q.SkeletonListMissing(ctx, tx, skeletonsAtOnce)
 		if err != nil {

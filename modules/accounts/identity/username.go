@@ -1,4 +1,4 @@
-package accounts
+package identity
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 const (
 	minUsernameLength = 3
 	maxUsernameLength = 50
-	maxEmailLength    = 254
+	MaxEmailLength    = 254
 )
 
 // uniqueLook is the constraint that keeps usernames apart for the eye.
@@ -34,10 +34,10 @@ const uniqueLook = "username_skeletons_of_one_user"
 // reservedUsernames are refused to customers, with all that reads like them.
 var reservedUsernames = []string{"root", "admin", "support", "suporte"}
 
-// checkUsername refuses a new username that is somebody else's e-mail, has the wrong
+// CheckUsername refuses a new username that is somebody else's e-mail, has the wrong
 // length, or could be shown as something that it is not; email is the user's own in
 // its stored form.
-func checkUsername(username, email string, loc ...any) error {
+func CheckUsername(username, email string, loc ...any) error {
 	if asciiLower(username) == email {
 		return nil
 	}
@@ -149,10 +149,10 @@ func errLooksTaken() error {
 	return fault.Conflict("This username %s.", looksTaken).WithField("username")
 }
 
-// takeLookTx is called before or after a new username is written: nobody else's may
+// TakeLookTx is called before or after a new username is written: nobody else's may
 // read like it, nor a customer's like a reserved one: 409. Of two who take such names
 // at the same instant the later is refused.
-func (s *Service) takeLookTx(ctx context.Context, tx pgx.Tx, userType, username string, userID objectid.ID) error {
+func (s *Store) TakeLookTx(ctx context.Context, tx pgx.Tx, userType, username string, userID objectid.ID) error {
 	look := skeletons(username)
 	if len(look) == 0 {
 		return nil
@@ -173,11 +173,11 @@ func (s *Service) takeLookTx(ctx context.Context, tx pgx.Tx, userType, username 
 	return nil
 }
 
-// insertUserTx writes a new user, unless the username reads like somebody else's.
-func (s *Service) insertUserTx(ctx context.Context, tx pgx.Tx, row accountsdb.UserInsertParams) (accountsdb.User, error) {
+// InsertUserTx writes a new user, unless the username reads like somebody else's.
+func (s *Store) InsertUserTx(ctx context.Context, tx pgx.Tx, row accountsdb.UserInsertParams) (accountsdb.User, error) {
 	u, err := s.q.UserInsert(ctx, tx, row)
 	if err != nil {
 		return u, err
 	}
-	return u, s.takeLookTx(ctx, tx, u.UserType, u.Username, u.ID)
+	return u, s.TakeLookTx(ctx, tx, u.UserType, u.Username, u.ID)
 }

@@ -1,0 +1,42 @@
+package identity
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+)
+
+// Deps are what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Files    *files.Service
+	Promises Promises // nil: nothing is promised at signup
+	// TaxIDAlphanumeric takes a CNPJ with letters, in force since July 2026.
+	TaxIDAlphanumeric bool
+	TrialKey          []byte // under which tax ids are known again that have had a trial
+}
+
+// Store reads and writes users.
+type Store struct {
+	pool         *pgxpool.Pool
+	clock        clock.Clock
+	files        *files.Service
+	promises     Promises
+	changes      []CustomerChanges
+	alphanumeric bool
+	trialKey     []byte
+	q            *accountsdb.Queries
+}
+
+// New makes the room.
+func New(d Deps) *Store {
+	return &Store{
+		pool: d.Pool, clock: d.Clock, files: d.Files, promises: d.Promises, alphanumeric: d.TaxIDAlphanumeric, trialKey: d.TrialKey, q: accountsdb.New(),
+	}
+}
+
+// Connect tells whom a changed customer is told of.
+func (s *Store) Connect(changes []CustomerChanges) { s.changes = changes }

@@ -1,0 +1,107 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/collection"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// AddressJSON is the stored form: null, or all eight members.
+func AddressJSON(a *Address) (json.RawMessage, error) {
+	if a == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("write address: %w", err)
+	}
+	return raw, nil
+}
+
+// CallerOf is what a token says about the user.
+func CallerOf(u accountsdb.User) httpapi.Caller {
+	return httpapi.Caller{ID: u.ID, Username: u.Username, Type: u.UserType, Root: u.IsRoot, Profiles: IdsOf(u.TypeUser)}
+}
+
+func IdsOfRecords(records []*collection.Record) []objectid.ID {
+	ids := make([]objectid.ID, len(records))
+	for i, rec := range records {
+		ids[i] = rec.ID
+	}
+	return ids
+}
+
+func TextsOf(ids []objectid.ID) []string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return texts
+}
+
+func IdsOf(texts []string) []objectid.ID {
+	ids := make([]objectid.ID, len(texts))
+	for i, t := range texts {
+		ids[i] = objectid.ID(t)
+	}
+	return ids
+}
+
+// OwnRow reads the customer's record; 404 when he is gone.
+func (s *Store) OwnRow(ctx context.Context, id objectid.ID) (accountsdb.User, error) {
+	u, err := s.q.UserGetCustomer(ctx, s.pool, id)
+	if postgres.IsNoRows(err) {
+		return u, ErrNoCustomer()
+	}
+	if err != nil {
+		return u, fmt.Errorf("read customer: %w", err)
+	}
+	return u, nil
+}
+
+// TokensEnd is the instant before which a user's tokens end now, those of this
+// very millisecond among them; never before an earlier one.
+func (s *Store) TokensEnd(u accountsdb.User) time.Time {
+	return IssuedAt(u, s.clock.Now().Add(time.Millisecond))
+}
+
+// IssuedAt is the instant from which a login's tokens count: before its user was
+// read. A password that is reset while it is being checked, or a user disabled
+// meanwhile, ends them too. It is never before an earlier ending, whose clock may
+// have been ahead.
+func IssuedAt(u accountsdb.User, began time.Time) time.Time {
+	if u.TokensValidAfter != nil && u.TokensValidAfter.After(began) {
+		return *u.TokensValidAfter
+	}
+	return began
+}
+
+// EndTokens ends the user's tokens with the write, the one that changed his
+// password among them.
+func (s *Store) EndTokens(rec *collection.Record, u accountsdb.User) {
+	rec.Set("tokens_valid_after", s.TokensEnd(u))
+	rec.Set("kept_token_id", nil)
+	rec.Set("kept_token_since", nil)
+}
+
+// LockUsersTx reads and locks users of a type in the order of their ids.
+func (s *Store) LockUsersTx(ctx context.Context, tx pgx.Tx, userType string, ids []objectid.ID) (map[objectid.ID]accountsdb.User, error) {
+	rows, err := s.q.UserListForChange(ctx, tx, accountsdb.UserListForChangeParams{Ids: TextsOf(ids), UserType: userType})
+	if err != nil {
+		return nil, fmt.Errorf("lock users: %w", err)
+	}
+	users := make(map[objectid.ID]accountsdb.User, len(rows))
+	for _, u := range rows {
+		users[u.ID] = u
+	}
+	return users, nil
+}

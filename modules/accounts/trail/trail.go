@@ -1,0 +1,25 @@
+package trail
+
+import (
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/platform/clock"
+	"marquee/platform/collection"
+)
+
+// Trail writes and shows accounts.audit_log.
+type Trail struct {
+	pool  *pgxpool.Pool
+	clock clock.Clock
+	log   *collection.Resource
+	q     *accountsdb.Queries
+}
+
+// New makes the room.
+func New(pool *pgxpool.Pool, clk clock.Clock) *Trail {
+	return &Trail{pool: pool, clock: clk, log: newAuditLog(), q: accountsdb.New()}
+}
+
+// Entries is the collection GET /audit-log.
+func (s *Trail) Entries() *collection.Resource { return s.log }
