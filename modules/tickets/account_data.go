@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
+	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/idempotency"
@@ -29,7 +30,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 		return nil, err
 	}
 	tickets := json.RawMessage(append(append([]byte{'['}, docs...), ']'))
-	orders, err := s.ordersOf(ctx, db, customerID, verified)
+	orders, err := s.orders.OrdersOf(ctx, db, customerID, verified)
 	if err != nil {
 		return nil, err
 	}
@@ -89,4 +90,6 @@ var (
 	_ accounts.Billing         = (*Service)(nil)
 	_ accounts.Purchases       = (*Service)(nil)
 	_ accounts.CustomerChanges = (*Service)(nil)
+	_ payments.Applier         = (*Service)(nil)
+	_ payments.RefundFollower  = (*Service)(nil)
 )

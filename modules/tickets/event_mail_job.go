@@ -100,7 +100,7 @@ func (s *Service) eventMailOf(ctx context.Context, e events.Event, holder accoun
 		if args.Template == events.MailMoved && slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.Status == state.Consumed }) {
 			continue // it cannot be given back
 		}
-		left, _, err := s.givenBackOf(ctx, s.pool, o, since)
+		left, _, err := s.orders.GivenBackOf(ctx, s.pool, o, since)
 		if err != nil {
 			return data, err
 		}
@@ -108,7 +108,7 @@ func (s *Service) eventMailOf(ctx context.Context, e events.Event, holder accoun
 		if until := e.RefundUntil; until != nil && until.After(s.clock.Now()) {
 			data.Until = in(*until)
 			if o.WithoutLogin || holder.EmailVerified { // else nobody knows whose mailbox it is
-				data.Links = append(data.Links, s.withdrawalLink(o.ID, *until))
+				data.Links = append(data.Links, s.links.Link(o.ID, *until))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/mail"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -40,9 +41,9 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			template string
 			data     orderMail
 		}{
-			"confirmation": {mailConfirmation, paid}, "confirmation-free": {mailConfirmation, free}, "refund": {mailRefund, paid},
-			"pix": {mailPix, open}, "nothing-owed": {mailNothingOwed, paid},
-			"confirmation-withdrawable": {mailConfirmation, withdrawable}, "refund-called-off": {mailRefund, late},
+			"confirmation": {orders.MailConfirmation, paid}, "confirmation-free": {orders.MailConfirmation, free}, "refund": {orders.MailRefund, paid},
+			"pix": {orders.MailPix, open}, "nothing-owed": {orders.MailNothingOwed, paid},
+			"confirmation-withdrawable": {orders.MailConfirmation, withdrawable}, "refund-called-off": {orders.MailRefund, late},
 		} {
 			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)

@@ -7,42 +7,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/tickets/door"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
-	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/money"
-	"marquee/platform/objectid"
 )
-
-// Templates of web/mail.
-const (
-	mailConfirmation = "ticket-confirmation"
-	mailRefund       = "ticket-refund"
-	mailPix          = "ticket-pix"          // the code that the answer to a purchase lacked
-	mailNothingOwed  = "ticket-nothing-owed" // the purchase came to nothing after its answer
-)
-
-// mailArgs is the job that writes to the buyer of an order. It names the order;
-// the codes of its tickets are signed when the mail is written.
-type mailArgs struct {
-	OrderID  objectid.ID `json:"order_id"`
-	Template string      `json:"template"`
-}
-
-// Kind names the job.
-func (mailArgs) Kind() string { return "tickets_mail" }
-
-func (s *Service) mailLaterTx(ctx context.Context, tx pgx.Tx, orderID objectid.ID, template string) error {
-	_, err := s.jobs.InsertTx(ctx, tx, mailArgs{OrderID: orderID, Template: template}, &river.InsertOpts{Queue: jobs.QueueMail})
-	if err != nil {
-		return fmt.Errorf("queue mail: %w", err)
-	}
-	return nil
-}
 
 // orderMail is what the templates show.
 type orderMail struct {
@@ -74,7 +46,7 @@ type mailTicket struct {
 }
 
 // sendMail writes to the buyer. Who has deleted his account gets nothing.
-func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
+func (s *Service) sendMail(ctx context.Context, args orders.MailArgs) error {
 	o, err := s.db.OrderGet(ctx, s.pool, args.OrderID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -103,15 +75,15 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 	}
 	var pictures []mail.Inline
 	switch args.Template {
-	case mailConfirmation:
+	case orders.MailConfirmation:
 		if data.Tickets, pictures, err = s.drawTickets(ctx, o); err != nil || len(data.Tickets) == 0 {
 			return err
 		}
-		if until, _ := s.withdrawalUntil(e, o); until != nil && until.After(s.clock.Now()) {
+		if until, _ := s.orders.WithdrawalUntil(e, o); until != nil && until.After(s.clock.Now()) {
 			data.Until = dateIn(buyer.Language, until.In(s.cfg.Zone))
-			data.Link = s.withdrawalLink(o.ID, e.EndsAt.Add(linkLater))
+			data.Link = s.links.Link(o.ID, e.EndsAt.Add(linkLater))
 		}
-	case mailPix:
+	case orders.MailPix:
 		data.Pix = &mailCode{Payload: *o.PixPayload, CID: "pix." + o.ID.String(), Until: dateIn(buyer.Language, o.HoldUntil.In(s.cfg.Zone))}
 		png, err := door.QRPNG(*o.PixPayload)
 		if err != nil {
@@ -128,18 +100,18 @@ func (s *Service) sendMail(ctx context.Context, args mailArgs) error {
 }
 
 // overtaken reports whether what a mail was to tell is no longer so.
-func overtaken(o order, template string, now time.Time) bool {
+func overtaken(o orders.Order, template string, now time.Time) bool {
 	switch template {
-	case mailPix:
-		return !payable(o, now)
-	case mailNothingOwed:
+	case orders.MailPix:
+		return !orders.Payable(o, now)
+	case orders.MailNothingOwed:
 		return o.State != state.Released // money has come after all, and has its own mail
 	}
 	return false
 }
 
 // drawTickets draws the codes of an order's tickets that are good.
-func (s *Service) drawTickets(ctx context.Context, o order) ([]mailTicket, []mail.Inline, error) {
+func (s *Service) drawTickets(ctx context.Context, o orders.Order) ([]mailTicket, []mail.Inline, error) {
 	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read tickets: %w", err)

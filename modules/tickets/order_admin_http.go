@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -33,12 +34,12 @@ type cancelOrderInput struct {
 
 // orderRefundBody answers both routes.
 type orderRefundBody struct {
-	Message         string          `json:"message"`
-	Order           orderBody       `json:"order"`
-	RefundID        *objectid.ID    `json:"refund_id" nullable:"true" doc:"Null when no money had to be given back"`
-	RefundAmount    events.Reais    `json:"refund_amount" doc:"Reais"`
-	TicketIDs       []objectid.ID   `json:"ticket_ids" doc:"The tickets whose share it gives back"`
-	GatewayResponse json.RawMessage `json:"gateway_response"`
+	Message         string           `json:"message"`
+	Order           orders.OrderBody `json:"order"`
+	RefundID        *objectid.ID     `json:"refund_id" nullable:"true" doc:"Null when no money had to be given back"`
+	RefundAmount    events.Reais     `json:"refund_amount" doc:"Reais"`
+	TicketIDs       []objectid.ID    `json:"ticket_ids" doc:"The tickets whose share it gives back"`
+	GatewayResponse json.RawMessage  `json:"gateway_response"`
 }
 
 // refundOrder answers POST /admin/ticket-orders/{id}/refund.
@@ -112,7 +113,7 @@ func (s *Service) orderRefundAnswer(ctx context.Context, id objectid.ID, out *pa
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)
 	}
-	refunded, err := s.refundedOf(ctx, s.pool, o)
+	refunded, err := s.orders.RefundedOf(ctx, s.pool, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (s *Service) orderRefundAnswer(ctx context.Context, id objectid.ID, out *pa
 			body.TicketIDs = append(body.TicketIDs, t.ID)
 		}
 	}
-	body.Order = orderBodyOf(o, all, refunded[o.ID])
+	body.Order = orders.OrderBodyOf(o, all, refunded[o.ID])
 	if out == nil {
 		return httpapi.OK(body)
 	}

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -59,7 +60,7 @@ func (s *Service) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 }
 
 // cancelReserved voids an order that waits for its money; paid meanwhile, it is settled.
-func (s *Service) cancelReserved(ctx context.Context, o order, q TicketRefund) (order, error) {
+func (s *Service) cancelReserved(ctx context.Context, o orders.Order, q TicketRefund) (orders.Order, error) {
 	if o.IntentOpen {
 		return o, fault.Conflict("It is not known yet whether the order is paid: its gateway is being asked. Ask again in a minute.")
 	}
@@ -92,7 +93,7 @@ func (s *Service) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund
 		if err != nil {
 			return fmt.Errorf("void tickets: %w", err)
 		}
-		return s.moveTx(ctx, tx, &o, state.MoneyReturned, func(o *order) { o.PaymentStatus = statusRefunded })
+		return s.orders.MoveTx(ctx, tx, &o, state.MoneyReturned, func(o *orders.Order) { o.PaymentStatus = orders.StatusRefunded })
 	})
 }
 

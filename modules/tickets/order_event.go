@@ -10,6 +10,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -18,7 +19,7 @@ import (
 
 // appliers say what each kind of event does to the order it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (ignored string, err error){
+var appliers = map[payments.EventKind]func(s *Service, ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (ignored string, err error){
 	payments.PaymentWasSettled:  (*Service).applyPaymentTx,
 	payments.PaymentHasFailed:   (*Service).applyFailureTx,
 	payments.PaymentWasLost:     (*Service).applyLossTx,
@@ -72,10 +73,10 @@ func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event)
 // locate finds the order: by the ledger's row, by the gateway's payment, by the
 // local id that the gateway was told, which also finds events that overtook our
 // own commit.
-func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (order, error) {
+func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (orders.Order, error) {
 	if e.Known != nil {
 		if e.Known.Purpose != payments.ForOrder {
-			return order{}, pgx.ErrNoRows
+			return orders.Order{}, pgx.ErrNoRows
 		}
 		return s.db.OrderGet(ctx, tx, e.Known.LocalID)
 	}
@@ -87,7 +88,7 @@ func (s *Service) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (orde
 		}
 	}
 	if e.Purpose == payments.ForSubscription || !objectid.Valid(e.Reference.String()) {
-		return order{}, pgx.ErrNoRows
+		return orders.Order{}, pgx.ErrNoRows
 	}
 	return s.db.OrderGet(ctx, tx, e.Reference)
 }
@@ -107,45 +108,45 @@ func paymentIDs(e payments.Event) []string {
 }
 
 // applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.
-func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+func (s *Service) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
 	if e.Payment == nil {
 		return "no payment in the event", nil
 	}
-	return "", s.settleTx(ctx, tx, o, answer{payment: e.Payment, end: intentEnd{intent.Done, byWebhook}})
+	return "", s.orders.SettleTx(ctx, tx, o, orders.Answer{Payment: e.Payment, End: orders.End{How: intent.Done, By: orders.ByWebhook}})
 }
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
 // still be paid until its places are given back; it only gets the gateway's word.
-func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+func (s *Service) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
 	if e.Payment == nil || o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
 	if e.Payment.Status == payments.PaymentFailed {
-		return "", s.giveBackTx(ctx, tx, o, lost(true))
+		return "", s.orders.GiveBackTx(ctx, tx, o, lost(true))
 	}
-	return "", s.saveTx(ctx, tx, o, func(o *order) { o.PaymentStatus = statusOverdue })
+	return "", s.orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
 }
 
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
 // declined card is told by the answer to the buyer, too; whichever comes first
 // gives the places back.
-func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+func (s *Service) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
 	if o.State != state.Reserved {
 		return "the order waits for no payment", nil
 	}
 	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
 		return "another payment of the order", nil
 	}
-	return "", s.giveBackTx(ctx, tx, o, lost(postgres.Text(o.PaymentMethod) == string(payments.MethodCard)))
+	return "", s.orders.GiveBackTx(ctx, tx, o, lost(postgres.Text(o.PaymentMethod) == string(payments.MethodCard)))
 }
 
 // lost is an event that says that nobody will pay.
-func lost(declined bool) answer {
-	return answer{declined: declined, end: intentEnd{intent.Declined, byWebhook}}
+func lost(declined bool) orders.Answer {
+	return orders.Answer{Declined: declined, End: orders.End{How: intent.Declined, By: orders.ByWebhook}}
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.
-func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o order, e payments.Event) error {
+func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e payments.Event) error {
 	if e.Refund != nil {
 		paid := payments.Payment{Method: payments.Method(postgres.Text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
 		if e.Known != nil {
@@ -171,17 +172,17 @@ func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, o order, e payments.E
 
 // applyRefundTx: an order whose money is all back loses its unused tickets and
 // leaves the revenue. At gateway A a lost dispute is told as a refund.
-func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, o *order, e payments.Event) (string, error) {
+func (s *Service) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
 	if e.Refund == nil {
 		return "no refund in the event", nil
 	}
-	if err := s.disputedTx(ctx, tx, o); err != nil {
+	if err := s.orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}
-	return "", s.returnedTx(ctx, tx, o)
+	return "", s.orders.ReturnedTx(ctx, tx, o)
 }
 
 // applyDisputeTx has the order follow the ledger of disputes.
-func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, o *order, _ payments.Event) (string, error) {
-	return "", s.disputedTx(ctx, tx, o)
+func (s *Service) applyDisputeTx(ctx context.Context, tx pgx.Tx, o *orders.Order, _ payments.Event) (string, error) {
+	return "", s.orders.DisputedTx(ctx, tx, o)
 }

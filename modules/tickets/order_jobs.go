@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 	"golang.org/x/sync/errgroup"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -24,17 +23,6 @@ type sweepArgs struct{}
 
 // Kind names the job.
 func (sweepArgs) Kind() string { return "tickets_sweep" }
-
-// refundArgs gives back money for which there is no place.
-type refundArgs struct {
-	OrderID   objectid.ID `json:"order_id"`
-	PaymentID string      `json:"payment_id"`
-	// After is the refund whose failing asks for this one, "" for the first.
-	After objectid.ID `json:"after,omitempty"`
-}
-
-// Kind names the job.
-func (refundArgs) Kind() string { return "tickets_refund" }
 
 const (
 	// sweepWidth is how many gateway calls a sweep makes at once.
@@ -106,33 +94,19 @@ func (s *Service) giveBack(ctx context.Context, id objectid.ID) error {
 			if err != nil {
 				return fmt.Errorf("read paid charge: %w", err)
 			}
-			_, err = s.settle(ctx, id, answer{pix: &charge})
+			_, err = s.orders.Settle(ctx, id, orders.Answer{Pix: &charge})
 			return err
 		}
 		if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
 			return fmt.Errorf("cancel charge: %w", err)
 		}
 	}
-	_, err = s.settle(ctx, id, answer{ranOut: true})
+	_, err = s.orders.Settle(ctx, id, orders.Answer{RanOut: true})
 	return err
 }
 
 // errHeld has the job come again: after a restore nothing is refunded by itself.
 var errHeld = errors.New("tickets: refunds are held after a restore (docs/operations.md)")
-
-// refundLaterTx has a payment given back once the transaction is committed, by one
-// job however often it is asked for.
-func (s *Service) refundLaterTx(ctx context.Context, tx pgx.Tx, o order, paymentID string) error {
-	return s.insertRefundTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: paymentID}, river.UniqueOpts{ByArgs: true})
-}
-
-func (s *Service) insertRefundTx(ctx context.Context, tx pgx.Tx, args refundArgs, unique river.UniqueOpts) error {
-	_, err := s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: unique})
-	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
-	}
-	return nil
-}
 
 // queueRefund sees to it that a refund that is due has its job, which is there
 // once however often it is asked for, and tries again by itself.
@@ -142,7 +116,7 @@ func (s *Service) queueRefund(ctx context.Context, id objectid.ID) error {
 		if err != nil || o.State != state.RefundDue || o.GatewayPaymentID == nil {
 			return err
 		}
-		return s.refundLaterTx(ctx, tx, o, *o.GatewayPaymentID)
+		return s.orders.RefundLaterTx(ctx, tx, o, *o.GatewayPaymentID)
 	})
 }
 
@@ -189,7 +163,7 @@ func (s *Service) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 			if err != nil {
 				return err
 			}
-			return s.returnedTx(ctx, tx, &o)
+			return s.orders.ReturnedTx(ctx, tx, &o)
 		})
 	case errors.Is(err, payments.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
 		return nil
@@ -222,9 +196,9 @@ func (s *Service) isDisputed(ctx context.Context, paid payments.LedgerPayment) (
 
 // listDisputed leaves to people what the gateway does not give back: the payer's bank
 // has the money, or takes it.
-func (s *Service) listDisputed(ctx context.Context, o order, paid payments.LedgerPayment) error {
+func (s *Service) listDisputed(ctx context.Context, o orders.Order, paid payments.LedgerPayment) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
-		return s.listUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
+		return s.orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
 	})
 }
 
@@ -237,9 +211,9 @@ func (s *Service) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, pay
 	}
 	switch {
 	case o.State == state.RefundDue:
-		return s.returnedTx(ctx, tx, &o)
+		return s.orders.ReturnedTx(ctx, tx, &o)
 	case postgres.Text(o.GatewayPaymentID) == paymentID:
 		return nil // the refund's webhook was faster, and has told the buyer
 	}
-	return s.mailLaterTx(ctx, tx, id, mailRefund)
+	return s.orders.MailLaterTx(ctx, tx, id, orders.MailRefund)
 }

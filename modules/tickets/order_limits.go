@@ -9,6 +9,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -55,7 +56,7 @@ func (s *Service) holderMAC(kind string, event objectid.ID, value string) []byte
 }
 
 // keptWith is what of it is written with an order: only what a limit asks for.
-func (h holder) keptWith(o order, e events.Event) holder {
+func (h holder) keptWith(o orders.Order, e events.Event) holder {
 	switch {
 	case o.State == state.Reserved:
 		return h

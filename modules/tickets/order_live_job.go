@@ -12,9 +12,8 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
-	"marquee/modules/tickets/state"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/jobs"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -36,7 +35,7 @@ const askedLive = "the gateway is asked for the payment first"
 // asksLiveTx has money that the event alone does not prove be read from the gateway, by
 // job: until then nothing is booked, and no ticket is issued. What the ledger has is not
 // asked for again.
-func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, o order, e payments.Event) (bool, error) {
+func (s *Service) asksLiveTx(ctx context.Context, tx pgx.Tx, o orders.Order, e payments.Event) (bool, error) {
 	p := e.Payment
 	if e.Kind != payments.PaymentWasSettled || p == nil || e.IsProof() {
 		return false, nil
@@ -104,30 +103,4 @@ func (s *Service) lookLater(ctx context.Context, a LiveMoneyArgs, why error) err
 	at := s.clock.Now().Add(pause)
 	a.Misses++
 	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.insertLiveTx(ctx, tx, a, at) })
-}
-
-// isOtherAmount reports whether money of gateway A is not the order's price.
-func isOtherAmount(o order, p payments.Payment) bool {
-	return postgres.Text(o.Gateway) == string(payments.GWA) && p.Status == payments.PaymentSettled && int64(p.Amount) != o.TotalCents
-}
-
-// keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
-// the order's own charge nobody can pay that any more, and the places are free again.
-func (s *Service) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *order, p payments.Payment) error {
-	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: payments.GatewayName(postgres.Text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
-	})
-	if err != nil {
-		return fmt.Errorf("record payment: %w", err)
-	}
-	if first {
-		note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, money.Cents(o.TotalCents))
-		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedForeign, note); err != nil {
-			return err
-		}
-	}
-	if postgres.Text(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
-		return nil
-	}
-	return s.giveBackTx(ctx, tx, o, answer{ranOut: true})
 }

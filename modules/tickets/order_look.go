@@ -4,22 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
-	"marquee/modules/tickets/state"
-	"marquee/platform/money"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// adoptAfter is when an order whose outcome is open has to have an intent of its own:
-// the release before the schedule of looks makes orders without, and recovers by
-// recovery_at, which lies so far ahead that it leaves the orders of this one alone.
-const adoptAfter = 10 * time.Minute
 
 // Recover looks at an open order at once. One that is not open is left alone, and so is
 // one whose call may still be under way.
@@ -38,29 +31,29 @@ func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, erro
 		return intent.Settled, nil // by the release before, which knows no intents
 	}
 	a, found, err := s.ask(ctx, o)
-	a.end = intentEnd{intent.Done, byLook}
+	a.End = orders.End{How: intent.Done, By: orders.ByLook}
 	switch {
 	case err != nil:
 		return 0, err
 	case !found && !l.Proved:
 		return intent.NotThere, nil
 	case !found:
-		a = answer{declined: true, end: intentEnd{intent.Missing, byLook}}
-	case a.pix != nil && a.pix.Payment.Status == payments.PaymentPending:
+		a = orders.Answer{Declined: true, End: orders.End{How: intent.Missing, By: orders.ByLook}}
+	case a.Pix != nil && a.Pix.Payment.Status == payments.PaymentPending:
 		if a, err = s.offerable(ctx, o, a); err != nil {
 			return 0, err
 		}
 	}
-	if _, err = s.settle(ctx, o.ID, a); err != nil {
+	if _, err = s.orders.Settle(ctx, o.ID, a); err != nil {
 		return 0, err
 	}
 	switch {
-	case a.open && o.HoldUntil != nil && !o.HoldUntil.After(s.clock.Now()):
+	case a.Open && o.HoldUntil != nil && !o.HoldUntil.After(s.clock.Now()):
 		// The gateway has thought about the card for too long. What it takes after all
 		// is money that arrives late.
-		_, err = s.settle(ctx, o.ID, answer{ranOut: true, end: intentEnd{intent.Void, byLook}})
+		_, err = s.orders.Settle(ctx, o.ID, orders.Answer{RanOut: true, End: orders.End{How: intent.Void, By: orders.ByLook}})
 		return intent.Settled, err
-	case a.open:
+	case a.Open:
 		return intent.Waiting, nil
 	}
 	return intent.Settled, nil
@@ -69,39 +62,34 @@ func (s *Service) look(ctx context.Context, l *intent.Look) (intent.Answer, erro
 // offerable judges a code that a look has found, of which the buyer, who was answered
 // without one, is written. One that cannot be shown any more, since the places are held
 // no longer, is made unpayable first.
-func (s *Service) offerable(ctx context.Context, o order, a answer) (answer, error) {
+func (s *Service) offerable(ctx context.Context, o orders.Order, a orders.Answer) (orders.Answer, error) {
 	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
 	if err != nil {
 		return a, fmt.Errorf("read event: %w", err)
 	}
 	after, now := o, s.clock.Now()
-	learnPix(&after, a.pix)
-	if payable(after, now) && !a.pix.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
+	orders.LearnPix(&after, a.Pix)
+	if orders.Payable(after, now) && !a.Pix.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return a, nil
 	}
 	gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
 	if err != nil {
 		return a, err
 	}
-	err = gateway.CancelPix(ctx, a.pix.Payment.ID, o.ID)
+	err = gateway.CancelPix(ctx, a.Pix.Payment.ID, o.ID)
 	switch {
 	case errors.Is(err, payments.ErrAlreadyPaid):
-		charge, err := gateway.ReadPix(ctx, a.pix.Payment.ID, o.ID)
+		charge, err := gateway.ReadPix(ctx, a.Pix.Payment.ID, o.ID)
 		if err != nil {
 			return a, fmt.Errorf("read paid charge: %w", err)
 		}
-		a.pix = &charge
+		a.Pix = &charge
 		return a, nil
 	case err != nil && !errors.Is(err, payments.ErrGatewayMissing):
 		return a, fmt.Errorf("cancel charge: %w", err)
 	}
-	a.ranOut = true
+	a.RanOut = true
 	return a, nil
-}
-
-// payable reports whether an order's places are held and its code can be paid.
-func payable(o order, now time.Time) bool {
-	return o.State == state.Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
 }
 
 // adopt opens the intent of an order that has none: the release before made it.
@@ -116,16 +104,16 @@ func (s *Service) adopt(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if !open {
-			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: intentOf(id), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway)}); err != nil {
+			if err := s.intents.OpenTx(ctx, tx, intent.Opening{Ref: orders.IntentOf(id), Customer: o.CustomerID, Gateway: postgres.Text(o.Gateway)}); err != nil {
 				return err
 			}
 		}
-		return s.saveTx(ctx, tx, &o, func(o *order) { o.RecoveryAt = new(s.clock.Now().Add(adoptAfter)) })
+		return s.orders.SaveTx(ctx, tx, &o, func(o *orders.Order) { o.RecoveryAt = new(s.clock.Now().Add(orders.AdoptAfter)) })
 	})
 }
 
 // ask looks at the gateway for what the order's call may have made.
-func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err error) {
+func (s *Service) ask(ctx context.Context, o orders.Order) (a orders.Answer, found bool, err error) {
 	ctx = payments.Background(ctx)
 	gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
 	if err != nil {
@@ -133,8 +121,8 @@ func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err e
 	}
 	payer := payments.Payer{CustomerID: o.CustomerID, GatewayID: postgres.Text(o.GatewayCustomerID)}
 	if postgres.Text(o.PaymentMethod) == string(payments.MethodPix) {
-		charge, ok, err := gateway.FindPix(ctx, s.pixTerms(o, payer, ""))
-		return answer{pix: &charge}, ok, err
+		charge, ok, err := gateway.FindPix(ctx, s.orders.PixTerms(o, payer, ""))
+		return orders.Answer{Pix: &charge}, ok, err
 	}
 	var p payments.Payment
 	found = true
@@ -142,25 +130,8 @@ func (s *Service) ask(ctx context.Context, o order) (a answer, found bool, err e
 		p, err = gateway.ReadPayment(ctx, *o.GatewayPaymentID, o.ID)
 	} else {
 		var charge payments.CardCharge
-		charge, found, err = gateway.FindCardCharge(ctx, cardTerms(o, payer, "", payments.Instrument{}))
+		charge, found, err = gateway.FindCardCharge(ctx, orders.CardTerms(o, payer, "", payments.Instrument{}))
 		p = charge.Payment
 	}
-	return answer{payment: &p, open: p.Status == payments.PaymentPending}, found, err
-}
-
-func (s *Service) pixTerms(o order, payer payments.Payer, description string) payments.PixTerms {
-	terms := payments.PixTerms{
-		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
-		DueDate: o.CreatedAt.In(s.cfg.Zone), ExpiresIn: s.cfg.PixTTL,
-	}
-	if o.HoldUntil != nil {
-		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
-	}
-	return terms
-}
-
-func cardTerms(o order, payer payments.Payer, description string, instrument payments.Instrument) payments.CardTerms {
-	return payments.CardTerms{
-		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,
-	}
+	return orders.Answer{Payment: &p, Open: p.Status == payments.PaymentPending}, found, err
 }

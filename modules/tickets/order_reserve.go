@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -36,17 +37,17 @@ type wish struct {
 
 // reservation is an order that was written with its tickets, or why not.
 type reservation struct {
-	order   order
+	order   orders.Order
 	tickets []objectid.ID
 	err     error
 }
 
 // reserve holds the places of a purchase in a short transaction of its own, alone
 // or together with others that wait for the same event.
-func (s *Service) reserve(ctx context.Context, w wish) (order, []objectid.ID, error) {
+func (s *Service) reserve(ctx context.Context, w wish) (orders.Order, []objectid.ID, error) {
 	r := s.gate.enter(ctx, w)
 	if r.err != nil {
-		return order{}, nil, r.err
+		return orders.Order{}, nil, r.err
 	}
 	faultpoint.Hit("purchase.reserved")
 	return r.order, r.tickets, nil
@@ -138,18 +139,18 @@ func priceOf(e events.Event) int64 {
 	return *e.TicketValueCents
 }
 
-func (s *Service) newOrder(e events.Event, w wish, now time.Time) order {
-	o := order{
+func (s *Service) newOrder(e events.Event, w wish, now time.Time) orders.Order {
+	o := orders.Order{
 		ID: objectid.At(now), CustomerID: w.customer.ID, EventID: e.ID, Quantity: int32(w.quantity), //nolint:gosec // at most MaxQuantity
 		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin, CreatedAt: now, UpdatedAt: now,
 	}
 	if w.gateway == nil {
-		o.State, o.PaymentStatus, o.PaidAt = state.Paid, statusConfirmed, &now
+		o.State, o.PaymentStatus, o.PaidAt = state.Paid, orders.StatusConfirmed, &now
 		return o
 	}
-	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, openStatus(w.gateway.Name(), w.method), true
+	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, orders.OpenStatus(w.gateway.Name(), w.method), true
 	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(string(w.gateway.Name())), new(string(w.method)), postgres.Filled(w.payer.GatewayID)
-	o.RecoveryAt = new(now.Add(adoptAfter))
+	o.RecoveryAt = new(now.Add(orders.AdoptAfter))
 	o.HoldUntil = new(s.holdUntil(e, w.method, now))
 	return o
 }
@@ -212,7 +213,7 @@ func (s *Service) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes
 		if err := attempts[row.OrderID].BindTx(ctx, tx, r.order.ID); err != nil {
 			return err
 		}
-		if err := s.paidTx(ctx, tx, r.order); err != nil {
+		if err := s.orders.PaidTx(ctx, tx, r.order); err != nil {
 			return err
 		}
 	}
@@ -224,7 +225,7 @@ func openingsOf(results []reservation) []intent.Opening {
 	var all []intent.Opening
 	for _, r := range results {
 		if r.err == nil && r.order.IntentOpen {
-			all = append(all, intent.Opening{Ref: intentOf(r.order.ID), Customer: r.order.CustomerID, Gateway: postgres.Text(r.order.Gateway), CallTime: callTime})
+			all = append(all, intent.Opening{Ref: orders.IntentOf(r.order.ID), Customer: r.order.CustomerID, Gateway: postgres.Text(r.order.Gateway), CallTime: callTime})
 		}
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/objectid"
 )
 
@@ -42,7 +43,7 @@ func (s *Service) applyDeletedTx(ctx context.Context, tx pgx.Tx, e payments.Even
 	if err != nil {
 		return payments.Result{}, fmt.Errorf("read deleted order: %w", err)
 	}
-	o := order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
+	o := orders.Order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
 	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
 		return payments.Asked(nil, askedLive), err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
@@ -74,7 +75,7 @@ func (s *Service) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 }
 
 // isGivenBack reports whether all of the order's money was asked for already.
-func (s *Service) isGivenBack(ctx context.Context, o order) (bool, error) {
+func (s *Service) isGivenBack(ctx context.Context, o orders.Order) (bool, error) {
 	g, err := s.db.GiveBackGet(ctx, s.pool, o.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -86,7 +87,7 @@ func (s *Service) isGivenBack(ctx context.Context, o order) (bool, error) {
 }
 
 // mayWithdraw answers by which right a paid order may be given back, or why not.
-func (s *Service) mayWithdraw(ctx context.Context, o order) (state.GivenBack, error) {
+func (s *Service) mayWithdraw(ctx context.Context, o orders.Order) (state.GivenBack, error) {
 	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
 	if err != nil {
 		return "", fmt.Errorf("read event: %w", err)
@@ -95,7 +96,7 @@ func (s *Service) mayWithdraw(ctx context.Context, o order) (state.GivenBack, er
 	if err != nil {
 		return "", fmt.Errorf("read tickets: %w", err)
 	}
-	until, why := s.withdrawalUntil(e, o)
+	until, why := s.orders.WithdrawalUntil(e, o)
 	ends := ""
 	if until != nil {
 		ends = " The right of withdrawal ends at " + until.UTC().Format(time.RFC3339) + "."
@@ -118,36 +119,6 @@ func errNoWithdrawal(message string) error {
 	return &fault.Error{Kind: fault.Invalid, Code: fault.CodeWithdrawalNotAllowed, Message: message}
 }
 
-// withdrawalUntil is until when a paid order may be given back, and by which right: of a
-// distance purchase until the end of the day, in REPORT_TZ, that lies WithdrawalDays after
-// that of its payment, and WithdrawalBefore the event at the latest; whatever these limits,
-// until refund_until of an event that was moved or called off; a free order until its event
-// begins. Nil where there is no such right.
-func (s *Service) withdrawalUntil(e events.Event, o order) (*time.Time, state.GivenBack) {
-	now := s.clock.Now()
-	switch {
-	case e.CancelledAt != nil && postgres.Text(e.CancelRefund) == events.RefundAll:
-		return new(now.Add(time.Hour)), state.EventCancelled // without an end
-	case e.CancelledAt != nil:
-		return e.RefundUntil, state.EventCancelled
-	case o.TotalCents == 0:
-		return &e.EventDate, state.Withdrawn
-	}
-	var until *time.Time
-	if s.cfg.WithdrawalDays > 0 && o.PaidAt != nil {
-		day := o.PaidAt.In(s.cfg.Zone)
-		end := time.Date(day.Year(), day.Month(), day.Day()+s.cfg.WithdrawalDays+1, 0, 0, 0, 0, s.cfg.Zone)
-		if before := e.EventDate.Add(-s.cfg.WithdrawalBefore); before.Before(end) {
-			end = before
-		}
-		until = &end
-	}
-	if e.RefundUntil != nil && (until == nil || e.RefundUntil.After(*until)) {
-		return e.RefundUntil, state.EventMoved
-	}
-	return until, state.Withdrawn
-}
-
 // withdrawalOf reads what became of it.
 func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID, err error) (w withdrawal, _ error) {
 	if err != nil {
@@ -163,7 +134,7 @@ func (s *Service) withdrawalOf(ctx context.Context, id objectid.ID, err error) (
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("read how the order is given back: %w", err)
 		}
-		if w.amount, w.refundedAt, err = s.givenBackOf(ctx, tx, o, g.AskedAt); err != nil {
+		if w.amount, w.refundedAt, err = s.orders.GivenBackOf(ctx, tx, o, g.AskedAt); err != nil {
 			return err
 		}
 		switch {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -22,8 +23,8 @@ type withdrawalBody struct {
 
 // withdrawOrder answers POST /me/ticket-orders/{order_id}/withdraw; another customer's order
 // is 404.
-func (s *Service) withdrawOrder(ctx context.Context, in *orderInput) (*httpapi.Output[withdrawalBody], error) {
-	o, err := s.ownOrder(ctx, in.OrderID)
+func (s *Service) withdrawOrder(ctx context.Context, in *orders.OrderInput) (*httpapi.Output[withdrawalBody], error) {
+	o, err := s.own.OwnOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ type withdrawalLinkInput struct {
 // withdrawByLink answers POST /store/ticket-orders/withdraw: who got the mail of an order
 // gives it back, without an account.
 func (s *Service) withdrawByLink(ctx context.Context, in *withdrawalLinkInput) (*httpapi.Output[withdrawalBody], error) {
-	id, err := s.orderOfLink(in.Body.Token)
+	id, err := s.links.OrderOf(in.Body.Token)
 	if err != nil {
 		return nil, err
 	}

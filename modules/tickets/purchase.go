@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -42,7 +43,7 @@ type purchase struct {
 
 // receipt is what became of a purchase.
 type receipt struct {
-	order   order
+	order   orders.Order
 	tickets []objectid.ID
 	pix     *payments.PixCharge
 }
@@ -188,12 +189,12 @@ func (s *Service) payerAt(ctx context.Context, gateway payments.Gateway, c accou
 }
 
 func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, error) {
-	charge, err := w.gateway.CreatePix(ctx, s.pixTerms(r.order, w.payer, w.event.Title))
+	charge, err := w.gateway.CreatePix(ctx, s.orders.PixTerms(r.order, w.payer, w.event.Title))
 	faultpoint.Hit("purchase.after_call")
 	if err != nil {
 		return r, s.withoutAnswer(ctx, r.order, err)
 	}
-	if r.order, err = s.settle(ctx, r.order.ID, answer{pix: &charge}); err != nil {
+	if r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Pix: &charge}); err != nil {
 		return r, err
 	}
 	if is := r.order.State; is != state.Reserved && is != state.Paid {
@@ -206,7 +207,7 @@ func (s *Service) payByPix(ctx context.Context, w wish, r receipt) (receipt, err
 // withoutAnswer judges why a call made nothing that the buyer can pay with or has paid.
 // Only what the gateway certainly did not do ends the order; everything else, also what
 // nobody foresaw, is not known: the purchase is pending, and the looks find out.
-func (s *Service) withoutAnswer(ctx context.Context, o order, err error) error {
+func (s *Service) withoutAnswer(ctx context.Context, o orders.Order, err error) error {
 	var declined *payments.Declined
 	var rejected *payments.Rejected
 	switch {
@@ -216,7 +217,7 @@ func (s *Service) withoutAnswer(ctx context.Context, o order, err error) error {
 		return s.giveUp(ctx, o, intent.Refused, err)
 	}
 	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", postgres.Text(o.Gateway)), slog.Any("error", err))
-	if err := s.intents.NotKnown(ctx, intentOf(o.ID), err); err != nil {
+	if err := s.intents.NotKnown(ctx, orders.IntentOf(o.ID), err); err != nil {
 		s.log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("order_id", o.ID.String()), slog.Any("error", err))
 	}
 	return nil
@@ -232,7 +233,7 @@ func errLatePix(cause error) error {
 }
 
 func (s *Service) payByCard(ctx context.Context, w wish, r receipt, instrument payments.Instrument) (receipt, error) {
-	charge, err := w.gateway.ChargeCard(ctx, cardTerms(r.order, w.payer, w.event.Title, instrument))
+	charge, err := w.gateway.ChargeCard(ctx, orders.CardTerms(r.order, w.payer, w.event.Title, instrument))
 	faultpoint.Hit("purchase.after_call")
 	var declined *payments.Declined
 	var rejected *payments.Rejected
@@ -243,14 +244,14 @@ func (s *Service) payByCard(ctx context.Context, w wish, r receipt, instrument p
 		}
 		return r, refused
 	}
-	r.order, err = s.settle(ctx, r.order.ID, answer{payment: &charge.Payment, open: charge.Payment.Status == payments.PaymentPending})
+	r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Payment: &charge.Payment, Open: charge.Payment.Status == payments.PaymentPending})
 	return r, err
 }
 
 // giveUp frees the places of a purchase that certainly came to nothing, in the
 // same request, and words why.
-func (s *Service) giveUp(ctx context.Context, o order, how intent.State, why error) error {
-	if _, err := s.settle(ctx, o.ID, answer{declined: true, end: intentEnd{how, byAnswer}}); err != nil {
+func (s *Service) giveUp(ctx context.Context, o orders.Order, how intent.State, why error) error {
+	if _, err := s.orders.Settle(ctx, o.ID, orders.Answer{Declined: true, End: orders.End{How: how, By: orders.ByAnswer}}); err != nil {
 		return errors.Join(err, why)
 	}
 	var declined *payments.Declined

@@ -8,42 +8,13 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/door"
-	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/httpapi"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/taxid"
 )
-
-// orderBody is the specification's Ticket order; money in reais.
-type orderBody struct {
-	ID               objectid.ID   `json:"_id"`
-	CustomerID       objectid.ID   `json:"customer_id"`
-	EventID          objectid.ID   `json:"event_id"`
-	Quantity         int32         `json:"quantity"`
-	UnitPrice        events.Reais  `json:"unit_price"`
-	Total            events.Reais  `json:"total"`
-	Refunded         events.Reais  `json:"refunded" doc:"What of it was given back"`
-	Gateway          *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
-	PaymentMethod    *string       `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
-	GatewayPaymentID *string       `json:"gateway_payment_id" nullable:"true"`
-	PaymentStatus    string        `json:"payment_status" doc:"The gateway's own word"`
-	Status           string        `json:"status" enum:"pending"`
-	TicketIDs        []objectid.ID `json:"ticket_ids"`
-	CreatedAt        httpapi.Time  `json:"created_at"`
-	UpdatedAt        httpapi.Time  `json:"updated_at"`
-	WithoutLogin     bool          `json:"without_login,omitempty"`
-}
-
-func orderBodyOf(o order, tickets []objectid.ID, refunded money.Cents) orderBody {
-	return orderBody{
-		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents), Refunded: events.Reais(refunded),
-		Gateway: o.Gateway, PaymentMethod: o.PaymentMethod, GatewayPaymentID: o.GatewayPaymentID, PaymentStatus: o.PaymentStatus, Status: "pending",
-		TicketIDs: append([]objectid.ID{}, tickets...), CreatedAt: httpapi.Time(o.CreatedAt), UpdatedAt: httpapi.Time(o.UpdatedAt), WithoutLogin: o.WithoutLogin,
-	}
-}
 
 // orderPaymentBody is payment of the purchase response (open-shapes, section 4, 16).
 type orderPaymentBody struct {
@@ -57,21 +28,15 @@ type orderPaymentBody struct {
 func (orderPaymentBody) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Nullable: true, Required: []string{"id", "status", "billing_type"}, Properties: map[string]*huma.Schema{
 		"id":           {Type: huma.TypeString, Nullable: true, Description: "The gateway's; null while its answer is awaited"},
-		"status":       {Type: huma.TypeString, Enum: []any{statusConfirmed, statusPending}},
+		"status":       {Type: huma.TypeString, Enum: []any{orders.StatusConfirmed, orders.StatusPending}},
 		"billing_type": {Type: huma.TypeString, Enum: []any{"CREDIT_CARD", "PIX"}},
 	}}
 }
 
-type orderPixBody struct {
-	Payload        string        `json:"payload" doc:"Copy-and-paste text"`
-	EncodedImage   string        `json:"encoded_image" doc:"PNG in base64"`
-	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true" doc:"Until then the places are held"`
-}
-
 type purchaseBody struct {
-	Order   orderBody         `json:"order"`
-	Payment *orderPaymentBody `json:"payment" doc:"Null for a free event"`
-	Pix     *orderPixBody     `json:"pix,omitempty"`
+	Order   orders.OrderBody     `json:"order"`
+	Payment *orderPaymentBody    `json:"payment" doc:"Null for a free event"`
+	Pix     *orders.OrderPixBody `json:"pix,omitempty"`
 }
 
 // ticketCodeBody is a guest's ticket in the checkout response.
@@ -81,32 +46,28 @@ type ticketCodeBody struct {
 }
 
 type checkoutBody struct {
-	Order   orderBody         `json:"order"`
-	Payment *orderPaymentBody `json:"payment" doc:"Null for a free event"`
-	Pix     *orderPixBody     `json:"pix,omitempty"`
-	Tickets *[]ticketCodeBody `json:"tickets" nullable:"true" doc:"Null unless confirmed at once; then they also come by mail"`
+	Order   orders.OrderBody     `json:"order"`
+	Payment *orderPaymentBody    `json:"payment" doc:"Null for a free event"`
+	Pix     *orders.OrderPixBody `json:"pix,omitempty"`
+	Tickets *[]ticketCodeBody    `json:"tickets" nullable:"true" doc:"Null unless confirmed at once; then they also come by mail"`
 }
 
 func purchaseBodyOf(r receipt) purchaseBody {
-	body := purchaseBody{Order: orderBodyOf(r.order, r.tickets, 0)}
+	body := purchaseBody{Order: orders.OrderBodyOf(r.order, r.tickets, 0)}
 	if r.order.Gateway == nil {
 		return body
 	}
-	body.Payment = &orderPaymentBody{ID: r.order.GatewayPaymentID, Status: statusPending, BillingType: "CREDIT_CARD"}
+	body.Payment = &orderPaymentBody{ID: r.order.GatewayPaymentID, Status: orders.StatusPending, BillingType: "CREDIT_CARD"}
 	if r.order.State == state.Paid {
-		body.Payment.Status = statusConfirmed
+		body.Payment.Status = orders.StatusConfirmed
 	}
 	if postgres.Text(r.order.PaymentMethod) == string(payments.MethodPix) {
 		body.Payment.BillingType = "PIX"
 	}
 	if r.pix != nil {
-		body.Pix = pixBodyOf(r.order, *r.pix)
+		body.Pix = orders.PixBodyOf(r.order, *r.pix)
 	}
 	return body
-}
-
-func pixBodyOf(o order, c payments.PixCharge) *orderPixBody {
-	return &orderPixBody{Payload: c.Payload, EncodedImage: c.EncodedImage, ExpirationDate: httpapi.TimePtr(o.HoldUntil)}
 }
 
 func (s *Service) checkoutBodyOf(r receipt) (checkoutBody, error) {

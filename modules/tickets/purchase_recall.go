@@ -28,7 +28,7 @@ func (s *Service) recall(ctx context.Context, orderID objectid.ID) (receipt, err
 	case o.IntentOpen:
 		return receipt{}, idempotency.InProgress()
 	}
-	tickets, err := s.ticketIDsOf(ctx, s.pool, o.ID)
+	tickets, err := s.orders.TicketIDsOf(ctx, s.pool, o.ID)
 	r := receipt{order: o, tickets: tickets[o.ID]}
 	if o.PixPayload != nil {
 		r.pix = &payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/httpapi"
 )
 
@@ -27,9 +28,9 @@ func (s *Service) Routes(api *httpapi.API) {
 
 	httpapi.Route(api, http.MethodGet, "/me/tickets", "me_ticket_list", httpapi.Customer, s.events.ListOwnTickets, events.Tickets.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer, s.door.TicketCode, httpapi.Summary("A ticket's code"))
-	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, s.listOrders, httpapi.Summary("Own orders, newest first"))
-	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer, s.getOrder,
-		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orderDetailSchema()))
+	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, s.own.ListOrders, httpapi.Summary("Own orders, newest first"))
+	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer, s.own.GetOrder,
+		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orders.OrderDetailSchema()))
 
 	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/refund", "admin_ticket_order_refund", httpapi.Admin, s.refundOrder,
 		httpapi.Summary("Give tickets of an order back"), httpapi.Idempotent(s.recallOrderRefund, nil))
@@ -42,9 +43,9 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("How far the money of a called off event has come back"))
 	httpapi.Route(api, http.MethodPost, "/me/ticket-orders/{order_id}/withdraw", "me_ticket_order_withdraw", httpapi.Customer, s.withdrawOrder,
 		httpapi.Summary("Give an order back"), httpapi.Idempotent(s.recallWithdrawal, nil))
-	httpapi.Route(api, http.MethodPost, withdrawalPath, "store_ticket_order_withdraw_post", httpapi.Public, s.withdrawByLink,
+	httpapi.Route(api, http.MethodPost, orders.WithdrawalPath, "store_ticket_order_withdraw_post", httpapi.Public, s.withdrawByLink,
 		httpapi.Summary("Give an order back by the link in its mail"), httpapi.PerMinute(linksPerMinute))
-	api.Mount(http.MethodGet, httpapi.Prefix+withdrawalPath, "store_ticket_order_withdraw_get", httpapi.Public, s.withdrawalPage)
+	api.Mount(http.MethodGet, httpapi.Prefix+orders.WithdrawalPath, "store_ticket_order_withdraw_get", httpapi.Public, s.withdrawalPage)
 
 	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.events.ListStore, httpapi.Summary("Events on sale"))
 	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public, s.events.GetStoreEvent, httpapi.Summary("An event on sale"))

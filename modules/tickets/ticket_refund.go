@@ -7,14 +7,13 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/fault"
-	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -51,7 +50,7 @@ func (s *Service) RefundTickets(ctx context.Context, q TicketRefund) (payments.R
 		return out, nil
 	}
 	if !errors.Is(err, payments.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
-		err = errors.Join(err, s.followOrder(context.WithoutCancel(ctx), q.OrderID))
+		err = errors.Join(err, s.orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID))
 	}
 	return out, s.payments.RefundFault(ctx, err)
 }
@@ -98,12 +97,12 @@ func (s *Service) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 		if err != nil {
 			return err
 		}
-		return s.returnedTx(ctx, tx, &o)
+		return s.orders.ReturnedTx(ctx, tx, &o)
 	})
 }
 
 // refundable is 422 when no share of the order can be given back.
-func refundable(o order) error {
+func refundable(o orders.Order) error {
 	switch {
 	case o.State == state.Paid && o.TotalCents > 0 && o.GatewayPaymentID != nil:
 		return nil
@@ -169,7 +168,7 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 }
 
 // ownPayment is the order's own payment and what of it is neither back nor on its way.
-func (s *Service) ownPayment(ctx context.Context, db postgres.DB, o order) (payments.LedgerPayment, money.Cents, error) {
+func (s *Service) ownPayment(ctx context.Context, db postgres.DB, o orders.Order) (payments.LedgerPayment, money.Cents, error) {
 	paid, err := s.payments.FindPayment(ctx, db, payments.GatewayName(postgres.Text(o.Gateway)), postgres.Text(o.GatewayPaymentID))
 	if err != nil {
 		return payments.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
@@ -181,7 +180,7 @@ func (s *Service) ownPayment(ctx context.Context, db postgres.DB, o order) (paym
 	if err != nil {
 		return payments.LedgerPayment{}, 0, fmt.Errorf("read refunds: %w", err)
 	}
-	left, _ := orderMoney{refunds: refunds}.left(paid.Payment)
+	left, _ := orders.Money{Refunds: refunds}.Left(paid.Payment)
 	return *paid, left, nil
 }
 
@@ -207,70 +206,11 @@ func (s *Service) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, ch
 	if len(taken) != len(chosen) {
 		return fault.Conflict("A ticket was used or refunded meanwhile. Look at the order and ask again.")
 	}
-	return s.askGiveBackTx(ctx, tx, o, q.why, r)
+	return s.orders.AskGiveBackTx(ctx, tx, o, q.why, r)
 }
-
-// followTicketsTx has the tickets of a locked order follow what became of the refunds of
-// their shares. Shares whose refund failed after it was believed done are given back again,
-// since their tickets are void; of an order that is given back as a whole its job does that.
-func (s *Service) followTicketsTx(ctx context.Context, tx pgx.Tx, o order, refunds []payments.Refund, givenBack bool) error {
-	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
-	if err != nil {
-		return fmt.Errorf("read tickets: %w", err)
-	}
-	var done, failed []string
-	var owed []objectid.ID
-	for _, t := range tickets {
-		if t.RefundID == nil {
-			continue
-		}
-		i := slices.IndexFunc(refunds, func(r payments.Refund) bool { return r.ID == *t.RefundID })
-		switch {
-		case i < 0:
-		case refunds[i].Status == payments.RefundDone && t.RefundedAt == nil:
-			done = append(done, t.RefundID.String())
-		case refunds[i].Status == payments.RefundFailed:
-			failed = append(failed, t.RefundID.String())
-			if t.RefundedAt != nil {
-				owed = append(owed, t.ID)
-			}
-		}
-	}
-	if len(done)+len(failed) == 0 {
-		return nil
-	}
-	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
-		return fmt.Errorf("lock event: %w", err)
-	}
-	now := s.clock.Now()
-	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{Now: now, OrderID: &o.ID, RefundIds: done}); err != nil {
-		return fmt.Errorf("void tickets: %w", err)
-	}
-	if err := s.db.TicketReturnFailed(ctx, tx, ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
-		return fmt.Errorf("take refund from tickets: %w", err)
-	}
-	if len(owed) == 0 || o.State != state.Paid || givenBack {
-		return nil
-	}
-	_, err = s.jobs.InsertTx(ctx, tx, sharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})
-	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
-	}
-	return nil
-}
-
-// sharesArgs gives back again the shares of tickets whose refund failed after it was
-// believed done.
-type sharesArgs struct {
-	OrderID   objectid.ID   `json:"order_id"`
-	TicketIDs []objectid.ID `json:"ticket_ids"`
-}
-
-// Kind names the job.
-func (sharesArgs) Kind() string { return "tickets_refund_shares" }
 
 // refundShares does so. What people or a dispute have decided meanwhile stays.
-func (s *Service) refundShares(ctx context.Context, a sharesArgs) error {
+func (s *Service) refundShares(ctx context.Context, a orders.SharesArgs) error {
 	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
 		return errors.Join(err, errHeld)
 	}
@@ -279,27 +219,4 @@ func (s *Service) refundShares(ctx context.Context, a sharesArgs) error {
 		return nil // nothing is left, or the ledger's own recovery asks what became of it
 	}
 	return err
-}
-
-// FollowRefund has order and tickets follow a refund that the recovery has settled, of
-// which no event may ever tell (payments.RefundFollower).
-func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
-	if r.Purpose != payments.ForOrder {
-		return nil
-	}
-	return s.followOrder(ctx, r.LocalID)
-}
-
-// followOrder has an order follow the ledger of refunds.
-func (s *Service) followOrder(ctx context.Context, id objectid.ID) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		o, err := s.db.OrderLock(ctx, tx, id)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil // deleted with its event
-		}
-		if err != nil {
-			return fmt.Errorf("lock order: %w", err)
-		}
-		return s.returnedTx(ctx, tx, &o)
-	})
 }

@@ -16,6 +16,7 @@ import (
 	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
 	"marquee/platform/clock"
 	"marquee/platform/collection"
 	"marquee/platform/jobs"
@@ -123,12 +124,14 @@ type Service struct {
 	cfg       Config
 	db        *ticketsdb.Queries
 	crud      collection.Routes
-	declines  []byte   // key of the subjects of declines
-	holders   []byte   // key of those who hold places
-	links     [][]byte // keys of the links by which guests give orders back, the signing one first
+	declines  []byte // key of the subjects of declines
+	holders   []byte // key of those who hold places
 	gate      *gate
 	events    *events.Store
 	door      *door.Door
+	orders    *orders.Store
+	own       *orders.Own
+	links     *orders.Links
 
 	// lockForSale locks the event for purchases of it, and tells what their buyers hold of it.
 	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error)
@@ -143,9 +146,6 @@ func New(d Deps) *Service {
 		declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
 		holders:  secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}
-	for _, key := range append([][]byte{d.Config.FileKey}, d.Config.OldFileKeys...) {
-		s.links = append(s.links, secret.Derive(key, "tickets/withdrawal links"))
-	}
 	if s.lists == nil {
 		s.lists = d.Pool
 	}
@@ -157,6 +157,12 @@ func New(d Deps) *Service {
 		Pool: d.Pool, Clock: d.Clock, Events: s.events,
 		Config: door.Config{FileKey: d.Config.FileKey, OldFileKeys: d.Config.OldFileKeys, ScanSkew: s.cfg.ScanSkew},
 	})
+	s.orders = orders.New(orders.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events,
+		Config: orders.Config{Zone: s.cfg.Zone, PixTTL: s.cfg.PixTTL, WithdrawalDays: s.cfg.WithdrawalDays, WithdrawalBefore: s.cfg.WithdrawalBefore},
+	})
+	s.own = orders.NewOwn(s.orders)
+	s.links = orders.NewLinks(d.Config.FileKey, d.Config.OldFileKeys, s.cfg.PublicURL, d.Clock)
 	s.lockForSale = s.lockAndCount
 	s.gate = newGate(s.reserveMany)
 	s.intents = d.Payments.Intents()
@@ -165,9 +171,6 @@ func New(d Deps) *Service {
 	})
 	return s
 }
-
-// order is a row as the database holds it.
-type order = ticketsdb.Order
 
 // Issue is tickets to be issued without an order: by an admin, or by a promo code.
 type Issue = events.Issue
@@ -200,6 +203,11 @@ func (s *Service) TicketSearch() collection.Searchable { return s.events.TicketS
 
 // FileRecords are the kinds of records of this module that files belong to.
 func (s *Service) FileRecords() []files.Records { return s.events.FileRecords() }
+
+// FollowRefund has order and tickets follow a refund that the recovery has settled (payments.RefundFollower).
+func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {
+	return s.orders.FollowRefund(ctx, r)
+}
 
 // DoorKeys are the public keys that check QR codes offline, the signing one
 // first.

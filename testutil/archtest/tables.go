@@ -98,6 +98,10 @@ var rooms = map[string][]room{
 		{name: "internal/ticketsdb", uses: []string{"state"}},
 		{name: "events", uses: []string{"internal/ticketsdb", "state"}, sql: []string{"customer", "event", "ticket"}},
 		{name: "door", uses: []string{"events", "internal/ticketsdb", "state"}, sql: []string{"event", "ticket"}},
+		{
+			name: "orders", uses: []string{"events", "internal/ticketsdb", "state"},
+			sql: []string{"event", "give_back", "order", "ticket"},
+		},
 		{name: "", sql: []string{"customer", "decline", "deleted_order", "event", "give_back", "order", "ticket"}},
 	},
 	"subscriptions": {

@@ -1,4 +1,4 @@
-package tickets
+package orders
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // isGoneTx reports whether the customer has deleted the account. It holds their row, so
 // that who deletes it meanwhile loses the tickets that were paid before, and no others.
-func (s *Service) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
+func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
 	err := s.accounts.LockCustomerTx(ctx, tx, customerID)
 	if !fault.Is(err, fault.Missing) {
 		return false, err
@@ -28,12 +28,12 @@ func (s *Service) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.I
 // refundDeletedTx lists money of an order whose customer was deleted before it was known
 // to be paid: the gateway could not drop its code in time. It gives no tickets, which
 // would go with the rest of what the customer had, and is given back by itself.
-func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *order, p payments.Payment) error {
+func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p payments.Payment) error {
 	now := s.clock.Now()
 	if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
-	if err := s.moveTx(ctx, tx, o, state.PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
+	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -43,5 +43,5 @@ func (s *Service) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 	if err != nil {
 		return err
 	}
-	return s.disputedTx(ctx, tx, o) // it may have been told before the payment
+	return s.DisputedTx(ctx, tx, o) // it may have been told before the payment
 }

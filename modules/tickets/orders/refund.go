@@ -1,4 +1,4 @@
-package tickets
+package orders
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 	"marquee/platform/postgres"
 )
 
-// orderMoney is what the ledgers know of an order: its payments and their
+// Money is what the ledgers know of an order: its payments and their
 // refunds, newest first.
-type orderMoney struct {
-	paid    []payments.LedgerPayment
-	refunds []payments.Refund
+type Money struct {
+	Paid    []payments.LedgerPayment
+	Refunds []payments.Refund
 }
 
-func (s *Service) moneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m orderMoney, err error) {
-	if m.paid, err = s.payments.PaymentsOf(ctx, tx, payments.ForOrder, id); err != nil {
+func (s *Store) moneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m Money, err error) {
+	if m.Paid, err = s.payments.PaymentsOf(ctx, tx, payments.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read payments: %w", err)
 	}
-	if m.refunds, err = s.payments.RefundsOf(ctx, tx, payments.ForOrder, id); err != nil {
+	if m.Refunds, err = s.payments.RefundsOf(ctx, tx, payments.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read refunds: %w", err)
 	}
 	return m, nil
@@ -34,13 +34,13 @@ func (s *Service) moneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (
 
 // whole tells whether the order's own payment came and all of it is back. What was paid
 // beside it bought nothing, and may be kept.
-func (m orderMoney) whole(o order) bool {
-	for _, p := range m.paid {
+func (m Money) whole(o Order) bool {
+	for _, p := range m.Paid {
 		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
 			continue
 		}
 		left := p.Payment.Amount
-		for _, r := range m.refunds {
+		for _, r := range m.Refunds {
 			if r.Status == payments.RefundDone && isOf(r, p.Payment) {
 				left -= r.Amount
 			}
@@ -55,25 +55,25 @@ func isOf(r payments.Refund, p payments.Payment) bool { return isNamed(p, r.Paym
 // isNamed tells whether a refund or dispute speaks of the payment by that id.
 func isNamed(p payments.Payment, id string) bool { return id == p.ID || id == p.PaymentIntentID }
 
-// left is what of a payment is neither back nor on its way, and bounced the last of
+// Left is what of a payment is neither back nor on its way, and bounced the last of
 // its refunds that failed, nil when none has.
-func (m orderMoney) left(p payments.Payment) (left money.Cents, bounced *payments.Refund) {
+func (m Money) Left(p payments.Payment) (left money.Cents, bounced *payments.Refund) {
 	left = p.Amount
-	for i, r := range m.refunds {
+	for i, r := range m.Refunds {
 		switch {
 		case !isOf(r, p):
 		case r.Status != payments.RefundFailed:
 			left -= r.Amount
 		case bounced == nil:
-			bounced = &m.refunds[i]
+			bounced = &m.Refunds[i]
 		}
 	}
 	return left, bounced
 }
 
-// returnedTx has tickets follow the refunds of their shares, and looks whether all money of
+// ReturnedTx has tickets follow the refunds of their shares, and looks whether all money of
 // the order is back, and stays there.
-func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
+func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	m, err := s.moneyTx(ctx, tx, o.ID)
 	if err != nil {
 		return err
@@ -82,13 +82,13 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err != nil {
 		return err
 	}
-	if err := s.followTicketsTx(ctx, tx, *o, m.refunds, givenBack); err != nil {
+	if err := s.followTicketsTx(ctx, tx, *o, m.Refunds, givenBack); err != nil {
 		return err
 	}
 	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {
 		return err
 	}
-	if _, bounces := state.Next(o.State, state.RefundBounced); bounces && len(m.paid) > 0 && !m.whole(*o) {
+	if _, bounces := state.Next(o.State, state.RefundBounced); bounces && len(m.Paid) > 0 && !m.whole(*o) {
 		return s.refundAgainTx(ctx, tx, o)
 	}
 	if _, returns := state.Next(o.State, state.MoneyReturned); !returns || !m.whole(*o) {
@@ -101,40 +101,40 @@ func (s *Service) returnedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 		return fmt.Errorf("void tickets: %w", err)
 	}
 	due := o.State == state.RefundDue
-	err = s.moveTx(ctx, tx, o, state.MoneyReturned, func(o *order) {
+	err = s.MoveTx(ctx, tx, o, state.MoneyReturned, func(o *Order) {
 		o.PaymentStatus = refundedStatus(payments.GatewayName(postgres.Text(o.Gateway)))
 	})
 	if err != nil || !due {
 		return err
 	}
-	return s.mailLaterTx(ctx, tx, o.ID, mailRefund)
+	return s.MailLaterTx(ctx, tx, o.ID, MailRefund)
 }
 
 // refundAgainTx: the tickets are void, so that the money has to go back all the
 // same. As long as it does not, the order stays among those whose refund is due.
-func (s *Service) refundAgainTx(ctx context.Context, tx pgx.Tx, o *order) error {
-	err := s.moveTx(ctx, tx, o, state.RefundBounced, func(o *order) {
+func (s *Store) refundAgainTx(ctx context.Context, tx pgx.Tx, o *Order) error {
+	err := s.MoveTx(ctx, tx, o, state.RefundBounced, func(o *Order) {
 		o.PaymentStatus = settledStatus(payments.GatewayName(postgres.Text(o.Gateway)))
 	})
 	if err != nil || o.GatewayPaymentID == nil {
 		return err
 	}
-	return s.insertRefundTx(ctx, tx, refundArgs{OrderID: o.ID, PaymentID: *o.GatewayPaymentID}, river.UniqueOpts{}) // the first one's job is still remembered
+	return s.insertRefundTx(ctx, tx, RefundArgs{OrderID: o.ID, PaymentID: *o.GatewayPaymentID}, river.UniqueOpts{}) // the first one's job is still remembered
 }
 
 // refundSecondsAgainTx: what was paid beside the order's own payment is never kept,
 // whatever became of the order, so that a refund of it which failed is made again,
 // by one job a failure.
-func (s *Service) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o order, m orderMoney) error {
-	for _, p := range m.paid {
+func (s *Store) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o Order, m Money) error {
+	for _, p := range m.Paid {
 		if p.Payment.ID == postgres.Text(o.GatewayPaymentID) {
 			continue
 		}
-		left, bounced := m.left(p.Payment)
+		left, bounced := m.Left(p.Payment)
 		if left <= 0 || bounced == nil {
 			continue
 		}
-		args := refundArgs{OrderID: o.ID, PaymentID: p.Payment.ID, After: bounced.ID}
+		args := RefundArgs{OrderID: o.ID, PaymentID: p.Payment.ID, After: bounced.ID}
 		if err := s.insertRefundTx(ctx, tx, args, river.UniqueOpts{ByArgs: true}); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package tickets
+package orders
 
 import (
 	"context"
@@ -18,17 +18,17 @@ const (
 	blockedPayment = "payment_disputed"
 )
 
-// disputedTx has a locked order follow what the ledger knows of disputes of its own
+// DisputedTx has a locked order follow what the ledger knows of disputes of its own
 // payment. While one is open its tickets are blocked, and keep status and place. When one
 // is lost the unused tickets expire and their places are free; the consumed ones stay. A
 // dispute of what was paid beside it is about no ticket.
-func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, o *order) error {
+func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	open, lost, err := s.disputesTx(ctx, tx, *o)
 	if err != nil {
 		return err
 	}
 	if open != (o.DisputedAt != nil) {
-		err := s.saveTx(ctx, tx, o, func(o *order) {
+		err := s.SaveTx(ctx, tx, o, func(o *Order) {
 			o.DisputedAt = nil
 			if open {
 				o.DisputedAt = new(s.clock.Now())
@@ -48,10 +48,10 @@ func (s *Service) disputedTx(ctx context.Context, tx pgx.Tx, o *order) error {
 	if err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
-	return s.moveTx(ctx, tx, o, state.DisputeLost, func(o *order) { o.PaymentStatus = statusChargebackLost })
+	return s.MoveTx(ctx, tx, o, state.DisputeLost, func(o *Order) { o.PaymentStatus = statusChargebackLost })
 }
 
-func (s *Service) disputesTx(ctx context.Context, tx pgx.Tx, o order) (open, lost bool, err error) {
+func (s *Store) disputesTx(ctx context.Context, tx pgx.Tx, o Order) (open, lost bool, err error) {
 	disputes, err := s.payments.DisputesOf(ctx, tx, payments.ForOrder, o.ID)
 	if err != nil || len(disputes) == 0 {
 		return false, false, err

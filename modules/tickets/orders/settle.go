@@ -1,4 +1,4 @@
-package tickets
+package orders
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 
 // Gateway words of payment_status that are set here.
 const (
-	statusConfirmed = "CONFIRMED" // gateway A's, and of free orders
+	StatusConfirmed = "CONFIRMED" // gateway A's, and of free orders
 	statusReceived  = "RECEIVED"
-	statusPending   = "PENDING"
-	statusOverdue   = "OVERDUE"
-	statusRefunded  = "REFUNDED"
+	StatusPending   = "PENDING"
+	StatusOverdue   = "OVERDUE"
+	StatusRefunded  = "REFUNDED"
 	statusSucceeded = "succeeded" // gateway B's
 	statusAction    = "requires_action"
 	// statusProcessing is gateway B's for a card payment whose end is not known.
@@ -33,12 +33,12 @@ const (
 	statusChargebackLost = "CHARGEBACK_LOST"
 )
 
-// openStatus is the gateway's word for a payment that is awaited: at gateway B a
+// OpenStatus is the gateway's word for a payment that is awaited: at gateway B a
 // card's is under way there, a PIX waits for the payer.
-func openStatus(gateway payments.GatewayName, method payments.Method) string {
+func OpenStatus(gateway payments.GatewayName, method payments.Method) string {
 	switch {
 	case gateway == payments.GWA:
-		return statusPending
+		return StatusPending
 	case method == payments.MethodCard:
 		return statusProcessing
 	}
@@ -50,7 +50,7 @@ func endStatus(gateway payments.GatewayName) string {
 	if gateway == payments.GWB {
 		return statusCanceled
 	}
-	return statusOverdue
+	return StatusOverdue
 }
 
 // settledStatus is its word for one whose money has come.
@@ -65,70 +65,70 @@ func refundedStatus(gateway payments.GatewayName) string {
 	if gateway == payments.GWB {
 		return statusReturned
 	}
-	return statusRefunded
+	return StatusRefunded
 }
 
-// answer is what a gateway says of an order's payment, whoever asked: the request
+// Answer is what a gateway says of an order's payment, whoever asked: the request
 // itself, a webhook, the recovery job.
-type answer struct {
-	payment  *payments.Payment
-	pix      *payments.PixCharge
-	declined bool // refused, or nothing was made and nothing will be: the purchase never came about
-	ranOut   bool // nobody paid in time
-	open     bool // the gateway decides later: ask again
-	end      intentEnd
+type Answer struct {
+	Payment  *payments.Payment
+	Pix      *payments.PixCharge
+	Declined bool // refused, or nothing was made and nothing will be: the purchase never came about
+	RanOut   bool // nobody paid in time
+	Open     bool // the gateway decides later: ask again
+	End      End
 }
 
-// intentEnd is how an order's intent ends, and who brought it.
-type intentEnd struct {
-	how intent.State
-	by  string
+// End is how an order's intent ends, and who brought it.
+type End struct {
+	How intent.State
+	By  string
 }
 
 // By whom an intent ends.
 const (
-	byAnswer  = "answer"
-	byLook    = "look"
-	byWebhook = "webhook"
+	ByAnswer  = "answer"
+	ByLook    = "look"
+	ByWebhook = "webhook"
 )
 
-// intentOf names the intent of an order's one call.
-func intentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
+// IntentOf names the intent of an order's one call.
+func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 
 // errMoved says that somebody else moved the order since it was read.
 var errMoved = errors.New("order was moved by somebody else")
 
-// settle writes a gateway's answer: the one way in which an order learns of its
+// Settle writes a gateway's answer: the one way in which an order learns of its
 // money.
-func (s *Service) settle(ctx context.Context, id objectid.ID, a answer) (order, error) {
+func (s *Store) Settle(ctx context.Context, id objectid.ID, a Answer) (Order, error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
-	var o order
+	var o Order
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		if o, err = s.db.OrderLock(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := s.settleTx(ctx, tx, &o, a); err != nil {
+		if err := s.SettleTx(ctx, tx, &o, a); err != nil {
 			return err
 		}
 		faultpoint.Hit("purchase.before_commit")
 		return nil
 	})
 	if err != nil {
-		return order{}, fmt.Errorf("settle order %s: %w", id, err)
+		return Order{}, fmt.Errorf("settle order %s: %w", id, err)
 	}
 	return o, nil
 }
 
-// settleTx works on a locked order.
-func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) error {
-	if a.declined || a.ranOut {
-		return s.giveBackTx(ctx, tx, o, a)
+// SettleTx works on a locked order.
+func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) error {
+	if a.Declined || a.RanOut {
+		return s.GiveBackTx(ctx, tx, o, a)
 	}
-	p := a.payment
-	if a.pix != nil {
-		p = &a.pix.Payment
+	p := a.Payment
+	if a.Pix != nil {
+		p = &a.Pix.Payment
 	}
 	if p == nil {
 		return nil
@@ -137,22 +137,22 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 		return s.keepOtherAmountTx(ctx, tx, o, *p)
 	}
 	firstSight, open := o.GatewayPaymentID == nil, o.IntentOpen
-	err := s.saveTx(ctx, tx, o, func(o *order) {
+	err := s.SaveTx(ctx, tx, o, func(o *Order) {
 		if firstSight {
 			o.GatewayPaymentID = &p.ID
 		}
-		if a.pix != nil && o.State == state.Reserved {
-			learnPix(o, a.pix)
+		if a.Pix != nil && o.State == state.Reserved {
+			LearnPix(o, a.Pix)
 		}
-		if !a.open {
+		if !a.Open {
 			closeIntent(o)
 		}
-	}, a.end)
+	}, a.End)
 	if err != nil {
 		return err
 	}
-	if a.open && a.end.by != byLook {
-		if err := s.intents.WaitTx(ctx, tx, intentOf(o.ID)); err != nil {
+	if a.Open && a.End.By != ByLook {
+		if err := s.intents.WaitTx(ctx, tx, IntentOf(o.ID)); err != nil {
 			return err
 		}
 	}
@@ -166,17 +166,17 @@ func (s *Service) settleTx(ctx context.Context, tx pgx.Tx, o *order, a answer) e
 	case payments.PaymentSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case payments.PaymentFailed, payments.PaymentGone:
-		a.declined = postgres.Text(o.PaymentMethod) == string(payments.MethodCard)
-		return s.giveBackTx(ctx, tx, o, a)
+		a.Declined = postgres.Text(o.PaymentMethod) == string(payments.MethodCard)
+		return s.GiveBackTx(ctx, tx, o, a)
 	case payments.PaymentPending:
-		if open && a.pix != nil && a.end.by == byLook && payable(*o, s.clock.Now()) {
-			return s.mailLaterTx(ctx, tx, o.ID, mailPix) // the answer to the buyer came without this code
+		if open && a.Pix != nil && a.End.By == ByLook && Payable(*o, s.clock.Now()) {
+			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
 		}
 	}
 	return nil
 }
 
-func learnPix(o *order, c *payments.PixCharge) {
+func LearnPix(o *Order, c *payments.PixCharge) {
 	if c.Payload != "" {
 		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage
 	}
@@ -186,11 +186,11 @@ func learnPix(o *order, c *payments.PixCharge) {
 }
 
 // closeIntent notes that the gateway's answer stands in the row.
-func closeIntent(o *order) { o.IntentOpen, o.RecoveryAt = false, nil }
+func closeIntent(o *Order) { o.IntentOpen, o.RecoveryAt = false, nil }
 
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
 // never in neither and never in both. Repetitions change nothing.
-func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p payments.Payment) error {
+func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p payments.Payment) error {
 	first, err := s.payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: payments.GatewayName(postgres.Text(o.Gateway)), Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
 	})
@@ -202,12 +202,12 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 			return nil
 		}
 		// A second payment of one order.
-		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedDuplicate, "A second payment of the order."); err != nil {
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedDuplicate, "A second payment of the order."); err != nil {
 			return err
 		}
-		return s.refundLaterTx(ctx, tx, *o, p.ID)
+		return s.RefundLaterTx(ctx, tx, *o, p.ID)
 	}
-	err = s.saveTx(ctx, tx, o, func(o *order) {
+	err = s.SaveTx(ctx, tx, o, func(o *Order) {
 		o.PaymentStatus = later(o.PaymentStatus, p.NativeStatus)
 		closeIntent(o)
 	})
@@ -234,36 +234,36 @@ func (s *Service) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *order, p pa
 		if err := s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
 			return fmt.Errorf("give places back: %w", err)
 		}
-		if err := s.moveTx(ctx, tx, o, state.PaymentTooLate, func(o *order) { o.PaidAt = &now }); err != nil {
+		if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
 			return err
 		}
 		note, err := s.whyNotSeatedTx(ctx, tx, *o)
 		if err != nil {
 			return err
 		}
-		if err := s.listUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, note); err != nil {
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, note); err != nil {
 			return err
 		}
-		if err := s.disputedTx(ctx, tx, o); err != nil { // it may have been told before the payment
+		if err := s.DisputedTx(ctx, tx, o); err != nil { // it may have been told before the payment
 			return err
 		}
-		return s.refundLaterTx(ctx, tx, *o, p.ID)
+		return s.RefundLaterTx(ctx, tx, *o, p.ID)
 	}
-	if err := s.moveTx(ctx, tx, o, state.PaymentSeated, func(o *order) { o.PaidAt = &now }); err != nil {
+	if err := s.MoveTx(ctx, tx, o, state.PaymentSeated, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	if err := s.disputedTx(ctx, tx, o); err != nil { // as above
+	if err := s.DisputedTx(ctx, tx, o); err != nil { // as above
 		return err
 	}
-	if err := s.returnedTx(ctx, tx, o); err != nil {
+	if err := s.ReturnedTx(ctx, tx, o); err != nil {
 		return err
 	}
-	return s.paidTx(ctx, tx, *o)
+	return s.PaidTx(ctx, tx, *o)
 }
 
 // whyNotSeatedTx says why money gave no tickets. What is paid for a called off event counts
 // among the orders whose money goes back.
-func (s *Service) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o order) (string, error) {
+func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string, error) {
 	e, err := s.db.EventGet(ctx, tx, o.EventID)
 	if err != nil {
 		return "", fmt.Errorf("read event: %w", err)
@@ -285,9 +285,9 @@ const (
 	notSeatedCancelled = "Paid when the event was called off."
 )
 
-// listUnappliedTx puts money that gives no tickets on the list of unapplied payments.
+// ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
 // The order's own job refunds it, and shows there when it cannot.
-func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, o order, p payments.Payment, kind payments.UnappliedKind, note string) error {
+func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p payments.Payment, kind payments.UnappliedKind, note string) error {
 	_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: kind, Gateway: payments.GatewayName(postgres.Text(o.Gateway)), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
 		PaidAt: p.SettledAt, Note: note,
@@ -298,25 +298,25 @@ func (s *Service) listUnappliedTx(ctx context.Context, tx pgx.Tx, o order, p pay
 // later keeps a payment's word from going back: a card is CONFIRMED first and
 // RECEIVED 32 days later.
 func later(now, told string) string {
-	if told == "" || now == statusReceived && told == statusConfirmed || now == statusRefunded || now == statusReturned || now == statusChargebackLost {
+	if told == "" || now == statusReceived && told == StatusConfirmed || now == StatusRefunded || now == statusReturned || now == statusChargebackLost {
 		return now
 	}
 	return told
 }
 
-// paidTx does what follows from an order being paid: a guest gets his tickets by
+// PaidTx does what follows from an order being paid: a guest gets his tickets by
 // mail.
-func (s *Service) paidTx(ctx context.Context, tx pgx.Tx, o order) error {
+func (s *Store) PaidTx(ctx context.Context, tx pgx.Tx, o Order) error {
 	if o.State != state.Paid || !o.WithoutLogin {
 		return nil
 	}
-	return s.mailLaterTx(ctx, tx, o.ID, mailConfirmation)
+	return s.MailLaterTx(ctx, tx, o.ID, MailConfirmation)
 }
 
 // seatTx makes an order's tickets good, and gives back their places to those that
 // have lost them, as long as there are any. Seated is false, and nothing is
 // changed, when there are too few, the event is over or called off.
-func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, err error) {
+func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, err error) {
 	e, err := s.events.LockTx(ctx, tx, o.EventID)
 	if err != nil {
 		return false, fmt.Errorf("lock event: %w", err)
@@ -355,19 +355,19 @@ func (s *Service) seatTx(ctx context.Context, tx pgx.Tx, o order) (seated bool, 
 	return true, nil
 }
 
-// giveBackTx frees the places of an unpaid order. A purchase that never came
+// GiveBackTx frees the places of an unpaid order. A purchase that never came
 // about leaves no tickets; of one that nobody paid in time they expire. Who was
 // answered that it is not known, and hears from a look that it came to nothing, is
 // written that nothing is owed.
-func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer) error {
+func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) error {
 	if _, ok := state.Next(o.State, state.GiveBack); !ok {
-		return s.saveTx(ctx, tx, o, closeIntent, a.end)
+		return s.SaveTx(ctx, tx, o, closeIntent, a.End)
 	}
 	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	var err error
-	if a.declined {
+	if a.Declined {
 		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
 	} else {
 		err = s.db.TicketExpireOfOrder(ctx, tx, ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.clock.Now()})
@@ -375,38 +375,38 @@ func (s *Service) giveBackTx(ctx context.Context, tx pgx.Tx, o *order, a answer)
 	if err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
-	if a.end.by == byLook {
-		if err := s.mailLaterTx(ctx, tx, o.ID, mailNothingOwed); err != nil {
+	if a.End.By == ByLook {
+		if err := s.MailLaterTx(ctx, tx, o.ID, MailNothingOwed); err != nil {
 			return err
 		}
 	}
-	return s.moveTx(ctx, tx, o, state.GiveBack, func(o *order) {
+	return s.MoveTx(ctx, tx, o, state.GiveBack, func(o *Order) {
 		o.PaymentStatus = endStatus(payments.GatewayName(postgres.Text(o.Gateway)))
 		o.PixPayload, o.PixImage = nil, nil
-		if o.GatewayPaymentID == nil && a.pix != nil {
-			o.GatewayPaymentID = &a.pix.Payment.ID
+		if o.GatewayPaymentID == nil && a.Pix != nil {
+			o.GatewayPaymentID = &a.Pix.Payment.ID
 		}
 		closeIntent(o)
-	}, a.end)
+	}, a.End)
 }
 
-// moveTx takes a locked order where the action leads and is the only way in which
+// MoveTx takes a locked order where the action leads and is the only way in which
 // its state changes. An action that the state holds against is a mistake of ours.
-func (s *Service) moveTx(ctx context.Context, tx pgx.Tx, o *order, by state.Action, edit func(*order), end ...intentEnd) error {
+func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
 	to, ok := state.Next(o.State, by)
 	if !ok {
 		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
 	}
-	return s.saveTx(ctx, tx, o, func(o *order) {
+	return s.SaveTx(ctx, tx, o, func(o *Order) {
 		o.State = to
 		edit(o)
 	}, end...)
 }
 
-// saveTx changes fields of a locked order by compare-and-set on its state. Where the
+// SaveTx changes fields of a locked order by compare-and-set on its state. Where the
 // outcome of the order's call stands in it now, its intent ends: as done by the answer,
 // unless the caller knows better.
-func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, o *order, edit func(*order), end ...intentEnd) error {
+func (s *Store) SaveTx(ctx context.Context, tx pgx.Tx, o *Order, edit func(*Order), end ...End) error {
 	from, open, after := o.State, o.IntentOpen, *o
 	edit(&after)
 	saved, err := s.db.OrderUpdate(ctx, tx, ticketsdb.OrderUpdateParams{
@@ -424,9 +424,9 @@ func (s *Service) saveTx(ctx context.Context, tx pgx.Tx, o *order, edit func(*or
 	if !open || saved.IntentOpen {
 		return nil
 	}
-	e := intentEnd{how: intent.Done, by: byAnswer}
-	if len(end) > 0 && end[0] != (intentEnd{}) {
+	e := End{How: intent.Done, By: ByAnswer}
+	if len(end) > 0 && end[0] != (End{}) {
 		e = end[0]
 	}
-	return s.intents.EndTx(ctx, tx, intentOf(o.ID), e.how, e.by)
+	return s.intents.EndTx(ctx, tx, IntentOf(o.ID), e.How, e.By)
 }

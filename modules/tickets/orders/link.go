@@ -1,4 +1,4 @@
-package tickets
+package orders
 
 import (
 	"encoding/base64"
@@ -6,15 +6,32 @@ import (
 	"strings"
 	"time"
 
+	"marquee/platform/clock"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
 
-// withdrawalPath is the page to which mails link, and the route that it posts to. The token
+// WithdrawalPath is the page to which mails link, and the route that it posts to. The token
 // stands behind #, which no server and no log of one ever sees.
-const withdrawalPath = "/store/ticket-orders/withdraw"
+const WithdrawalPath = "/store/ticket-orders/withdraw"
+
+// Links are the links by which guests give orders back.
+type Links struct {
+	keys      [][]byte // the signing one first
+	publicURL string
+	clock     clock.Clock
+}
+
+// NewLinks derives the keys from the master key and former ones. PublicURL is scheme and host of the links.
+func NewLinks(master []byte, former [][]byte, publicURL string, now clock.Clock) *Links {
+	l := &Links{publicURL: publicURL, clock: now}
+	for _, key := range append([][]byte{master}, former...) {
+		l.keys = append(l.keys, secret.Derive(key, "tickets/withdrawal links"))
+	}
+	return l
+}
 
 // withdrawalToken gives its bearer the right to give one order back, and nothing else, until
 // it ends: the order's id, the end in hexadecimal seconds, and the key's word for both.
@@ -24,14 +41,14 @@ func withdrawalToken(key []byte, order objectid.ID, end time.Time) secret.Text {
 	return secret.NewText(order.String() + "." + at + "." + mac)
 }
 
-// withdrawalLink is the address of the page with a token.
-func (s *Service) withdrawalLink(order objectid.ID, end time.Time) string {
-	return s.cfg.PublicURL + httpapi.Prefix + withdrawalPath + "#" + withdrawalToken(s.links[0], order, end).Reveal()
+// Link is the address of the page with a token.
+func (s *Links) Link(order objectid.ID, end time.Time) string {
+	return s.publicURL + httpapi.Prefix + WithdrawalPath + "#" + withdrawalToken(s.keys[0], order, end).Reveal()
 }
 
-// orderOfLink is the order that a token gives back. Errors: 400 for one that was not made
+// OrderOf is the order that a token gives back. Errors: 400 for one that was not made
 // here, or has ended.
-func (s *Service) orderOfLink(token secret.Text) (objectid.ID, error) {
+func (s *Links) OrderOf(token secret.Text) (objectid.ID, error) {
 	text := token.Reveal()
 	bad := fault.BadDetail("This link is not valid, or is over.")
 	if len(text) < 26 || text[24] != '.' {
@@ -47,7 +64,7 @@ func (s *Service) orderOfLink(token secret.Text) (objectid.ID, error) {
 		return "", bad
 	}
 	at := time.Unix(seconds, 0)
-	for _, key := range s.links {
+	for _, key := range s.keys {
 		if secret.Equal([]byte(text), []byte(withdrawalToken(key, id, at).Reveal())) && s.clock.Now().Before(at) {
 			return id, nil
 		}

@@ -1,4 +1,4 @@
-package tickets
+package orders
 
 import (
 	"context"
@@ -20,77 +20,77 @@ import (
 )
 
 type ordersBody struct {
-	Orders []orderBody `json:"orders"`
+	Orders []OrderBody `json:"orders"`
 }
 
-// listOrders answers GET /me/ticket-orders, newest first. What a guest bought for
+// ListOrders answers GET /me/ticket-orders, newest first. What a guest bought for
 // the address is hidden until it is verified.
-func (s *Service) listOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
-	me, err := s.accounts.CustomerByID(ctx, s.pool, httpapi.CallerOf(ctx).ID)
+func (s *Own) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[ordersBody], error) {
+	me, err := s.store.accounts.CustomerByID(ctx, s.store.pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err
 	}
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.ordersOf(ctx, s.pool, me.ID, me.EmailVerified)
+	rows, err := s.store.OrdersOf(ctx, s.store.pool, me.ID, me.EmailVerified)
 	if err != nil {
 		return nil, err
 	}
 	return httpapi.OK(ordersBody{Orders: rows})
 }
 
-type orderInput struct {
+type OrderInput struct {
 	OrderID string `path:"order_id"`
 }
 
 type orderDetail struct {
-	Order   orderBody         `json:"order"`
+	Order   OrderBody         `json:"order"`
 	Tickets []json.RawMessage `json:"tickets"`
 	// Pix is there while the order waits for its PIX, also of a purchase whose answer
 	// came without the code.
-	Pix *orderPixBody `json:"pix,omitempty"`
+	Pix *OrderPixBody `json:"pix,omitempty"`
 	// WithdrawalUntil is until when a paid order may be given back.
 	WithdrawalUntil *httpapi.Time `json:"withdrawal_until"`
 }
 
-// getOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
+// GetOrder answers GET /me/ticket-orders/{order_id}; another customer's order is
 // 404.
-func (s *Service) getOrder(ctx context.Context, in *orderInput) (*collection.Answer, error) {
-	o, err := s.ownOrder(ctx, in.OrderID)
+func (s *Own) GetOrder(ctx context.Context, in *OrderInput) (*collection.Answer, error) {
+	o, err := s.OwnOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	return s.orderAnswer(ctx, o)
+	return s.answer(ctx, o)
 }
 
-// ownOrder is an order of the caller that they may see.
-func (s *Service) ownOrder(ctx context.Context, path string) (order, error) {
+// OwnOrder is an order of the caller that they may see.
+func (s *Own) OwnOrder(ctx context.Context, path string) (Order, error) {
 	id, err := objectid.Parse(path)
 	if err != nil {
-		return order{}, fault.InvalidAt(err.Error(), "path", "order_id")
+		return Order{}, fault.InvalidAt(err.Error(), "path", "order_id")
 	}
-	o, err := s.db.OrderGet(ctx, s.pool, id)
+	o, err := s.store.db.OrderGet(ctx, s.store.pool, id)
 	if err != nil && !postgres.IsNoRows(err) {
-		return order{}, fmt.Errorf("read order: %w", err)
+		return Order{}, fmt.Errorf("read order: %w", err)
 	}
 	me := httpapi.CallerOf(ctx).ID
 	if err != nil || o.CustomerID != me {
-		return order{}, fault.NotFound("Order")
+		return Order{}, fault.NotFound("Order")
 	}
 	if o.WithoutLogin {
-		c, err := s.accounts.CustomerByID(ctx, s.pool, me)
+		c, err := s.store.accounts.CustomerByID(ctx, s.store.pool, me)
 		if err != nil {
-			return order{}, err
+			return Order{}, err
 		}
 		if !c.EmailVerified {
-			return order{}, fault.NotFound("Order")
+			return Order{}, fault.NotFound("Order")
 		}
 	}
 	return o, nil
 }
 
-func (s *Service) ordersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]orderBody, error) {
+func (s *Store) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]OrderBody, error) {
 	rows, err := s.db.OrderListOf(ctx, db, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
 	if err != nil {
 		return nil, fmt.Errorf("list orders: %w", err)
@@ -99,23 +99,23 @@ func (s *Service) ordersOf(ctx context.Context, db postgres.DB, customerID objec
 	for i, o := range rows {
 		ids[i] = o.ID
 	}
-	tickets, err := s.ticketIDsOf(ctx, db, ids...)
+	tickets, err := s.TicketIDsOf(ctx, db, ids...)
 	if err != nil {
 		return nil, err
 	}
-	refunded, err := s.refundedOf(ctx, db, rows...)
+	refunded, err := s.RefundedOf(ctx, db, rows...)
 	if err != nil {
 		return nil, err
 	}
-	bodies := make([]orderBody, len(rows))
+	bodies := make([]OrderBody, len(rows))
 	for i, o := range rows {
-		bodies[i] = orderBodyOf(o, tickets[o.ID], refunded[o.ID])
+		bodies[i] = OrderBodyOf(o, tickets[o.ID], refunded[o.ID])
 	}
 	return bodies, nil
 }
 
-// ticketIDsOf are the tickets of orders, by order.
-func (s *Service) ticketIDsOf(ctx context.Context, db postgres.DB, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
+// TicketIDsOf are the tickets of orders, by order.
+func (s *Store) TicketIDsOf(ctx context.Context, db postgres.DB, orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
 	rows, err := s.db.TicketListIDsOfOrders(ctx, db, objectid.Strings(orders))
 	if err != nil {
 		return nil, fmt.Errorf("list tickets of orders: %w", err)
@@ -127,8 +127,8 @@ func (s *Service) ticketIDsOf(ctx context.Context, db postgres.DB, orders ...obj
 	return all, nil
 }
 
-// refundedOf is what was given back of the orders' own payments, by order.
-func (s *Service) refundedOf(ctx context.Context, db postgres.DB, orders ...order) (map[objectid.ID]money.Cents, error) {
+// RefundedOf is what was given back of the orders' own payments, by order.
+func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order) (map[objectid.ID]money.Cents, error) {
 	ids, own := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
 	for i, o := range orders {
 		ids[i], own[o.ID] = o.ID, postgres.Text(o.GatewayPaymentID)
@@ -143,33 +143,33 @@ func (s *Service) refundedOf(ctx context.Context, db postgres.DB, orders ...orde
 	return refunded, err
 }
 
-func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer, error) {
-	tickets, err := s.ticketIDsOf(ctx, s.pool, o.ID)
+func (s *Own) answer(ctx context.Context, o Order) (*collection.Answer, error) {
+	tickets, err := s.store.TicketIDsOf(ctx, s.store.pool, o.ID)
 	if err != nil {
 		return nil, err
 	}
-	docs, _, err := events.Tickets.DocsTx(ctx, s.pool, tickets[o.ID])
+	docs, _, err := events.Tickets.DocsTx(ctx, s.store.pool, tickets[o.ID])
 	if err != nil {
 		return nil, err
 	}
-	refunded, err := s.refundedOf(ctx, s.pool, o)
+	refunded, err := s.store.RefundedOf(ctx, s.store.pool, o)
 	if err != nil {
 		return nil, err
 	}
-	body := orderDetail{Order: orderBodyOf(o, tickets[o.ID], refunded[o.ID])}
+	body := orderDetail{Order: OrderBodyOf(o, tickets[o.ID], refunded[o.ID])}
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &body.Tickets); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)
 	}
-	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	e, err := s.store.db.EventGet(ctx, s.store.pool, o.EventID)
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
 	if o.State == state.Paid && postgres.Text(e.CancelRefund) != events.RefundAll {
-		until, _ := s.withdrawalUntil(e, o)
+		until, _ := s.store.WithdrawalUntil(e, o)
 		body.WithdrawalUntil = httpapi.TimePtr(until)
 	}
-	if payable(o, s.clock.Now()) && e.CancelledAt == nil {
-		body.Pix = pixBodyOf(o, payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)})
+	if Payable(o, s.store.clock.Now()) && e.CancelledAt == nil {
+		body.Pix = PixBodyOf(o, payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)})
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -178,8 +178,8 @@ func (s *Service) orderAnswer(ctx context.Context, o order) (*collection.Answer,
 	return &collection.Answer{ContentType: "application/json", Body: raw}, nil
 }
 
-// orderDetailSchema documents what Postgres and orderBody make together.
-func orderDetailSchema() *huma.Schema {
+// OrderDetailSchema documents what Postgres and OrderBody make together.
+func OrderDetailSchema() *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets", "withdrawal_until"}, Properties: map[string]*huma.Schema{
 		"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
 		"tickets": {Type: huma.TypeArray, Items: events.Tickets.DocumentSchema()},

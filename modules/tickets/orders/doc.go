@@ -1,0 +1,9 @@
+// Package orders is the room of purchases as they stand: the row, the one way in which its
+// state changes, and what money does to it, be it settled, refunded or disputed.
+//
+// It owns the tables orders and give_backs, and how orders are shown; no other room writes
+// their states. Money of an order ends in settle.go: in the ledger, and in tickets or a
+// refund. It does not call gateways: who asks them hands the answer to Settle (the rooms
+// checkout and reconcile) or to SettleTx (webhooks), and refunds are asked for by the room
+// refunds, whose jobs are queued here in the transaction that finds them due.
+package orders

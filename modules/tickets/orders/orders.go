@@ -1,0 +1,61 @@
+package orders
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Config holds what orders are shown and judged by.
+type Config struct {
+	Zone             *time.Location // REPORT_TZ
+	PixTTL           time.Duration
+	WithdrawalDays   int
+	WithdrawalBefore time.Duration
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Events   *events.Store
+	Config   Config
+}
+
+// Store is the room: orders, and what money does to them.
+type Store struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	accounts *accounts.Service
+	payments *payments.Service
+	intents  *intent.Service
+	events   *events.Store
+	cfg      Config
+	db       *ticketsdb.Queries
+}
+
+// New makes the room.
+func New(d Deps) *Store {
+	return &Store{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(), events: d.Events,
+		cfg: d.Config, db: ticketsdb.New(),
+	}
+}
+
+// Own is what customers see of their orders.
+type Own struct{ store *Store }
+
+// NewOwn makes it.
+func NewOwn(s *Store) *Own { return &Own{store: s} }
