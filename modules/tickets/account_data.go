@@ -70,7 +70,7 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 	if err != nil {
 		return fmt.Errorf("list open orders: %w", err)
 	}
-	return s.each(ctx, open, s.GiveBackUnpaid)
+	return s.each(ctx, open, s.reconcile.GiveBackUnpaid)
 }
 
 // CustomersWithPurchases returns those of the customers who have tickets or

@@ -62,7 +62,7 @@ func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 				require.Equal(t, 1, listed("open"))
 				erase()
 				b.sweep()
-				require.NoError(t, b.service.Refund(t.Context(), id, payment))
+				require.NoError(t, b.service.Refunds().Refund(t.Context(), id, payment))
 				require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"), "the list gives it back, within its limits")
 				require.NoError(t, b.payments.RefundDueUnapplied(t.Context()))
 				b.settle()

@@ -7,6 +7,15 @@
 // (event images are files of purpose event_image), or promo codes, which issue
 // tickets through IssueTx.
 //
+// # Rooms
+//
+// The module is divided into rooms, packages below this one, lower first: state (the words
+// of orders and tickets), events (events, tickets, the store's list), door (codes and
+// check-in), orders (purchases, and what money does to them), reconcile (asking gateways),
+// webhooks (events of orders), refunds (giving back, withdrawal, calling off), mails and checkout
+// (buying). This package is their only door: it makes them, lists routes and jobs, sweeps,
+// and answers for what is kept of a customer.
+//
 // # Words
 //
 // An event is over by the end rule, the SQL function tickets.ends_at: its end,

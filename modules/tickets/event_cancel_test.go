@@ -139,7 +139,7 @@ func TestACalledOffEventGivesBackOnRequest(t *testing.T) {
 	require.Equal(t, object{"orders": 4.0, "refunded": 2.0, "failed": 0.0, "disputed": 0.0, "not_asked": 2.0, "amount": 361.5}, b.progress(event))
 	b.clock.Advance(2 * 24 * time.Hour)
 	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(second), nil).Expect(422).Code())
-	require.NoError(t, b.service.GiveBackDue(t.Context()), "nobody has asked")
+	require.NoError(t, b.service.Refunds().GiveBackDue(t.Context()), "nobody has asked")
 	require.Equal(t, 2.0, b.progress(event)["refunded"])
 
 	b.cancelEvent(event, "all")

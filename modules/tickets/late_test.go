@@ -235,7 +235,7 @@ func TestCardAnswerLostAfterTheCharge(t *testing.T) {
 			require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[0]))
 			b.listen()
 			b.settle()
-			require.NoError(t, b.service.Recover(t.Context(), objectid.ID(order(m)["_id"].(string))), "a second look does nothing")
+			require.NoError(t, b.service.Reconcile().Recover(t.Context(), objectid.ID(order(m)["_id"].(string))), "a second look does nothing")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments"))
 		})
 	}

@@ -107,7 +107,7 @@ func TestNoLookWhileTheCallIsUnderWay(t *testing.T) {
 	for range 4 {
 		b.clock.Advance(20 * time.Second)
 		b.sweep()
-		require.NoError(t, b.service.Recover(t.Context(), objectid.ID(order(m)["_id"].(string))))
+		require.NoError(t, b.service.Reconcile().Recover(t.Context(), objectid.ID(order(m)["_id"].(string))))
 	}
 	require.Zero(t, b.count("SELECT looks FROM payments.intents"), "90 s are the call's")
 	for range 2 {

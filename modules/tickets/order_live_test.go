@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
-	"marquee/modules/tickets"
+	"marquee/modules/tickets/webhooks"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/sandbox/stage"
@@ -24,10 +24,10 @@ func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) paym
 
 // confirm does the jobs that read live what was told, which have to be so many, and
 // returns what is to be read later.
-func (b *bundle) confirm(n int) (later []tickets.LiveMoneyArgs) {
+func (b *bundle) confirm(n int) (later []webhooks.LiveMoneyArgs) {
 	b.t.Helper()
 	for i := 0; ; i++ {
-		var a tickets.LiveMoneyArgs
+		var a webhooks.LiveMoneyArgs
 		err := b.db.QueryRow(b.t.Context(), "DELETE FROM jobs.river_job WHERE id = (SELECT min(id) FROM jobs.river_job WHERE kind = 'tickets_live_money') RETURNING args").Scan(&a)
 		if err != nil {
 			require.Equal(b.t, n, i)
@@ -38,7 +38,7 @@ func (b *bundle) confirm(n int) (later []tickets.LiveMoneyArgs) {
 			later = append(later, a)
 			continue
 		}
-		require.NoError(b.t, b.service.ConfirmLiveMoney(b.t.Context(), a))
+		require.NoError(b.t, b.service.Webhooks().ConfirmLiveMoney(b.t.Context(), a))
 	}
 }
 
@@ -75,7 +75,7 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	require.Len(t, later, 3, "gateway A's answers may lag")
 	for _, a := range later {
 		for range 3 {
-			require.NoError(t, b.service.ConfirmLiveMoney(t.Context(), a))
+			require.NoError(t, b.service.Webhooks().ConfirmLiveMoney(t.Context(), a))
 			a.Misses++
 		}
 	}

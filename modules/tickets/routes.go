@@ -3,8 +3,10 @@ package tickets
 import (
 	"net/http"
 
+	"marquee/modules/tickets/checkout"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/refunds"
 	"marquee/platform/httpapi"
 )
 
@@ -32,31 +34,31 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer, s.own.GetOrder,
 		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orders.OrderDetailSchema()))
 
-	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/refund", "admin_ticket_order_refund", httpapi.Admin, s.refundOrder,
-		httpapi.Summary("Give tickets of an order back"), httpapi.Idempotent(s.recallOrderRefund, nil))
-	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/cancel", "admin_ticket_order_cancel", httpapi.Admin, s.cancelOrder,
-		httpapi.Summary("Call an order off: what is pending is void, what is paid is given back"), httpapi.Idempotent(s.recallOrderRefund, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/refund", "admin_ticket_order_refund", httpapi.Admin, s.refunds.RefundOrder,
+		httpapi.Summary("Give tickets of an order back"), httpapi.Idempotent(s.refunds.RecallOrderRefund, nil))
+	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/cancel", "admin_ticket_order_cancel", httpapi.Admin, s.refunds.CancelOrderNow,
+		httpapi.Summary("Call an order off: what is pending is void, what is paid is given back"), httpapi.Idempotent(s.refunds.RecallOrderRefund, nil))
 
-	httpapi.Route(api, http.MethodPost, "/admin/events/{id}/cancel", "admin_event_cancel", httpapi.Admin, s.cancelEventNow,
-		httpapi.Summary("Call an event off: its sale is closed, its tickets are blocked, its money goes back"), httpapi.Idempotent(s.cancellationAnswer, nil))
-	httpapi.Route(api, http.MethodGet, "/admin/events/{id}/cancellation", "admin_event_cancellation", httpapi.Admin, s.getCancellation,
+	httpapi.Route(api, http.MethodPost, "/admin/events/{id}/cancel", "admin_event_cancel", httpapi.Admin, s.refunds.CancelEventNow,
+		httpapi.Summary("Call an event off: its sale is closed, its tickets are blocked, its money goes back"), httpapi.Idempotent(s.refunds.CancellationAnswer, nil))
+	httpapi.Route(api, http.MethodGet, "/admin/events/{id}/cancellation", "admin_event_cancellation", httpapi.Admin, s.refunds.GetCancellation,
 		httpapi.Summary("How far the money of a called off event has come back"))
-	httpapi.Route(api, http.MethodPost, "/me/ticket-orders/{order_id}/withdraw", "me_ticket_order_withdraw", httpapi.Customer, s.withdrawOrder,
-		httpapi.Summary("Give an order back"), httpapi.Idempotent(s.recallWithdrawal, nil))
-	httpapi.Route(api, http.MethodPost, orders.WithdrawalPath, "store_ticket_order_withdraw_post", httpapi.Public, s.withdrawByLink,
-		httpapi.Summary("Give an order back by the link in its mail"), httpapi.PerMinute(linksPerMinute))
-	api.Mount(http.MethodGet, httpapi.Prefix+orders.WithdrawalPath, "store_ticket_order_withdraw_get", httpapi.Public, s.withdrawalPage)
+	httpapi.Route(api, http.MethodPost, "/me/ticket-orders/{order_id}/withdraw", "me_ticket_order_withdraw", httpapi.Customer, s.refunds.WithdrawOrder,
+		httpapi.Summary("Give an order back"), httpapi.Idempotent(s.refunds.RecallWithdrawal, nil))
+	httpapi.Route(api, http.MethodPost, orders.WithdrawalPath, "store_ticket_order_withdraw_post", httpapi.Public, s.refunds.WithdrawByLink,
+		httpapi.Summary("Give an order back by the link in its mail"), httpapi.PerMinute(refunds.LinksPerMinute))
+	api.Mount(http.MethodGet, httpapi.Prefix+orders.WithdrawalPath, "store_ticket_order_withdraw_get", httpapi.Public, s.refunds.WithdrawalPage)
 
 	httpapi.Route(api, http.MethodGet, "/store/events", "store_event_list", httpapi.Public, s.events.ListStore, httpapi.Summary("Events on sale"))
 	httpapi.Route(api, http.MethodGet, "/store/events/{event_id}", "store_event_get", httpapi.Public, s.events.GetStoreEvent, httpapi.Summary("An event on sale"))
 	limit := httpapi.PerMinute(s.cfg.PerMinute)
-	repeat, repeatGuest := httpapi.Idempotent(s.recallPurchase, nil), httpapi.Idempotent(s.recallCheckout, guestOf)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/card", "store_purchase_gwa_card", httpapi.Customer, s.buyCardA, limit, repeat)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/pix", "store_purchase_gwa_pix", httpapi.Customer, s.buyPixA, limit, repeat)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/card", "store_purchase_gwb_card", httpapi.Customer, s.buyCardB, limit, repeat)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/pix", "store_purchase_gwb_pix", httpapi.Customer, s.buyPixB, limit, repeat)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/card", "store_checkout_gwa_card", httpapi.Public, s.checkoutCardA, limit, repeatGuest)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/pix", "store_checkout_gwa_pix", httpapi.Public, s.checkoutPixA, limit, repeatGuest)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/card", "store_checkout_gwb_card", httpapi.Public, s.checkoutCardB, limit, repeatGuest)
-	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/pix", "store_checkout_gwb_pix", httpapi.Public, s.checkoutPixB, limit, repeatGuest)
+	repeat, repeatGuest := httpapi.Idempotent(s.checkout.RecallPurchase, nil), httpapi.Idempotent(s.checkout.RecallCheckout, checkout.GuestOf)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/card", "store_purchase_gwa_card", httpapi.Customer, s.checkout.BuyCardA, limit, repeat)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwa/pix", "store_purchase_gwa_pix", httpapi.Customer, s.checkout.BuyPixA, limit, repeat)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/card", "store_purchase_gwb_card", httpapi.Customer, s.checkout.BuyCardB, limit, repeat)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/gwb/pix", "store_purchase_gwb_pix", httpapi.Customer, s.checkout.BuyPixB, limit, repeat)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/card", "store_checkout_gwa_card", httpapi.Public, s.checkout.CheckoutCardA, limit, repeatGuest)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwa/pix", "store_checkout_gwa_pix", httpapi.Public, s.checkout.CheckoutPixA, limit, repeatGuest)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/card", "store_checkout_gwb_card", httpapi.Public, s.checkout.CheckoutCardB, limit, repeatGuest)
+	httpapi.Route(api, http.MethodPost, "/store/purchase/checkout/gwb/pix", "store_checkout_gwb_pix", httpapi.Public, s.checkout.CheckoutPixB, limit, repeatGuest)
 }

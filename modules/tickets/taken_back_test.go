@@ -76,10 +76,10 @@ func TestNoOrderIsRefundedByItselfAfterARestore(t *testing.T) {
 	id, second := b.paidTwice()
 	_, err := b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
 	require.NoError(t, err)
-	require.ErrorContains(t, b.service.Refund(t.Context(), objectid.ID(id), second), "restore", "its job comes again")
+	require.ErrorContains(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second), "restore", "its job comes again")
 	require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"))
 	require.NoError(t, b.payments.AcceptDatabase(t.Context()))
-	require.NoError(t, b.service.Refund(t.Context(), objectid.ID(id), second))
+	require.NoError(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds WHERE status = 'done' AND payment_ref = $1", second))
 }
 
@@ -94,7 +94,7 @@ func TestARefundOfDisputedMoneyIsLeftToPeople(t *testing.T) {
 	faults := b.gateways.Sandbox.GWB.Stage().Faults
 	require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Path: "/v1/refunds", Kind: stage.FaultStatus, Status: 400, Body: body, Times: 50}))
 	for range 3 {
-		require.NoError(t, b.service.Refund(t.Context(), objectid.ID(id), second))
+		require.NoError(t, b.service.Refunds().Refund(t.Context(), objectid.ID(id), second))
 		b.clock.Advance(time.Hour)
 	}
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "asked once")

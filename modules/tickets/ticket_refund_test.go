@@ -7,20 +7,20 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/paymentstest"
-	"marquee/modules/tickets"
+	"marquee/modules/tickets/refunds"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	gwastage "marquee/platform/sandbox/gwa"
 	"marquee/platform/sandbox/stage"
 )
 
-func (b *bundle) giveBackTickets(q tickets.TicketRefund) (payments.RefundOutcome, error) {
+func (b *bundle) giveBackTickets(q refunds.TicketRefund) (payments.RefundOutcome, error) {
 	q.Reason = "They ask for it"
-	return b.service.RefundTickets(b.t.Context(), q)
+	return b.service.Refunds().RefundTickets(b.t.Context(), q)
 }
 
 // refused asserts that a refund is refused with a code, and nothing is waited for.
-func (b *bundle) refused(code string, q tickets.TicketRefund) {
+func (b *bundle) refused(code string, q refunds.TicketRefund) {
 	b.t.Helper()
 	_, err := b.giveBackTickets(q)
 	var f *fault.Error
@@ -45,19 +45,19 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 			id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
 			b.admin.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(200)
 
-			b.refused("NOT_FOUND", tickets.TicketRefund{OrderID: objectid.New()})
-			b.refused("NOT_FOUND", tickets.TicketRefund{OrderID: id, TicketIDs: []objectid.ID{objectid.New()}})
-			b.refused("REFUND_NOT_ALLOWED", tickets.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+			b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: objectid.New()})
+			b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: id, TicketIDs: []objectid.ID{objectid.New()}})
+			b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 			suffix, refusal := "/refund", `{"errors":[{"code":"invalid_action","description":"No."}]}`
 			faults := b.gateways.Sandbox.GWA.Stage().Faults
 			if gateway == "gwb" {
 				faults, suffix, refusal = b.gateways.Sandbox.GWB.Stage().Faults, "/refunds", `{"error":{"type":"invalid_request_error","code":"charge_already_refunded","message":"No."}}`
 			}
 			require.NoError(t, faults.Plan(stage.Fault{Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal}))
-			b.refused("REFUND_FAILED", tickets.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+			b.refused("REFUND_FAILED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 			b.code(all[1])
 
-			out, err := b.giveBackTickets(tickets.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+			out, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 			require.NoError(t, err)
 			require.EqualValues(t, 12050, out.Refund.Amount)
 			b.settle()
@@ -67,15 +67,15 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 			state, status := b.orderRow(id.String())
 			require.Equal(t, "paid", state)
 			require.Equal(t, order(m)["payment_status"], status)
-			b.refused("REFUND_NOT_ALLOWED", tickets.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+			b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 
-			out, err = b.giveBackTickets(tickets.TicketRefund{OrderID: id})
+			out, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id})
 			require.NoError(t, err)
 			require.EqualValues(t, 24100, out.Refund.Amount, "the used one is not meant")
 			b.settle()
 			require.Equal(t, 1, b.issued(event))
-			b.refused("REFUND_NOT_ALLOWED", tickets.TicketRefund{OrderID: id})
-			_, err = b.giveBackTickets(tickets.TicketRefund{OrderID: id, Consumed: true})
+			b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id})
+			_, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id, Consumed: true})
 			require.NoError(t, err)
 			b.settle()
 			state, _ = b.orderRow(id.String())
@@ -101,7 +101,7 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 	m := b.me.Post("/store/purchase/gwa/card", cardA(event, 2, paymentstest.CardApproved)).Expect(200).Map()
 	id, payment, all := objectid.ID(order(m)["_id"].(string)), order(m)["gateway_payment_id"].(string), ticketsOf(m)
 	for _, denied := range []bool{true, false} {
-		_, err := b.giveBackTickets(tickets.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+		_, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 		require.NoError(t, err)
 		b.settle()
 		doc := docs(b.me.Get("/me/tickets?_id=" + all[0].String()).Expect(200))[0]
@@ -130,7 +130,7 @@ func TestASharesRefundThatFailsIsMadeAgain(t *testing.T) {
 	event := b.event(nil)
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
 	id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
-	_, err := b.giveBackTickets(tickets.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+	_, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 	require.NoError(t, err)
 	b.settle()
 	refunds := func(status string) int {

@@ -13,17 +13,21 @@ import (
 	"marquee/modules/files"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/checkout"
 	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/mails"
 	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/reconcile"
+	"marquee/modules/tickets/refunds"
+	"marquee/modules/tickets/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/collection"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	"marquee/platform/secret"
 )
 
 // Config holds the module's key and limits; the zero value of a limit means its
@@ -108,50 +112,38 @@ type Deps struct {
 	Config    Config
 }
 
-// Service is the module.
+// Service is the module. Its methods pass on to the rooms.
 type Service struct {
 	pool      *pgxpool.Pool
-	lists     *pgxpool.Pool
-	jobs      *jobs.Client
 	clock     clock.Clock
-	log       *slog.Logger
-	accounts  *accounts.Service
 	payments  *payments.Service
-	intents   *intent.Service
-	files     *files.Service
-	mail      mail.Sender
-	templates *mail.Templates
 	cfg       Config
 	db        *ticketsdb.Queries
 	crud      collection.Routes
-	declines  []byte // key of the subjects of declines
-	holders   []byte // key of those who hold places
-	gate      *gate
 	events    *events.Store
 	door      *door.Door
 	orders    *orders.Store
 	own       *orders.Own
 	links     *orders.Links
-
-	// lockForSale locks the event for purchases of it, and tells what their buyers hold of it.
-	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error)
+	reconcile *reconcile.Reconciler
+	webhooks  *webhooks.Applier
+	refunds   *refunds.Refunds
+	mails     *mails.Mails
+	checkout  *checkout.Checkout
 }
 
 // New makes the module and connects it with payments as the one that applies
 // events about orders.
 func New(d Deps) *Service {
+	if d.Reads == nil {
+		d.Reads = d.Pool
+	}
 	s := &Service{
-		pool: d.Pool, lists: d.Reads, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, files: d.Files,
-		mail: d.Mail, templates: d.Templates, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
-		declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
-		holders:  secret.Derive(d.Config.FileKey, "tickets/holders"),
+		pool: d.Pool, clock: d.Clock, payments: d.Payments, cfg: d.Config.withDefaults(), db: ticketsdb.New(),
+		crud: collection.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
-	if s.lists == nil {
-		s.lists = d.Pool
-	}
-	s.crud = collection.Routes{Pool: d.Pool, Reads: s.lists, Clock: d.Clock, Log: d.Log}
 	s.events = events.New(events.Deps{
-		Pool: d.Pool, Lists: s.lists, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files, Routes: s.crud,
+		Pool: d.Pool, Lists: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files, Routes: s.crud,
 	})
 	s.door = door.New(door.Deps{
 		Pool: d.Pool, Clock: d.Clock, Events: s.events,
@@ -163,11 +155,27 @@ func New(d Deps) *Service {
 	})
 	s.own = orders.NewOwn(s.orders)
 	s.links = orders.NewLinks(d.Config.FileKey, d.Config.OldFileKeys, s.cfg.PublicURL, d.Clock)
-	s.lockForSale = s.lockAndCount
-	s.gate = newGate(s.reserveMany)
-	s.intents = d.Payments.Intents()
+	s.reconcile = reconcile.New(reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Orders: s.orders})
+	s.webhooks = webhooks.New(webhooks.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Orders: s.orders})
+	s.refunds = refunds.New(refunds.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Orders: s.orders,
+		Own: s.own, Links: s.links, Reconcile: s.reconcile,
+		Config: refunds.Config{RefundsPerSecond: s.cfg.RefundsPerSecond, WithdrawalPage: s.cfg.WithdrawalPage},
+	})
+	s.mails = mails.New(mails.Deps{
+		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Door: s.door, Orders: s.orders, Links: s.links, Mail: d.Mail, Templates: d.Templates,
+		Config: mails.Config{Zone: s.cfg.Zone},
+	})
+	s.checkout = checkout.New(checkout.Deps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Door: s.door, Orders: s.orders,
+		Config: checkout.Config{
+			FileKey: s.cfg.FileKey, MaxQuantity: s.cfg.MaxQuantity, PixTTL: s.cfg.PixTTL, CardTTL: s.cfg.CardTTL, AlphanumericTaxIDs: s.cfg.AlphanumericTaxIDs,
+			DeclineWindow: s.cfg.DeclineWindow, DeclinesPerAddress: s.cfg.DeclinesPerAddress, DeclinesPerCard: s.cfg.DeclinesPerCard,
+			DeclinesPerBuyer: s.cfg.DeclinesPerBuyer, NoHoldLimits: s.cfg.NoHoldLimits,
+		},
+	})
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s}, Followers: []payments.RefundFollower{s}, Looks: map[intent.Kind]intent.User{intent.Order: {Look: s.look}},
+		Appliers: []payments.Applier{s}, Followers: []payments.RefundFollower{s}, Looks: map[intent.Kind]intent.User{intent.Order: {Look: s.reconcile.Look}},
 	})
 	return s
 }
@@ -203,6 +211,11 @@ func (s *Service) TicketSearch() collection.Searchable { return s.events.TicketS
 
 // FileRecords are the kinds of records of this module that files belong to.
 func (s *Service) FileRecords() []files.Records { return s.events.FileRecords() }
+
+// ApplyEventTx applies a gateway's event to the order that it is about (payments.Applier).
+func (s *Service) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	return s.webhooks.ApplyEventTx(ctx, tx, e)
+}
 
 // FollowRefund has order and tickets follow a refund that the recovery has settled (payments.RefundFollower).
 func (s *Service) FollowRefund(ctx context.Context, r payments.Refund) error {

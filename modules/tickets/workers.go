@@ -8,6 +8,8 @@ import (
 
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/refunds"
+	"marquee/modules/tickets/webhooks"
 	"marquee/platform/jobs"
 )
 
@@ -18,18 +20,20 @@ const sweepEvery = 30 * time.Second
 func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error { return s.Sweep(ctx) }))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[orders.RefundArgs]) error {
-		return s.Refund(ctx, job.Args.OrderID, job.Args.PaymentID)
+		return s.refunds.Refund(ctx, job.Args.OrderID, job.Args.PaymentID)
 	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[orders.SharesArgs]) error {
-		return s.refundShares(ctx, job.Args)
+		return s.refunds.RefundShares(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[giveBackArgs]) error { return s.GiveBackDue(ctx) }))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[LiveMoneyArgs]) error {
-		return s.ConfirmLiveMoney(ctx, job.Args)
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[refunds.GiveBackArgs]) error { return s.refunds.GiveBackDue(ctx) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.LiveMoneyArgs]) error {
+		return s.webhooks.ConfirmLiveMoney(ctx, job.Args)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[orders.MailArgs]) error { return s.sendMail(ctx, job.Args) }))
+	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[orders.MailArgs]) error {
+		return s.mails.SendMail(ctx, job.Args)
+	}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[events.MailArgs]) error {
-		return s.sendEventMail(ctx, job.Args)
+		return s.mails.SendEventMail(ctx, job.Args)
 	}))
 }
 

@@ -102,7 +102,15 @@ var rooms = map[string][]room{
 			name: "orders", uses: []string{"events", "internal/ticketsdb", "state"},
 			sql: []string{"event", "give_back", "order", "ticket"},
 		},
-		{name: "", sql: []string{"customer", "decline", "deleted_order", "event", "give_back", "order", "ticket"}},
+		{name: "reconcile", uses: []string{"internal/ticketsdb", "orders", "state"}, sql: []string{"event", "order"}},
+		{name: "webhooks", uses: []string{"internal/ticketsdb", "orders", "state"}, sql: []string{"deleted_order", "order"}},
+		{
+			name: "refunds", uses: []string{"events", "internal/ticketsdb", "orders", "reconcile", "state"},
+			sql: []string{"event", "give_back", "order", "ticket"},
+		},
+		{name: "mails", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"}, sql: []string{"event", "order", "ticket"}},
+		{name: "checkout", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"}, sql: []string{"decline", "event", "order"}},
+		{name: "", sql: []string{"customer", "decline", "order", "ticket"}}, // the sweep, and data of customers
 	},
 	"subscriptions": {
 		{name: "internal/subscriptionsdb"},

@@ -108,17 +108,17 @@ var faults = []fault{
 	},
 	// Tickets.
 	{
-		name: "limit-of-one-person", breaks: "What one person holds unpaid is not counted with the new places.", where: "tickets.Service.withinLimits",
+		name: "limit-of-one-person", breaks: "What one person holds unpaid is not counted with the new places.", where: "checkout.Checkout.withinLimits",
 		old: `person.unpaid+w.quantity > most`, new: `w.quantity > most`,
 		below: "modules/tickets", tests: []string{"TestOnePersonsOrdersAreCountedAcrossProcesses"},
 	},
 	{
-		name: "last-seat", breaks: "The last place of an event is never sold.", where: "tickets.Service.seat",
+		name: "last-seat", breaks: "The last place of an event is never sold.", where: "checkout.Checkout.seat",
 		old: `+w.quantity > int(*e.Capacity)`, new: `+w.quantity >= int(*e.Capacity)`,
 		below: "modules/tickets", tests: []string{"TestThreeHundredSeatsAreSoldOnce"},
 	},
 	{
-		name: "qr-signature", breaks: "A ticket's code is good without its signature.", where: "tickets.codeKeys.verify",
+		name: "qr-signature", breaks: "A ticket's code is good without its signature.", where: "door.Keys.verify",
 		old: `if ed25519.Verify(publicOf(k.private),`, new: `if len(signature) > 0 || ed25519.Verify(publicOf(k.private),`,
 		below: "modules/tickets", tests: []string{"TestEveryChangedCharacterForgesACode"},
 	},
@@ -128,7 +128,7 @@ var faults = []fault{
 		below: "modules/tickets", tests: []string{"TestTwentyDoorsOneTicket", "TestConsumeByHand"},
 	},
 	{
-		name: "ticket-of-another", breaks: "A customer sees the tickets of others.", where: "tickets.Service.ownTicket",
+		name: "ticket-of-another", breaks: "A customer sees the tickets of others.", where: "events.Store.OwnTicket",
 		old: `if t.CustomerID != customerID {`, new: `if t.CustomerID == "" {`,
 		below: "modules/tickets", tests: []string{"TestOwnTicketsTakeEveryParameter", "TestConsumeByHand", "TestTicketsByAdmin", "TestBuyByCard"},
 	},

@@ -1,0 +1,80 @@
+package checkout
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/door"
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
+	"marquee/platform/clock"
+	"marquee/platform/secret"
+)
+
+// Config holds the limits of a purchase; tickets.Config says what each is.
+type Config struct {
+	FileKey            []byte // what declines and places are known by is an HMAC under keys derived from it
+	MaxQuantity        int
+	PixTTL             time.Duration
+	CardTTL            time.Duration
+	AlphanumericTaxIDs bool
+	DeclineWindow      time.Duration
+	DeclinesPerAddress int
+	DeclinesPerCard    int
+	DeclinesPerBuyer   int
+	NoHoldLimits       bool
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Accounts *accounts.Service
+	Payments *payments.Service
+	Events   *events.Store
+	Door     *door.Door
+	Orders   *orders.Store
+	Config   Config
+}
+
+// Checkout is the room.
+type Checkout struct {
+	pool     *pgxpool.Pool
+	clock    clock.Clock
+	log      *slog.Logger
+	accounts *accounts.Service
+	payments *payments.Service
+	intents  *intent.Service
+	events   *events.Store
+	door     *door.Door
+	orders   *orders.Store
+	cfg      Config
+	db       *ticketsdb.Queries
+	declines []byte // key of the subjects of declines
+	holders  []byte // key of those who hold places
+	gate     *gate
+
+	// lockForSale locks the event for purchases of it, and tells what their buyers hold of it.
+	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error)
+}
+
+// New makes the room.
+func New(d Deps) *Checkout {
+	s := &Checkout{
+		pool: d.Pool, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
+		events: d.Events, door: d.Door, orders: d.Orders, cfg: d.Config, db: ticketsdb.New(),
+		declines: secret.Derive(d.Config.FileKey, "tickets/declines"), holders: secret.Derive(d.Config.FileKey, "tickets/holders"),
+	}
+	s.lockForSale = s.lockAndCount
+	s.gate = newGate(s.reserveMany)
+	return s
+}

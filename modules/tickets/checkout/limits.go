@@ -1,0 +1,213 @@
+package checkout
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/secret"
+)
+
+// Limits of unpaid places, each of one event: without them somebody who pays for
+// nothing keeps an event to themselves, 30 minutes and again.
+const (
+	unpaidPerPerson  = 10 // of a customer, an e-mail, a tax id
+	unpaidPerAddress = 40 // of a client's network
+	// crowdedPixTTL is how long a PIX holds its places while more than crowdedPercent of
+	// all are held unpaid.
+	crowdedPixTTL  = 10 * time.Minute
+	crowdedPercent = 30
+	// heldWait is when to try again where the places wait for others, who pay or not.
+	heldWait = time.Minute
+)
+
+// holder is who takes places, besides the customer: each an HMAC, so that nobody finds a
+// tax id, an e-mail or an address in an order, nor the same person at two events.
+type holder struct{ taxID, email, address []byte }
+
+// holderOf tells who takes places of an event. The address is a network: the IPv4
+// address, or the /64 of an IPv6 address.
+func (s *Checkout) holderOf(ctx context.Context, e events.Event, c accounts.Customer, b *Buyer) holder {
+	taxID := c.TaxID
+	if taxID == "" && b != nil {
+		taxID = b.TaxID
+	}
+	h := holder{taxID: s.holderMAC("tax_id", e.ID, taxID), email: s.holderMAC("email", e.ID, accounts.Mailbox(c.Email))}
+	if !s.cfg.NoHoldLimits {
+		h.address = s.holderMAC("address", e.ID, httpapi.ClientNetwork(ctx))
+	}
+	return h
+}
+
+func (s *Checkout) holderMAC(kind string, event objectid.ID, value string) []byte {
+	if value == "" {
+		return nil
+	}
+	return secret.MAC(s.holders, kind, event.String(), value)[:16]
+}
+
+// keptWith is what of it is written with an order: only what a limit asks for.
+func (h holder) keptWith(o orders.Order, e events.Event) holder {
+	switch {
+	case o.State == state.Reserved:
+		return h
+	case e.MaxPerPerson != nil:
+		return holder{taxID: h.taxID, email: h.email}
+	}
+	return holder{}
+}
+
+// subject is somebody whose places of an event are counted.
+type subject struct {
+	kind subjectKind
+	key  string
+}
+
+type subjectKind int
+
+// The kinds, in the order of tickets.held_by.
+const (
+	byCustomer subjectKind = iota
+	byTaxID
+	byEmail
+	byAddress
+)
+
+func (w wish) heldBy() [4]subject {
+	return [4]subject{
+		{byCustomer, w.customer.ID.String()}, {byTaxID, string(w.holder.taxID)}, {byEmail, string(w.holder.email)}, {byAddress, string(w.holder.address)},
+	}
+}
+
+// asGuest reports whether unpaid places of the order count as guests': an account that anybody
+// makes in a second is no more than a made-up address.
+func (w wish) asGuest() bool { return w.withoutLogin || w.unproved }
+
+// holding is how many places a subject has: unpaid ones, and with the paid ones.
+type holding struct{ unpaid, taken int }
+
+// holdings are those of the buyers whose orders wait for the lock of an event.
+type holdings map[subject]holding
+
+// lockAndCount locks the event and counts in the same statement.
+func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []wish) (events.Event, holdings, error) {
+	p := ticketsdb.EventLockForSaleParams{ID: wishes[0].event.ID}
+	held := holdings{}
+	var asked [4][]subject
+	for _, w := range wishes {
+		for _, sub := range w.heldBy() {
+			if _, known := held[sub]; sub.key != "" && !known {
+				held[sub] = holding{}
+				asked[sub.kind] = append(asked[sub.kind], sub)
+			}
+		}
+	}
+	for _, sub := range asked[byCustomer] {
+		p.Customers = append(p.Customers, sub.key)
+	}
+	p.TaxIds, p.Emails, p.Addresses = keysOf(asked[byTaxID]), keysOf(asked[byEmail]), keysOf(asked[byAddress])
+	row, err := s.db.EventLockForSale(ctx, tx, p)
+	if err != nil {
+		return events.Event{}, nil, err
+	}
+	if counted := row.Held; len(counted) > 0 {
+		for _, kind := range asked {
+			for _, sub := range kind {
+				held[sub] = holding{unpaid: int(counted[0]), taken: int(counted[1])}
+				counted = counted[2:]
+			}
+		}
+	}
+	return events.Event{
+		ID: row.ID, Title: row.Title, EndsAt: row.EndsAt, Capacity: row.Capacity, TicketsIssued: row.TicketsIssued, TicketValueCents: row.TicketValueCents,
+		IsSaleBoxOffice: row.IsSaleBoxOffice, ImageID: row.ImageID, IsActive: row.IsActive,
+		MaxPerPerson: row.MaxPerPerson, PlacesUnpaid: row.PlacesUnpaid, PlacesUnpaidGuests: row.PlacesUnpaidGuests,
+	}, held, nil
+}
+
+func keysOf(subjects []subject) [][]byte {
+	keys := make([][]byte, len(subjects))
+	for i, sub := range subjects {
+		keys[i] = []byte(sub.key)
+	}
+	return keys
+}
+
+// add counts an order that has got its places, for those behind it.
+func (all holdings) add(e *events.Event, w wish) {
+	e.TicketsIssued += int32(w.quantity) //nolint:gosec // at most MaxQuantity
+	unpaid := 0
+	if w.gateway != nil {
+		unpaid = w.quantity
+	}
+	e.PlacesUnpaid += int32(unpaid) //nolint:gosec // at most MaxQuantity
+	if w.asGuest() {
+		e.PlacesUnpaidGuests += int32(unpaid) //nolint:gosec // at most MaxQuantity
+	}
+	for _, sub := range w.heldBy() {
+		h := all[sub]
+		all[sub] = holding{unpaid: h.unpaid + unpaid, taken: h.taken + w.quantity}
+	}
+}
+
+// ofPerson is the most that the customer, the tax id or the e-mail of an order has.
+func (all holdings) ofPerson(w wish) holding {
+	var most holding
+	for _, sub := range w.heldBy() {
+		if sub.kind != byAddress && sub.key != "" {
+			most.unpaid, most.taken = max(most.unpaid, all[sub].unpaid), max(most.taken, all[sub].taken)
+		}
+	}
+	return most
+}
+
+// withinLimits refuses an order by which one person would have more places than the
+// event sells to one (409), or more would be held unpaid than may be by one person, from
+// one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free but for
+// theirs, rounded up, so that the last one can be bought.
+func (s *Checkout) withinLimits(e events.Event, held holdings, w wish) error {
+	person := held.ofPerson(w)
+	if e.MaxPerPerson != nil && person.taken+w.quantity > int(*e.MaxPerPerson) {
+		return errTooManyForOne(e)
+	}
+	if w.gateway == nil || s.cfg.NoHoldLimits {
+		return nil
+	}
+	if most := max(unpaidPerPerson, s.cfg.MaxQuantity); person.unpaid+w.quantity > most {
+		return fault.Throttled(s.cfg.PixTTL,
+			"At most %s of an event may wait for one person's payment at a time. Pay for those, or wait up to %s until they are given back.",
+			fault.Count(most, "place"), fault.Count(int(s.cfg.PixTTL.Minutes()), "minute"))
+	}
+	if held[w.heldBy()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
+		return fault.Throttled(heldWait, "At most %s of an event may wait for payment from one network at a time. Try again in %s.",
+			fault.Count(unpaidPerAddress, "place"), fault.Seconds(heldWait))
+	}
+	if !w.asGuest() || e.Capacity == nil {
+		return nil
+	}
+	free := int(*e.Capacity) - int(e.TicketsIssued) + int(e.PlacesUnpaidGuests)
+	if 2*(int(e.PlacesUnpaidGuests)+w.quantity) > free+1 {
+		return fault.Throttled(heldWait,
+			"At most half of the free places of an event may wait for the payment of buyers who are not signed in, or have not verified their e-mail. Sign in or verify it, take fewer places, or try again in %s.",
+			fault.Seconds(heldWait))
+	}
+	return nil
+}
+
+// crowded reports whether so many places are held unpaid that new ones are held shorter.
+func (s *Checkout) crowded(e events.Event) bool {
+	return !s.cfg.NoHoldLimits && e.Capacity != nil && 100*int64(e.PlacesUnpaid) > crowdedPercent*int64(*e.Capacity)
+}
+
+func errTooManyForOne(e events.Event) *fault.Error {
+	return fault.Conflict("One person can have at most %s of this event, paid for or waiting for payment.", fault.Count(int(*e.MaxPerPerson), "place")).WithField("quantity")
+}

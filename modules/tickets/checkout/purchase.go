@@ -1,0 +1,270 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/idempotency"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/taxid"
+)
+
+const (
+	// callTime bounds a gateway call that moves money: gateway A may take a minute
+	// for a card, and a request that ends earlier leaves charges nobody knows of.
+	callTime = 75 * time.Second
+	// minPixGWA is gateway A's smallest PIX charge (gateway A, section 5).
+	minPixGWA = money.Cents(500)
+)
+
+// purchase is a request to buy, of a customer or a guest.
+type purchase struct {
+	gateway    payments.GatewayName
+	method     payments.Method
+	eventID    objectid.ID
+	quantity   int
+	customerID objectid.ID                         // of a customer
+	buyer      *Buyer                              // of a guest
+	instrument func() (payments.Instrument, error) // reads the card; nil for PIX
+}
+
+// receipt is what became of a purchase.
+type receipt struct {
+	order   orders.Order
+	tickets []objectid.ID
+	pix     *payments.PixCharge
+}
+
+// buy checks everything that can be checked without the gateway, holds the
+// places, asks the gateway, and settles its answer (specification, Ticket store;
+// open-shapes, Card money moves once). Errors: 404 and 400 for the event, 409 sold
+// out or more than one person may have, 400 for the card, 422 for the buyer, 429 after
+// too many declines, for too many unpaid places and too many mails to a guest.
+func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
+	w, instrument, err := s.prepare(ctx, p)
+	if err != nil {
+		return receipt{}, err
+	}
+	o, tickets, err := s.reserve(ctx, w)
+	if err != nil {
+		return receipt{}, err
+	}
+	r := receipt{order: o, tickets: tickets}
+	if w.gateway == nil {
+		return r, nil
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	if p.method == payments.MethodPix {
+		return s.payByPix(call, w, r)
+	}
+	return s.payByCard(call, w, r, instrument)
+}
+
+func (s *Checkout) prepare(ctx context.Context, p purchase) (w wish, instrument payments.Instrument, err error) {
+	if p.quantity > s.cfg.MaxQuantity {
+		return w, instrument, fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.cfg.MaxQuantity), "body", "quantity")
+	}
+	e, err := s.db.EventGet(ctx, s.pool, p.eventID)
+	if postgres.IsNoRows(err) {
+		return w, instrument, fault.NotFound("Event").WithField("event_id")
+	}
+	if err != nil {
+		return w, instrument, fmt.Errorf("read event: %w", err)
+	}
+	if err := events.Sellable(e, s.clock.Now()); err != nil {
+		return w, instrument, err
+	}
+	if e.Capacity != nil && int(e.TicketsIssued)+p.quantity > int(*e.Capacity) {
+		return w, instrument, events.ErrSoldOut()
+	}
+	if e.MaxPerPerson != nil && p.quantity > int(*e.MaxPerPerson) {
+		return w, instrument, errTooManyForOne(e)
+	}
+	w = wish{event: e, method: p.method, quantity: p.quantity, withoutLogin: p.buyer != nil, attempt: idempotency.AttemptOf(ctx)}
+	free := priceOf(e) == 0
+	if !free {
+		if instrument, err = instrumentOf(p, priceOf(e)*int64(p.quantity)); err != nil {
+			return w, instrument, err
+		}
+	}
+	if p.buyer != nil && !free && p.method == payments.MethodCard {
+		// Before an account is made: whoever tests cards gets none, and nobody mails.
+		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, p.buyer.Email)); err != nil {
+			return w, instrument, err
+		}
+	}
+	if w.customer, err = s.customerOf(ctx, p, free); err != nil {
+		return w, instrument, err
+	}
+	w.unproved = !w.customer.EmailVerified
+	if w.holder = s.holderOf(ctx, e, w.customer, p.buyer); free {
+		return w, instrument, nil
+	}
+	if p.buyer == nil && p.method == payments.MethodCard {
+		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, w.customer.Email)); err != nil {
+			return w, instrument, err
+		}
+	}
+	if w.gateway, err = s.payments.Gateway(p.gateway); err != nil {
+		return w, instrument, payments.FaultOf(err)
+	}
+	w.payer, err = s.payerAt(ctx, w.gateway, w.customer, p.buyer)
+	return w, instrument, err
+}
+
+// instrumentOf reads the card.
+func instrumentOf(p purchase, total int64) (payments.Instrument, error) {
+	if p.instrument == nil {
+		if p.gateway == payments.GWA && money.Cents(total) < minPixGWA {
+			return payments.Instrument{}, fault.Bad("The order costs less than R$ %s, the smallest amount that can be paid by PIX. Pay by card.", minPixGWA).WithField("quantity")
+		}
+		return payments.Instrument{}, nil
+	}
+	return p.instrument()
+}
+
+// customerOf is the account that the purchase is for; money moves only for one
+// with a tax id.
+func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accounts.Customer, error) {
+	if p.buyer != nil {
+		if !taxid.Valid(p.buyer.TaxID, s.cfg.AlphanumericTaxIDs) {
+			return accounts.Customer{}, fault.InvalidAt("has to be a CPF or CNPJ with valid check digits", "body", "buyer", "tax_id")
+		}
+		if free {
+			// It costs nothing to have the tickets of a free event mailed to somebody.
+			if err := s.accounts.TakeMail(ctx, p.buyer.Email); err != nil {
+				return accounts.Customer{}, err
+			}
+		}
+		return s.accounts.CheckoutCustomer(ctx, accounts.Buyer(*p.buyer))
+	}
+	c, err := s.accounts.CustomerByID(ctx, s.pool, p.customerID)
+	if err != nil {
+		return c, err
+	}
+	if !free && !taxid.Valid(c.TaxID, s.cfg.AlphanumericTaxIDs) {
+		return c, fault.Bad("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+	}
+	return c, nil
+}
+
+// payerAt makes the buyer known to the gateway and keeps his id there. Making
+// him twice moves no money. What a guest says of himself is not written into an
+// account that was there before; the gateway gets it where the account has none.
+func (s *Checkout) payerAt(ctx context.Context, gateway payments.Gateway, c accounts.Customer, b *Buyer) (payments.Payer, error) {
+	p := payments.Payer{
+		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gateway.Name())], Name: events.NameOf(c), Email: c.Email, Phone: c.Phone, TaxID: c.TaxID,
+	}
+	if b != nil {
+		if p.TaxID == "" {
+			p.TaxID = b.TaxID
+		}
+		if p.Phone == "" {
+			p.Phone = b.Phone
+		}
+	}
+	if p.GatewayID != "" {
+		return p, nil
+	}
+	id, err := gateway.EnsureCustomer(ctx, p)
+	if err != nil {
+		return p, s.payments.Refused(ctx, "make customer", err)
+	}
+	p.GatewayID, err = s.accounts.SetGatewayCustomer(ctx, s.pool, c.ID, string(gateway.Name()), id)
+	return p, err
+}
+
+func (s *Checkout) payByPix(ctx context.Context, w wish, r receipt) (receipt, error) {
+	charge, err := w.gateway.CreatePix(ctx, s.orders.PixTerms(r.order, w.payer, w.event.Title))
+	faultpoint.Hit("purchase.after_call")
+	if err != nil {
+		return r, s.withoutAnswer(ctx, r.order, err)
+	}
+	if r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Pix: &charge}); err != nil {
+		return r, err
+	}
+	if is := r.order.State; is != state.Reserved && is != state.Paid {
+		return r, errLatePix(fmt.Errorf("order %s was given up meanwhile", r.order.ID))
+	}
+	r.pix = &charge
+	return r, nil
+}
+
+// withoutAnswer judges why a call made nothing that the buyer can pay with or has paid.
+// Only what the gateway certainly did not do ends the order; everything else, also what
+// nobody foresaw, is not known: the purchase is pending, and the looks find out.
+func (s *Checkout) withoutAnswer(ctx context.Context, o orders.Order, err error) error {
+	var declined *payments.Declined
+	var rejected *payments.Rejected
+	switch {
+	case errors.As(err, &declined):
+		return s.giveUp(ctx, o, intent.Declined, err)
+	case errors.As(err, &rejected), errors.Is(err, payments.ErrUnavailable), errors.Is(err, payments.ErrUnsupported):
+		return s.giveUp(ctx, o, intent.Refused, err)
+	}
+	s.log.WarnContext(ctx, "outcome of a payment not known", slog.String("order_id", o.ID.String()), slog.String("gateway", postgres.Text(o.Gateway)), slog.Any("error", err))
+	if err := s.intents.NotKnown(ctx, orders.IntentOf(o.ID), err); err != nil {
+		s.log.WarnContext(ctx, "not noted: the first look waits for the lease", slog.String("order_id", o.ID.String()), slog.Any("error", err))
+	}
+	return nil
+}
+
+// errLatePix tells a buyer that he gets no code: what was made has been found and
+// cancelled meanwhile.
+func errLatePix(cause error) error {
+	return (&fault.Error{
+		Kind: fault.Unavailable, RetryAfter: 30 * time.Second,
+		Message: "The payment gateway did not answer in time. Nothing was charged, and your places will be free again in a moment. Try again.",
+	}).WithCause(cause)
+}
+
+func (s *Checkout) payByCard(ctx context.Context, w wish, r receipt, instrument payments.Instrument) (receipt, error) {
+	charge, err := w.gateway.ChargeCard(ctx, orders.CardTerms(r.order, w.payer, w.event.Title, instrument))
+	faultpoint.Hit("purchase.after_call")
+	var declined *payments.Declined
+	var rejected *payments.Rejected
+	if err != nil {
+		refused := s.withoutAnswer(ctx, r.order, err)
+		if errors.As(err, &declined) || errors.As(err, &rejected) {
+			refused = errors.Join(refused, s.noteDecline(ctx, s.subjects(ctx, instrument, w.customer.Email)))
+		}
+		return r, refused
+	}
+	r.order, err = s.orders.Settle(ctx, r.order.ID, orders.Answer{Payment: &charge.Payment, Open: charge.Payment.Status == payments.PaymentPending})
+	return r, err
+}
+
+// giveUp frees the places of a purchase that certainly came to nothing, in the
+// same request, and words why.
+func (s *Checkout) giveUp(ctx context.Context, o orders.Order, how intent.State, why error) error {
+	if _, err := s.orders.Settle(ctx, o.ID, orders.Answer{Declined: true, End: orders.End{How: how, By: orders.ByAnswer}}); err != nil {
+		return errors.Join(err, why)
+	}
+	var declined *payments.Declined
+	if errors.As(why, &declined) {
+		field := "credit_card"
+		if postgres.Text(o.Gateway) == string(payments.GWB) {
+			field = "payment_method_id"
+		}
+		message := declined.Message
+		if message == "" {
+			message = "The card was declined."
+		}
+		return fault.Bad("%s", message).WithField(field).WithCause(why)
+	}
+	return s.payments.Refused(ctx, "pay order", why)
+}

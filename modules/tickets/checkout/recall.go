@@ -1,0 +1,71 @@
+package checkout
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/state"
+	"marquee/platform/httpapi"
+	"marquee/platform/idempotency"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// recall tells what became of the order of a purchase that was cut off
+// (httpapi.Idempotent). While the gateway's answer is open nobody knows; places
+// that were given back cost nothing, so that the purchase may run anew.
+func (s *Checkout) recall(ctx context.Context, orderID objectid.ID) (receipt, error) {
+	o, err := s.db.OrderGet(ctx, s.pool, orderID)
+	if err != nil {
+		return receipt{}, fmt.Errorf("read order: %w", err)
+	}
+	switch {
+	case o.State == state.Released:
+		return receipt{}, httpapi.ErrCameToNothing
+	case o.IntentOpen:
+		return receipt{}, idempotency.InProgress()
+	}
+	tickets, err := s.orders.TicketIDsOf(ctx, s.pool, o.ID)
+	r := receipt{order: o, tickets: tickets[o.ID]}
+	if o.PixPayload != nil {
+		r.pix = &payments.PixCharge{Payload: *o.PixPayload, EncodedImage: postgres.Text(o.PixImage)}
+	}
+	return r, err
+}
+
+func (s *Checkout) RecallPurchase(ctx context.Context, orderID objectid.ID) (*httpapi.Output[purchaseBody], error) {
+	r, err := s.recall(ctx, orderID)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(purchaseBodyOf(r))
+}
+
+func (s *Checkout) RecallCheckout(ctx context.Context, orderID objectid.ID) (*httpapi.Output[checkoutBody], error) {
+	r, err := s.recall(ctx, orderID)
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.checkoutBodyOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(body)
+}
+
+// GuestOf is whom an Idempotency-Key of a checkout belongs to: the buyer's e-mail,
+// since his address changes between Wi-Fi and mobile network.
+func GuestOf(body []byte) string {
+	var b struct {
+		Buyer struct {
+			Email string `json:"email"`
+		} `json:"buyer"`
+	}
+	if err := json.Unmarshal(body, &b); err != nil {
+		return "" // refused as malformed
+	}
+	return strings.ToLower(strings.TrimSpace(b.Buyer.Email))
+}

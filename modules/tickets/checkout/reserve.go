@@ -1,0 +1,239 @@
+package checkout
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
+	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
+	"marquee/platform/idempotency"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// wish is a purchase before anything is written.
+type wish struct {
+	event        events.Event
+	customer     accounts.Customer
+	payer        payments.Payer   // with GatewayID; empty for a free event
+	gateway      payments.Gateway // nil for a free event
+	method       payments.Method
+	quantity     int
+	withoutLogin bool
+	unproved     bool // nobody has proved the account's e-mail
+	holder       holder
+	attempt      *idempotency.Attempt // nil without an Idempotency-Key
+}
+
+// reservation is an order that was written with its tickets, or why not.
+type reservation struct {
+	order   orders.Order
+	tickets []objectid.ID
+	err     error
+}
+
+// reserve holds the places of a purchase in a short transaction of its own, alone
+// or together with others that wait for the same event.
+func (s *Checkout) reserve(ctx context.Context, w wish) (orders.Order, []objectid.ID, error) {
+	r := s.gate.enter(ctx, w)
+	if r.err != nil {
+		return orders.Order{}, nil, r.err
+	}
+	faultpoint.Hit("purchase.reserved")
+	return r.order, r.tickets, nil
+}
+
+// reserveMany reserves for purchases of one event in the order of arrival, in one
+// transaction, and tells each how it went. When the transaction fails, each is
+// tried alone, so that nobody pays for another's fault.
+func (s *Checkout) reserveMany(ctx context.Context, wishes []wish) []reservation {
+	results, err := s.reserveTogether(ctx, wishes)
+	if err == nil {
+		return results
+	}
+	if len(wishes) == 1 {
+		return []reservation{{err: reserveFault(err)}}
+	}
+	all := make([]reservation, 0, len(wishes))
+	for i := range wishes {
+		all = append(all, s.reserveMany(ctx, wishes[i:i+1])...)
+	}
+	return all
+}
+
+func reserveFault(err error) error {
+	switch {
+	case postgres.Constraint(err) == events.ConstraintCapacity:
+		return events.ErrSoldOut()
+	case postgres.IsNoRows(err):
+		return fault.NotFound("Event")
+	}
+	return fmt.Errorf("reserve places: %w", err)
+}
+
+func (s *Checkout) reserveTogether(ctx context.Context, wishes []wish) ([]reservation, error) {
+	var results []reservation
+	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := s.keepBuyersTx(ctx, tx, wishes); err != nil {
+			return err
+		}
+		e, held, err := s.lockForSale(ctx, tx, wishes)
+		if err != nil {
+			return err
+		}
+		results = s.seat(e, held, wishes)
+		return s.writeTx(ctx, tx, e, wishes, results)
+	})
+	return results, err
+}
+
+func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []wish) error {
+	buyers := map[objectid.ID]accounts.Customer{}
+	for _, w := range wishes {
+		buyers[w.customer.ID] = w.customer
+	}
+	return s.events.KeepNamesTx(ctx, tx, buyers)
+}
+
+// seat gives places as long as there are any, within the limits of what one buyer and
+// all guests may hold: an order that is too large for what is left is refused, a smaller
+// one behind it is not.
+func (s *Checkout) seat(e events.Event, held holdings, wishes []wish) []reservation {
+	now := s.clock.Now()
+	results := make([]reservation, len(wishes))
+	for i, w := range wishes {
+		err := events.Sellable(e, now)
+		if err == nil && e.Capacity != nil && int(e.TicketsIssued)+w.quantity > int(*e.Capacity) {
+			err = events.ErrSoldOut()
+		}
+		if err == nil && (w.gateway == nil) != (priceOf(e) == 0) {
+			err = fault.Conflict("The price of the event has just changed. Look again, please.")
+		}
+		if err == nil {
+			err = s.withinLimits(e, held, w)
+		}
+		if err != nil {
+			results[i].err = err
+			continue
+		}
+		results[i].order = s.newOrder(e, w, now)
+		held.add(&e, w)
+	}
+	return results
+}
+
+func priceOf(e events.Event) int64 {
+	if e.TicketValueCents == nil {
+		return 0
+	}
+	return *e.TicketValueCents
+}
+
+func (s *Checkout) newOrder(e events.Event, w wish, now time.Time) orders.Order {
+	o := orders.Order{
+		ID: objectid.At(now), CustomerID: w.customer.ID, EventID: e.ID, Quantity: int32(w.quantity), //nolint:gosec // at most MaxQuantity
+		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin, CreatedAt: now, UpdatedAt: now,
+	}
+	if w.gateway == nil {
+		o.State, o.PaymentStatus, o.PaidAt = state.Paid, orders.StatusConfirmed, &now
+		return o
+	}
+	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, orders.OpenStatus(w.gateway.Name(), w.method), true
+	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(string(w.gateway.Name())), new(string(w.method)), postgres.Filled(w.payer.GatewayID)
+	o.RecoveryAt = new(now.Add(orders.AdoptAfter))
+	o.HoldUntil = new(s.holdUntil(e, w.method, now))
+	return o
+}
+
+// holdUntil is when unpaid places are given back: never later than the event, and
+// sooner while many are held unpaid.
+func (s *Checkout) holdUntil(e events.Event, method payments.Method, now time.Time) time.Time {
+	until := now.Add(s.cfg.PixTTL)
+	switch {
+	case method == payments.MethodCard:
+		until = now.Add(s.cfg.CardTTL)
+	case s.crowded(e):
+		until = now.Add(min(s.cfg.PixTTL, crowdedPixTTL))
+	}
+	if e.EndsAt.Before(until) {
+		return e.EndsAt
+	}
+	return until
+}
+
+// writeTx inserts the orders that have places, with their tickets.
+func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []wish, results []reservation) error {
+	p := ticketsdb.OrderReserveParams{EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.clock.Now()}
+	if e.ImageID != nil {
+		p.ImageID = new(e.ImageID.String())
+	}
+	byID := map[string]*reservation{}
+	attempts := map[string]*idempotency.Attempt{}
+	for i := range results {
+		r := &results[i]
+		if r.err != nil {
+			continue
+		}
+		o := r.order
+		byID[o.ID.String()], attempts[o.ID.String()] = r, wishes[i].attempt
+		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()), append(p.Quantities, o.Quantity)
+		p.Gateways, p.Methods = append(p.Gateways, postgres.Text(o.Gateway)), append(p.Methods, postgres.Text(o.PaymentMethod))
+		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
+		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus), append(p.WithoutLogin, o.WithoutLogin)
+		p.Unproved = append(p.Unproved, !wishes[i].withoutLogin && wishes[i].unproved)
+		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)), append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
+		h := wishes[i].holder.keptWith(o, e)
+		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email), append(p.AddressMacs, h.address)
+	}
+	if len(p.Ids) == 0 {
+		return nil
+	}
+	rows, err := s.db.OrderReserve(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	if err := s.intents.OpenTx(ctx, tx, openingsOf(results)...); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		r := byID[row.OrderID]
+		for _, id := range row.TicketIds {
+			r.tickets = append(r.tickets, objectid.ID(id))
+		}
+		if err := attempts[row.OrderID].BindTx(ctx, tx, r.order.ID); err != nil {
+			return err
+		}
+		if err := s.orders.PaidTx(ctx, tx, r.order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openingsOf are the intents of the orders whose gateway is about to be called.
+func openingsOf(results []reservation) []intent.Opening {
+	var all []intent.Opening
+	for _, r := range results {
+		if r.err == nil && r.order.IntentOpen {
+			all = append(all, intent.Opening{Ref: orders.IntentOf(r.order.ID), Customer: r.order.CustomerID, Gateway: postgres.Text(r.order.Gateway), CallTime: callTime})
+		}
+	}
+	return all
+}
+
+func orNow(t *time.Time, now time.Time) time.Time {
+	if t == nil {
+		return now
+	}
+	return *t
+}

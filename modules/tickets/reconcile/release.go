@@ -1,0 +1,53 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// GiveBackUnpaid frees the places of an order that nobody paid before its code
+// ran out or its event ended.
+func (s *Reconciler) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil || o.State != state.Reserved || o.IntentOpen {
+		return err
+	}
+	return s.GiveBack(ctx, id)
+}
+
+// GiveBack makes the charge unpayable at the gateway first, so that nobody pays
+// an old code, and frees the places after. When it has just been paid, the
+// payment is settled instead.
+func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	if o.GatewayPaymentID != nil {
+		gateway, err := s.payments.Gateway(payments.GatewayName(postgres.Text(o.Gateway)))
+		if err != nil {
+			return err
+		}
+		err = gateway.CancelPix(ctx, *o.GatewayPaymentID, o.ID)
+		if errors.Is(err, payments.ErrAlreadyPaid) {
+			charge, err := gateway.ReadPix(ctx, *o.GatewayPaymentID, o.ID)
+			if err != nil {
+				return fmt.Errorf("read paid charge: %w", err)
+			}
+			_, err = s.orders.Settle(ctx, id, orders.Answer{Pix: &charge})
+			return err
+		}
+		if err != nil && !errors.Is(err, payments.ErrGatewayMissing) {
+			return fmt.Errorf("cancel charge: %w", err)
+		}
+	}
+	_, err = s.orders.Settle(ctx, id, orders.Answer{RanOut: true})
+	return err
+}

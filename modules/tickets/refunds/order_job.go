@@ -1,0 +1,129 @@
+package refunds
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// errHeld has the job come again: after a restore nothing is refunded by itself.
+var errHeld = errors.New("tickets: refunds are held after a restore (docs/operations.md)")
+
+// QueueDue sees to it that a refund that is due has its job, which is there
+// once however often it is asked for, and tries again by itself.
+func (s *Refunds) QueueDue(ctx context.Context, id objectid.ID) error {
+	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		o, err := s.db.OrderLock(ctx, tx, id)
+		if err != nil || o.State != state.RefundDue || o.GatewayPaymentID == nil {
+			return err
+		}
+		return s.orders.RefundLaterTx(ctx, tx, o, *o.GatewayPaymentID)
+	})
+}
+
+// Refund gives a payment of an order back in full, and tells the buyer. What has
+// been given back, or is on its way, is not given again: the ledger of refunds
+// knows.
+func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) error {
+	o, err := s.db.OrderGet(ctx, s.pool, id)
+	if err != nil {
+		return err
+	}
+	paid, err := s.payments.FindPayment(ctx, s.pool, payments.GatewayName(postgres.Text(o.Gateway)), paymentID)
+	if err != nil || paid == nil {
+		return err
+	}
+	if kept, err := s.payments.IsKept(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || kept {
+		return err // an admin has decided so
+	}
+	if listed, err := s.payments.IsRefundedByList(ctx, s.pool, paid.Gateway, paid.Payment.ID); err != nil || listed {
+		return err // within the limits
+	}
+	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
+		return err // it stands on the list, for people
+	}
+	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
+		return cmp.Or(err, errHeld)
+	}
+	e, err := s.db.EventGet(ctx, s.pool, o.EventID)
+	if err != nil {
+		return fmt.Errorf("read event: %w", err)
+	}
+	reason := "No place was left when the payment arrived."
+	if e.CancelledAt != nil {
+		reason = state.EventCancelled.Reason()
+	}
+	_, err = s.payments.RefundPayment(ctx, payments.RefundRequest{Payment: *paid, Reason: reason},
+		func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
+			return s.refundedTx(ctx, tx, id, paymentID)
+		})
+	switch {
+	case errors.Is(err, payments.ErrRefundTooMuch): // given back before
+		return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+			o, err := s.db.OrderLock(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			return s.orders.ReturnedTx(ctx, tx, &o)
+		})
+	case errors.Is(err, payments.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
+		return nil
+	case errors.Is(err, payments.ErrDisputed):
+		return s.listDisputed(ctx, o, *paid)
+	case err != nil:
+		return fmt.Errorf("refund order %s: %w", id, err)
+	}
+	return nil
+}
+
+// isDisputed reports whether the gateway has refused to give the payment back since it
+// is disputed, now or when the recovery of a refund asked for it: then it is listed.
+func (s *Refunds) isDisputed(ctx context.Context, paid payments.LedgerPayment) (bool, error) {
+	refunds, err := s.payments.RefundsOf(ctx, s.pool, payments.ForOrder, paid.LocalID)
+	if err != nil {
+		return false, fmt.Errorf("read refunds: %w", err)
+	}
+	for _, r := range refunds {
+		if r.FailedByDispute() && (r.PaymentID == paid.Payment.ID || r.PaymentID == paid.Payment.PaymentIntentID) {
+			o, err := s.db.OrderGet(ctx, s.pool, paid.LocalID)
+			if err != nil {
+				return false, err
+			}
+			return true, s.listDisputed(ctx, o, paid)
+		}
+	}
+	return false, nil
+}
+
+// listDisputed leaves to people what the gateway does not give back: the payer's bank
+// has the money, or takes it.
+func (s *Refunds) listDisputed(ctx context.Context, o orders.Order, paid payments.LedgerPayment) error {
+	return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error {
+		return s.orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable, "The gateway refused its refund: the payment is disputed.")
+	})
+}
+
+// refundedTx follows a refund that the gateway took on. One of a second payment
+// leaves the order as it is.
+func (s *Refunds) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, paymentID string) error {
+	o, err := s.db.OrderLock(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.State == state.RefundDue:
+		return s.orders.ReturnedTx(ctx, tx, &o)
+	case postgres.Text(o.GatewayPaymentID) == paymentID:
+		return nil // the refund's webhook was faster, and has told the buyer
+	}
+	return s.orders.MailLaterTx(ctx, tx, id, orders.MailRefund)
+}

@@ -1,0 +1,65 @@
+package refunds
+
+import (
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts"
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/reconcile"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+)
+
+// Config bounds what the job does, and holds the page that mailed links open.
+type Config struct {
+	RefundsPerSecond int
+	WithdrawalPage   []byte // HTML
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Pool      *pgxpool.Pool
+	Jobs      *jobs.Client
+	Clock     clock.Clock
+	Log       *slog.Logger
+	Accounts  *accounts.Service
+	Payments  *payments.Service
+	Events    *events.Store
+	Orders    *orders.Store
+	Own       *orders.Own
+	Links     *orders.Links
+	Reconcile *reconcile.Reconciler
+	Config    Config
+}
+
+// Refunds is the room.
+type Refunds struct {
+	pool      *pgxpool.Pool
+	jobs      *jobs.Client
+	clock     clock.Clock
+	log       *slog.Logger
+	accounts  *accounts.Service
+	payments  *payments.Service
+	intents   *intent.Service
+	events    *events.Store
+	orders    *orders.Store
+	own       *orders.Own
+	links     *orders.Links
+	reconcile *reconcile.Reconciler
+	cfg       Config
+	db        *ticketsdb.Queries
+}
+
+// New makes the room.
+func New(d Deps) *Refunds {
+	return &Refunds{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, accounts: d.Accounts, payments: d.Payments, intents: d.Payments.Intents(),
+		events: d.Events, orders: d.Orders, own: d.Own, links: d.Links, reconcile: d.Reconcile, cfg: d.Config, db: ticketsdb.New(),
+	}
+}

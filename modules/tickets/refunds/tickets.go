@@ -1,0 +1,222 @@
+package refunds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
+	"marquee/platform/fault"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// TicketRefund is what somebody wants to be given back of a paid order: the unit price of
+// each of the tickets.
+type TicketRefund struct {
+	OrderID   objectid.ID
+	TicketIDs []objectid.ID // nil stands for all whose share is not given back yet
+	Consumed  bool          // used ones, too
+	Reason    string
+	Admin     string       // name shown in the history; "" for the customer or the platform
+	AdminID   *objectid.ID // nil for them
+	// why, when not "", has all that is left of the payment go back, whatever tickets are left
+	// (order_give_back.go).
+	why state.GivenBack
+}
+
+// RefundTickets gives the shares of tickets back, and no more than what is left of the
+// order's payment. From the request on the tickets are blocked; they expire, and their
+// places are free, when the refund is known to be done, and are good again when it failed,
+// whoever learns of it: the answer, a webhook, the recovery. Used ones stay used. Errors: 404
+// for an unknown order, and for a ticket of another one; 422 REFUND_NOT_ALLOWED when the
+// order or a ticket has nothing to give back, and under a dispute; 409 when a ticket changed
+// meanwhile, and while another refund of the payment is not answered; those of
+// payments.RefundFault, whose causes stay in them.
+func (s *Refunds) RefundTickets(ctx context.Context, q TicketRefund) (payments.RefundOutcome, error) {
+	out, err := s.refundTickets(ctx, q)
+	if errors.Is(err, payments.ErrRefundTooMuch) { // the gateway had given back what was not known here; it is now
+		out, err = s.refundTickets(ctx, q)
+	}
+	if err == nil {
+		return out, nil
+	}
+	if !errors.Is(err, payments.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
+		err = errors.Join(err, s.orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID))
+	}
+	return out, s.payments.RefundFault(ctx, err)
+}
+
+func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.RefundOutcome, error) {
+	o, err := s.db.OrderGet(ctx, s.pool, q.OrderID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return payments.RefundOutcome{}, fault.NotFound("Order")
+	}
+	if err != nil {
+		return payments.RefundOutcome{}, fmt.Errorf("read order: %w", err)
+	}
+	if err := refundable(o); err != nil {
+		return payments.RefundOutcome{}, err
+	}
+	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
+	if err != nil {
+		return payments.RefundOutcome{}, fmt.Errorf("read tickets: %w", err)
+	}
+	chosen, err := q.choose(tickets)
+	if err != nil {
+		return payments.RefundOutcome{}, err
+	}
+	paid, left, err := s.ownPayment(ctx, s.pool, o)
+	if err != nil {
+		return payments.RefundOutcome{}, err
+	}
+	amount := min(money.Cents(o.UnitPriceCents)*money.Cents(len(chosen)), left)
+	if q.why != "" {
+		amount = left
+	}
+	if amount <= 0 {
+		return payments.RefundOutcome{}, errNothingLeft("Nothing of the order's payment is left to refund.")
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
+	defer cancel()
+	return s.payments.RefundPayment(call, payments.RefundRequest{
+		Payment: paid, Amount: amount, Reason: q.Reason, Admin: q.Admin, AdminID: q.AdminID,
+		Requested: func(ctx context.Context, tx pgx.Tx, r payments.Refund) error {
+			return s.askRefundTx(ctx, tx, q, chosen, r)
+		},
+	}, func(ctx context.Context, tx pgx.Tx, _ payments.Refund) error {
+		o, err := s.db.OrderLock(ctx, tx, o.ID)
+		if err != nil {
+			return err
+		}
+		return s.orders.ReturnedTx(ctx, tx, &o)
+	})
+}
+
+// refundable is 422 when no share of the order can be given back.
+func refundable(o orders.Order) error {
+	switch {
+	case o.State == state.Paid && o.TotalCents > 0 && o.GatewayPaymentID != nil:
+		return nil
+	case o.State == state.Paid:
+		return errNothingLeft("The order was free: there is nothing to refund.")
+	case o.State == state.RefundDue:
+		return errNothingLeft("The order had no place, and is refunded already.")
+	case o.State == state.Lost:
+		return errNothingLeft("The bank has given the order's money back: nothing is left to refund.")
+	}
+	return errNothingLeft("The order is " + string(o.State) + ": nothing of it can be refunded.")
+}
+
+func errNothingLeft(message string) error {
+	return &fault.Error{Kind: fault.Invalid, Code: fault.CodeRefundNotAllowed, Message: message}
+}
+
+// choose gives the tickets that are meant.
+func (q TicketRefund) choose(tickets []events.Ticket) ([]objectid.ID, error) {
+	if q.TicketIDs != nil {
+		return q.chooseNamed(tickets)
+	}
+	var chosen []objectid.ID
+	used := 0
+	for _, t := range tickets {
+		switch {
+		case t.RefundID != nil:
+		case t.Status == state.Consumed && !q.Consumed:
+			used++
+		default:
+			chosen = append(chosen, t.ID)
+		}
+	}
+	switch {
+	case len(chosen) > 0, q.why != "" && used == 0:
+		return chosen, nil
+	case used > 0:
+		return nil, errNothingLeft("What is left of the order was used: include_consumed refunds it all the same.")
+	}
+	return nil, errNothingLeft("No ticket of the order is left to refund.")
+}
+
+func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error) {
+	var chosen []objectid.ID
+	for _, id := range q.TicketIDs {
+		i := slices.IndexFunc(tickets, func(t events.Ticket) bool { return t.ID == id })
+		switch {
+		case i < 0:
+			return nil, fault.NotFound("Ticket").WithField("ticket_ids")
+		case slices.Contains(chosen, id):
+			continue
+		case tickets[i].RefundID != nil:
+			return nil, errNothingLeft("Ticket " + id.String() + " is refunded already.")
+		case tickets[i].Status == state.Consumed && !q.Consumed:
+			return nil, errNothingLeft("Ticket " + id.String() + " was used: include_consumed refunds it all the same.")
+		}
+		chosen = append(chosen, id)
+	}
+	if len(chosen) == 0 {
+		return nil, errNothingLeft("No ticket is named.")
+	}
+	return chosen, nil
+}
+
+// ownPayment is the order's own payment and what of it is neither back nor on its way.
+func (s *Refunds) ownPayment(ctx context.Context, db postgres.DB, o orders.Order) (payments.LedgerPayment, money.Cents, error) {
+	paid, err := s.payments.FindPayment(ctx, db, payments.GatewayName(postgres.Text(o.Gateway)), postgres.Text(o.GatewayPaymentID))
+	if err != nil {
+		return payments.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
+	}
+	if paid == nil {
+		return payments.LedgerPayment{}, 0, errNothingLeft("The order's payment is not settled.")
+	}
+	refunds, err := s.payments.RefundsOf(ctx, db, payments.ForOrder, o.ID)
+	if err != nil {
+		return payments.LedgerPayment{}, 0, fmt.Errorf("read refunds: %w", err)
+	}
+	left, _ := orders.Money{Refunds: refunds}.Left(paid.Payment)
+	return *paid, left, nil
+}
+
+// askRefundTx gives tickets to the refund that is being committed. The refunds of the
+// payment are locked.
+func (s *Refunds) askRefundTx(ctx context.Context, tx pgx.Tx, q TicketRefund, chosen []objectid.ID, r payments.Refund) error {
+	o, err := s.db.OrderLock(ctx, tx, q.OrderID)
+	if err != nil {
+		return fmt.Errorf("lock order: %w", err)
+	}
+	if err := refundable(o); err != nil {
+		return err
+	}
+	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	taken, err := s.db.TicketAskRefund(ctx, tx, ticketsdb.TicketAskRefundParams{
+		RefundID: r.ID.String(), Now: r.RequestedAt, Ids: objectid.Strings(chosen), OrderID: &o.ID, WithConsumed: q.Consumed,
+	})
+	if err != nil {
+		return fmt.Errorf("take tickets: %w", err)
+	}
+	if len(taken) != len(chosen) {
+		return fault.Conflict("A ticket was used or refunded meanwhile. Look at the order and ask again.")
+	}
+	return s.orders.AskGiveBackTx(ctx, tx, o, q.why, r)
+}
+
+// RefundShares does so. What people or a dispute have decided meanwhile stays.
+func (s *Refunds) RefundShares(ctx context.Context, a orders.SharesArgs) error {
+	if held, err := s.payments.RefundsHeld(ctx, s.pool); err != nil || held {
+		return errors.Join(err, errHeld)
+	}
+	_, err := s.RefundTickets(ctx, TicketRefund{OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway."})
+	if fault.Is(err, fault.Invalid) || errors.Is(err, payments.ErrOutcomeUnknown) {
+		return nil // nothing is left, or the ledger's own recovery asks what became of it
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"marquee/platform/objectid"
+)
+
+// sweepArgs is the periodic job that follows up what is due: places
+// held too long, refunds that are due, tickets of ended events.
+type sweepArgs struct{}
+
+// Kind names the job.
+func (sweepArgs) Kind() string { return "tickets_sweep" }
+
+const (
+	// sweepWidth is how many gateway calls a sweep makes at once.
+	sweepWidth = 8
+	// keepDeclines is how long declines are kept beyond the window in which they count.
+	keepDeclines = 24 * time.Hour
+)
+
+// Sweep does what is due.
+func (s *Service) Sweep(ctx context.Context) error {
+	now := s.clock.Now()
+	var failed error
+	each := func(ids []objectid.ID, err error, step func(context.Context, objectid.ID) error) {
+		failed = errors.Join(failed, err, s.each(ctx, ids, step))
+	}
+	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.pool, &now)
+	each(recoveries, err, s.reconcile.Adopt)
+	held, err := s.db.OrderListHeldTooLong(ctx, s.pool, &now)
+	each(held, err, s.reconcile.GiveBackUnpaid)
+	refunds, err := s.db.OrderListRefundsDue(ctx, s.pool)
+	each(refunds, err, s.refunds.QueueDue)
+	_, err = s.db.DeclineDeleteOld(ctx, s.pool, now.Add(-s.cfg.DeclineWindow-keepDeclines))
+	_, forgot := s.db.OrderForgetHolders(ctx, s.pool, now)
+	return errors.Join(failed, err, forgot, s.events.ExpireEnded(ctx), s.refunds.QueueGiveBacks(ctx))
+}
+
+// each runs a step for all ids, some at a time. One that fails is tried again by
+// the next sweep and keeps no other waiting.
+func (s *Service) each(ctx context.Context, ids []objectid.ID, step func(context.Context, objectid.ID) error) error {
+	var group errgroup.Group
+	group.SetLimit(sweepWidth)
+	failures := make([]error, len(ids))
+	for i, id := range ids {
+		group.Go(func() error {
+			failures[i] = step(ctx, id)
+			return nil
+		})
+	}
+	_ = group.Wait() // never fails
+	return errors.Join(failures...)
+}

@@ -1,0 +1,188 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments"
+	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/orders"
+	"marquee/modules/tickets/state"
+	"marquee/platform/money"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// appliers say what each kind of event does to the order it is about, which is
+// locked. The text is why it did nothing, "" when it did.
+var appliers = map[payments.EventKind]func(s *Applier, ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (ignored string, err error){
+	payments.PaymentWasSettled:  (*Applier).applyPaymentTx,
+	payments.PaymentHasFailed:   (*Applier).applyFailureTx,
+	payments.PaymentWasLost:     (*Applier).applyLossTx,
+	payments.PaymentWasDeleted:  (*Applier).applyLossTx,
+	payments.PaymentWasRefunded: (*Applier).applyRefundTx,
+	payments.RefundHasFailed:    (*Applier).applyRefundTx,
+	payments.RefundIsPending:    (*Applier).applyRefundTx,
+	payments.DisputeWasOpened:   (*Applier).applyDisputeTx,
+	payments.DisputeWasClosed:   (*Applier).applyDisputeTx,
+}
+
+// ApplyEventTx applies a gateway's event to the order that it is about
+// (specification, Events). It answers Unclaimed when there is none.
+func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
+	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
+	apply, known := appliers[e.Kind]
+	if !known || e.SubscriptionID != "" || e.AuthorizationID != "" {
+		return unclaimed, nil
+	}
+	o, err := s.locate(ctx, tx, e)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return s.applyDeletedTx(ctx, tx, e)
+	}
+	if err != nil {
+		return payments.Result{}, err
+	}
+	if asked, err := s.asksLiveTx(ctx, tx, o, e); err != nil || asked {
+		return payments.Asked(nil, askedLive), err
+	}
+	if postgres.Text(o.Gateway) != string(e.Gateway) {
+		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, "the order is of the other gateway")
+	}
+	// Refunds and disputes lock their ledger first, as the answer to a refund does.
+	if err := s.recordTx(ctx, tx, o, e); err != nil {
+		return payments.Result{}, err
+	}
+	if o, err = s.db.OrderLock(ctx, tx, o.ID); err != nil {
+		return payments.Result{}, fmt.Errorf("lock order: %w", err)
+	}
+	ignored, err := apply(s, ctx, tx, &o, e)
+	if err != nil {
+		return payments.Result{}, err
+	}
+	r := payments.Result{Status: payments.ResultApplied, NewStatus: &o.PaymentStatus, Reason: ignored}
+	if ignored != "" {
+		r.Status = payments.ResultIgnored
+	}
+	return r, nil
+}
+
+// locate finds the order: by the ledger's row, by the gateway's payment, by the
+// local id that the gateway was told, which also finds events that overtook our
+// own commit.
+func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e payments.Event) (orders.Order, error) {
+	if e.Known != nil {
+		if e.Known.Purpose != payments.ForOrder {
+			return orders.Order{}, pgx.ErrNoRows
+		}
+		return s.db.OrderGet(ctx, tx, e.Known.LocalID)
+	}
+	for _, paymentID := range paymentIDs(e) {
+		gateway := string(e.Gateway)
+		o, err := s.db.OrderGetByPayment(ctx, tx, ticketsdb.OrderGetByPaymentParams{Gateway: &gateway, GatewayPaymentID: &paymentID})
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return o, err
+		}
+	}
+	if e.Purpose == payments.ForSubscription || !objectid.Valid(e.Reference.String()) {
+		return orders.Order{}, pgx.ErrNoRows
+	}
+	return s.db.OrderGet(ctx, tx, e.Reference)
+}
+
+func paymentIDs(e payments.Event) []string {
+	var ids []string
+	if e.Payment != nil && e.Payment.ID != "" {
+		ids = append(ids, e.Payment.ID)
+	}
+	if e.Refund != nil && e.Refund.PaymentID != "" {
+		ids = append(ids, e.Refund.PaymentID)
+	}
+	if e.Dispute != nil && e.Dispute.PaymentID != "" {
+		ids = append(ids, e.Dispute.PaymentID)
+	}
+	return ids
+}
+
+// applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+	if e.Payment == nil {
+		return "no payment in the event", nil
+	}
+	return "", s.orders.SettleTx(ctx, tx, o, orders.Answer{Payment: e.Payment, End: orders.End{How: intent.Done, By: orders.ByWebhook}})
+}
+
+// applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
+// still be paid until its places are given back; it only gets the gateway's word.
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+	if e.Payment == nil || o.State != state.Reserved {
+		return "the order waits for no payment", nil
+	}
+	if e.Payment.Status == payments.PaymentFailed {
+		return "", s.orders.GiveBackTx(ctx, tx, o, lost(true))
+	}
+	return "", s.orders.SaveTx(ctx, tx, o, func(o *orders.Order) { o.PaymentStatus = orders.StatusOverdue })
+}
+
+// applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
+// declined card is told by the answer to the buyer, too; whichever comes first
+// gives the places back.
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+	if o.State != state.Reserved {
+		return "the order waits for no payment", nil
+	}
+	if e.Payment != nil && o.GatewayPaymentID != nil && *o.GatewayPaymentID != e.Payment.ID {
+		return "another payment of the order", nil
+	}
+	return "", s.orders.GiveBackTx(ctx, tx, o, lost(postgres.Text(o.PaymentMethod) == string(payments.MethodCard)))
+}
+
+// lost is an event that says that nobody will pay.
+func lost(declined bool) orders.Answer {
+	return orders.Answer{Declined: declined, End: orders.End{How: intent.Declined, By: orders.ByWebhook}}
+}
+
+// recordTx takes what an event says of refunds and disputes into the ledgers.
+func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e payments.Event) error {
+	if e.Refund != nil {
+		paid := payments.Payment{Method: payments.Method(postgres.Text(o.PaymentMethod)), Amount: money.Cents(o.TotalCents)}
+		if e.Known != nil {
+			paid.Amount = e.Known.Payment.Amount
+		}
+		_, err := s.payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
+			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Refund, Payment: &paid,
+		})
+		if err != nil {
+			return fmt.Errorf("record refund: %w", err)
+		}
+	}
+	if e.Dispute != nil {
+		_, err := s.payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
+			Gateway: e.Gateway, Purpose: payments.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: *e.Dispute,
+		})
+		if err != nil {
+			return fmt.Errorf("record dispute: %w", err)
+		}
+	}
+	return nil
+}
+
+// applyRefundTx: an order whose money is all back loses its unused tickets and
+// leaves the revenue. At gateway A a lost dispute is told as a refund.
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order, e payments.Event) (string, error) {
+	if e.Refund == nil {
+		return "no refund in the event", nil
+	}
+	if err := s.orders.DisputedTx(ctx, tx, o); err != nil {
+		return "", err
+	}
+	return "", s.orders.ReturnedTx(ctx, tx, o)
+}
+
+// applyDisputeTx has the order follow the ledger of disputes.
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, o *orders.Order, _ payments.Event) (string, error) {
+	return "", s.orders.DisputedTx(ctx, tx, o)
+}
