@@ -140,18 +140,22 @@ type (
 	buyPixInput   struct{ Body TicketPurchase }
 )
 
+// BuyCardA answers POST /store/purchase/gwa/card.
 func (s *Checkout) BuyCardA(ctx context.Context, in *buyCardAInput) (*httpapi.Output[purchaseBody], error) {
 	return s.buyAs(ctx, in.Body.purchase(ctx))
 }
 
+// BuyCardB answers POST /store/purchase/gwb/card.
 func (s *Checkout) BuyCardB(ctx context.Context, in *buyCardBInput) (*httpapi.Output[purchaseBody], error) {
 	return s.buyAs(ctx, in.Body.purchase(ctx))
 }
 
+// BuyPixA answers POST /store/purchase/gwa/pix.
 func (s *Checkout) BuyPixA(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
 	return s.buyAs(ctx, in.Body.purchase(payments.GWA, payments.MethodPix))
 }
 
+// BuyPixB answers POST /store/purchase/gwb/pix.
 func (s *Checkout) BuyPixB(ctx context.Context, in *buyPixInput) (*httpapi.Output[purchaseBody], error) {
 	return s.buyAs(ctx, in.Body.purchase(payments.GWB, payments.MethodPix))
 }
@@ -195,18 +199,22 @@ type (
 	}
 )
 
+// CheckoutCardA answers POST /store/purchase/checkout/gwa/card, of a guest.
 func (s *Checkout) CheckoutCardA(ctx context.Context, in *guestCardAInput) (*httpapi.Output[checkoutBody], error) {
 	return s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseA.purchase(ctx))
 }
 
+// CheckoutCardB answers POST /store/purchase/checkout/gwb/card, of a guest.
 func (s *Checkout) CheckoutCardB(ctx context.Context, in *guestCardBInput) (*httpapi.Output[checkoutBody], error) {
 	return s.buyFor(ctx, in.Body.Buyer, in.Body.CardPurchaseB.purchase(ctx))
 }
 
+// CheckoutPixA answers POST /store/purchase/checkout/gwa/pix, of a guest.
 func (s *Checkout) CheckoutPixA(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
 	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(payments.GWA, payments.MethodPix))
 }
 
+// CheckoutPixB answers POST /store/purchase/checkout/gwb/pix, of a guest.
 func (s *Checkout) CheckoutPixB(ctx context.Context, in *guestPixInput) (*httpapi.Output[checkoutBody], error) {
 	return s.buyFor(ctx, in.Body.Buyer, in.Body.TicketPurchase.purchase(payments.GWB, payments.MethodPix))
 }

@@ -36,6 +36,7 @@ func (s *Checkout) recall(ctx context.Context, orderID objectid.ID) (receipt, er
 	return r, err
 }
 
+// RecallPurchase tells what became of a purchase whose request was cut off (httpapi.Idempotent).
 func (s *Checkout) RecallPurchase(ctx context.Context, orderID objectid.ID) (*httpapi.Output[purchaseBody], error) {
 	r, err := s.recall(ctx, orderID)
 	if err != nil {
@@ -44,6 +45,7 @@ func (s *Checkout) RecallPurchase(ctx context.Context, orderID objectid.ID) (*ht
 	return httpapi.OK(purchaseBodyOf(r))
 }
 
+// RecallCheckout does so for a guest's.
 func (s *Checkout) RecallCheckout(ctx context.Context, orderID objectid.ID) (*httpapi.Output[checkoutBody], error) {
 	r, err := s.recall(ctx, orderID)
 	if err != nil {

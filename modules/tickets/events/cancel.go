@@ -19,6 +19,24 @@ const (
 	RefundOnRequest = "on_request"
 )
 
+// CancelTx calls a locked event off: its sale is closed, and its holders are written why.
+// Refund is RefundAll or RefundOnRequest, until bounds the asking of the second.
+func (s *Store) CancelTx(ctx context.Context, tx pgx.Tx, e Event, reason, refund string, until *time.Time, now time.Time) error {
+	err := s.db.EventCancel(ctx, tx, ticketsdb.EventCancelParams{ID: e.ID, Now: &now, Reason: &reason, Refund: &refund, RefundUntil: until})
+	if err != nil {
+		return fmt.Errorf("call event off: %w", err)
+	}
+	return s.mailHoldersTx(ctx, tx, e, MailCancelled, nil)
+}
+
+// RefundAllTx has all of a called off event go back, not only what is asked for, and its holders written so.
+func (s *Store) RefundAllTx(ctx context.Context, tx pgx.Tx, e Event, now time.Time) error {
+	if err := s.db.EventRefundAll(ctx, tx, ticketsdb.EventRefundAllParams{ID: e.ID, Now: now}); err != nil {
+		return fmt.Errorf("give all of the event back: %w", err)
+	}
+	return s.mailHoldersTx(ctx, tx, e, MailCancelled, nil)
+}
+
 // guardCancelled keeps a called off event closed and where it is: 409 for an edit of its
 // time, place or sale.
 func guardCancelled(ctx context.Context, tx pgx.Tx, records []*collection.Record) error {

@@ -38,8 +38,8 @@ type MailArgs struct {
 // Kind names the job.
 func (MailArgs) Kind() string { return "tickets_event_mail" }
 
-// MailHoldersTx writes to each holder of a called off event once.
-func (s *Store) MailHoldersTx(ctx context.Context, tx pgx.Tx, e Event, template string, old *Place) error {
+// mailHoldersTx writes to each holder of a called off event once.
+func (s *Store) mailHoldersTx(ctx context.Context, tx pgx.Tx, e Event, template string, old *Place) error {
 	holders, err := s.db.TicketListHolders(ctx, tx, ticketsdb.TicketListHoldersParams{EventID: e.ID, WithConsumed: true})
 	if err != nil {
 		return fmt.Errorf("list holders: %w", err)

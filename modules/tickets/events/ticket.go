@@ -137,6 +137,7 @@ func (s *Store) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.
 	return s.KeepNamesTx(ctx, tx, known)
 }
 
+// KeepNamesTx keeps the names of customers who are about to have tickets.
 func (s *Store) KeepNamesTx(ctx context.Context, tx pgx.Tx, customers map[objectid.ID]accounts.Customer) error {
 	var p ticketsdb.CustomerKeepManyParams
 	for id, c := range customers {
@@ -148,6 +149,7 @@ func (s *Store) KeepNamesTx(ctx context.Context, tx pgx.Tx, customers map[object
 	return nil
 }
 
+// NameOf is what a customer is called.
 func NameOf(c accounts.Customer) string {
 	if c.FullName != "" {
 		return c.FullName
@@ -161,6 +163,7 @@ func (s *Store) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.Cus
 	return s.db.CustomerUpdate(ctx, tx, ticketsdb.CustomerUpdateParams{ID: c.ID, Name: NameOf(c), Email: c.Email})
 }
 
+// ErrSoldOut is 409.
 func ErrSoldOut() *fault.Error { return fault.Conflict("The event is sold out.") }
 
 func errEnded() *fault.Error { return fault.Bad("The event is over: tickets are no longer sold.") }

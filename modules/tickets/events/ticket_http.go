@@ -118,6 +118,7 @@ func (s *Store) TicketSearch() collection.Searchable {
 	}
 }
 
+// TicketInput names a ticket in the path.
 type TicketInput struct {
 	TicketID string `path:"ticket_id"`
 }
@@ -144,6 +145,7 @@ func (s *Store) OwnTicket(ctx context.Context, customerID objectid.ID, path stri
 	return t, nil
 }
 
+// TicketByPath reads a ticket by its id in the path: 404 for one that is not there.
 func (s *Store) TicketByPath(ctx context.Context, path string) (Ticket, error) {
 	id, err := objectid.Parse(path)
 	if err != nil {
@@ -159,6 +161,7 @@ func (s *Store) TicketByPath(ctx context.Context, path string) (Ticket, error) {
 	return t, nil
 }
 
+// ErrNoTicket is 404.
 func ErrNoTicket() *fault.Error { return fault.NotFound("Ticket") }
 
 // TicketAnswer is the envelope with one ticket.

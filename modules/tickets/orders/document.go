@@ -28,6 +28,7 @@ type OrderBody struct {
 	WithoutLogin     bool          `json:"without_login,omitempty"`
 }
 
+// OrderBodyOf shows an order with its tickets.
 func OrderBodyOf(o Order, tickets []objectid.ID, refunded money.Cents) OrderBody {
 	return OrderBody{
 		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity, UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents), Refunded: events.Reais(refunded),
@@ -36,12 +37,14 @@ func OrderBodyOf(o Order, tickets []objectid.ID, refunded money.Cents) OrderBody
 	}
 }
 
+// OrderPixBody is a code that can be paid.
 type OrderPixBody struct {
 	Payload        string        `json:"payload" doc:"Copy-and-paste text"`
 	EncodedImage   string        `json:"encoded_image" doc:"PNG in base64"`
 	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true" doc:"Until then the places are held"`
 }
 
+// PixBodyOf shows an order's code.
 func PixBodyOf(o Order, c payments.PixCharge) *OrderPixBody {
 	return &OrderPixBody{Payload: c.Payload, EncodedImage: c.EncodedImage, ExpirationDate: httpapi.TimePtr(o.HoldUntil)}
 }

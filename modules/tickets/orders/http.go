@@ -40,6 +40,7 @@ func (s *Own) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[orde
 	return httpapi.OK(ordersBody{Orders: rows})
 }
 
+// OrderInput names an order in the path.
 type OrderInput struct {
 	OrderID string `path:"order_id"`
 }
@@ -90,6 +91,7 @@ func (s *Own) OwnOrder(ctx context.Context, path string) (Order, error) {
 	return o, nil
 }
 
+// OrdersOf are a customer's orders, newest first, as they are shown; withHidden those of a guest's, too.
 func (s *Store) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID, withHidden bool) ([]OrderBody, error) {
 	rows, err := s.db.OrderListOf(ctx, db, ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
 	if err != nil {

@@ -176,6 +176,7 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, a Answer) err
 	return nil
 }
 
+// LearnPix keeps the code of a charge.
 func LearnPix(o *Order, c *payments.PixCharge) {
 	if c.Payload != "" {
 		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage

@@ -18,6 +18,7 @@ func Payable(o Order, now time.Time) bool {
 	return o.State == state.Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
 }
 
+// PixTerms are the terms of an order that is paid by PIX.
 func (s *Store) PixTerms(o Order, payer payments.Payer, description string) payments.PixTerms {
 	terms := payments.PixTerms{
 		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description,
@@ -29,6 +30,7 @@ func (s *Store) PixTerms(o Order, payer payments.Payer, description string) paym
 	return terms
 }
 
+// CardTerms are the terms of an order that is paid by card.
 func CardTerms(o Order, payer payments.Payer, description string, instrument payments.Instrument) payments.CardTerms {
 	return payments.CardTerms{
 		Reference: o.ID, Kind: payments.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents), Description: description, Instrument: instrument,

@@ -66,9 +66,8 @@ func (s *Refunds) cancelEvent(ctx context.Context, q eventCancel) error {
 }
 
 func (s *Refunds) cancelEventTx(ctx context.Context, tx pgx.Tx, e events.Event, q eventCancel, now time.Time) error {
-	err := s.db.EventCancel(ctx, tx, ticketsdb.EventCancelParams{ID: e.ID, Now: &now, Reason: &q.reason, Refund: &q.refund, RefundUntil: q.until})
-	if err != nil {
-		return fmt.Errorf("call event off: %w", err)
+	if err := s.events.CancelTx(ctx, tx, e, q.reason, q.refund, q.until, now); err != nil {
+		return err
 	}
 	open := ticketsdb.GiveBackOpenParams{EventID: e.ID, Now: now}
 	if q.refund == events.RefundAll {
@@ -77,22 +76,19 @@ func (s *Refunds) cancelEventTx(ctx context.Context, tx pgx.Tx, e events.Event, 
 	if err := s.db.GiveBackOpen(ctx, tx, open); err != nil {
 		return fmt.Errorf("list orders to give back: %w", err)
 	}
-	if err := s.events.MailHoldersTx(ctx, tx, e, events.MailCancelled, nil); err != nil || q.refund != events.RefundAll {
-		return err
+	if q.refund != events.RefundAll {
+		return nil
 	}
 	return s.giveBackLaterTx(ctx, tx)
 }
 
 // refundAllTx has everybody's money go back, not only theirs who ask.
 func (s *Refunds) refundAllTx(ctx context.Context, tx pgx.Tx, e events.Event, now time.Time) error {
-	if err := s.db.EventRefundAll(ctx, tx, ticketsdb.EventRefundAllParams{ID: e.ID, Now: now}); err != nil {
-		return fmt.Errorf("give all of the event back: %w", err)
+	if err := s.events.RefundAllTx(ctx, tx, e, now); err != nil {
+		return err
 	}
 	if _, err := s.db.GiveBackAskOfEvent(ctx, tx, ticketsdb.GiveBackAskOfEventParams{EventID: e.ID, Now: &now}); err != nil {
 		return fmt.Errorf("ask for all orders: %w", err)
-	}
-	if err := s.events.MailHoldersTx(ctx, tx, e, events.MailCancelled, nil); err != nil {
-		return err
 	}
 	return s.giveBackLaterTx(ctx, tx)
 }

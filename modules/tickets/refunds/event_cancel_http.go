@@ -78,6 +78,7 @@ func (s *Refunds) GetCancellation(ctx context.Context, in *cancellationInput) (*
 	return s.CancellationAnswer(ctx, id)
 }
 
+// CancellationAnswer tells how far the money of a called off event has come.
 func (s *Refunds) CancellationAnswer(ctx context.Context, id objectid.ID) (*httpapi.Output[cancellationBody], error) {
 	c, err := s.cancellationOf(ctx, id)
 	if err != nil {
