@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// drift is how much later the same may happen: machines are slow, and between two moves of the clock it runs by itself.
-const drift = 20 * time.Minute
+// slack is how much later the same may happen than the clocks of both runs were apart when they were last compared: machines are
+// slow, between two moves a clock runs by itself, and some jobs come at a time of their own.
+const slack = 20 * time.Minute
 
 // nearMachine is how far an instant may be from the machine's own: some are not the moved clock's.
 const nearMachine = 6 * time.Hour
@@ -23,6 +24,7 @@ type comparison struct {
 	there, back map[string]string // a recorded name to the replayed one, and back
 	recorded    time.Time         // when either run was made, by the machine's clock
 	replayed    time.Time
+	apart       time.Duration // how far the clocks of both runs were apart at most
 	exceptions  []exception
 }
 
@@ -96,6 +98,12 @@ func (c *comparison) cutOut(route, path, text string) string {
 // answers compares what was answered to one request.
 func (c *comparison) answers(r request, was, is answer) (found []difference) {
 	route := r.String()
+	if r.To == "clock" {
+		a, _ := instant(at(was, "b/now"))
+		b, _ := instant(at(is, "b/now"))
+		c.apart = max(c.apart, a.Sub(b).Abs())
+		return nil
+	}
 	if was.Status != is.Status && !c.excepted("any", route, "status") {
 		found = append(found, difference{"status", strconv.Itoa(was.Status), strconv.Itoa(is.Status), ""})
 	}
@@ -225,14 +233,14 @@ func (c *comparison) token(kind, was, is string) string {
 		}
 		return ""
 	case kindHour:
-		if apart := math.Abs(minutes(was) - minutes(is)); math.Min(apart, 24*60-apart) > drift.Minutes() {
+		if apart := math.Abs(minutes(was) - minutes(is)); math.Min(apart, 24*60-apart) > c.drift().Minutes() {
 			return "another time"
 		}
 		return ""
 	case kindSerial:
 		a, _ := strconv.ParseFloat(was, 64)
 		b, _ := strconv.ParseFloat(is, 64)
-		if math.Abs(a-b) > drift.Hours()/24 {
+		if math.Abs(a-b) > c.drift().Hours()/24 {
 			return "another time"
 		}
 		return ""
@@ -254,8 +262,11 @@ func (c *comparison) token(kind, was, is string) string {
 	return ""
 }
 
+// drift is how much later the same may happen.
+func (c *comparison) drift() time.Duration { return c.apart + slack }
+
 func (c *comparison) instants(a, b time.Time) bool {
-	if a.Sub(b).Abs() <= drift {
+	if a.Sub(b).Abs() <= c.drift() {
 		return true
 	}
 	return a.Sub(c.recorded).Abs() <= nearMachine && b.Sub(c.replayed).Abs() <= nearMachine

@@ -66,6 +66,18 @@ func TestAnswersAreEqualButForNamesAndTimes(t *testing.T) {
 	require.Len(t, new(comparison).answers(request{To: "api"}, answer{Status: 200}, answer{Status: 201}), 1)
 }
 
+func TestASlowerMachineIsLater(t *testing.T) {
+	t.Parallel()
+	c := &comparison{there: map[string]string{}, back: map[string]string{}}
+	at := func(instant string) answer { return answer{Body: object{"now": instant}} }
+	compare := func(to string) int {
+		return len(c.answers(request{To: to}, at("2031-03-03T15:00:00Z"), at("2031-03-03T15:30:00Z")))
+	}
+	require.Equal(t, 1, compare("api"))
+	require.Zero(t, compare("clock"))
+	require.Zero(t, compare("api"))
+}
+
 func TestAListWithoutOrder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "exceptions.txt")

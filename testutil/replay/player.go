@@ -185,12 +185,15 @@ func (p *player) move(ctx context.Context, r request) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		var moved struct{ Reached *bool }
+		var moved struct {
+			Now     string
+			Reached *bool
+		}
 		if err := json.Unmarshal(body, &moved); err != nil || moved.Reached == nil {
 			return answer{}, fmt.Errorf("the clock was not moved: %s", body)
 		}
 		if *moved.Reached {
-			return answer{Status: http.StatusOK}, p.hold(ctx)
+			return answer{Status: http.StatusOK, Body: object{"now": moved.Now}}, p.hold(ctx)
 		}
 	}
 }
