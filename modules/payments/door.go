@@ -145,9 +145,10 @@ func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose ga
 }
 
 // ListOfCustomerTx books money of a customer that is of no subscription and no order, and
-// lists it as foreign for people to decide. The payment was read live.
-func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string) error {
-	return s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note)
+// lists it as foreign: for people to decide, or to be given back by itself. The payment was
+// read live.
+func (s *Service) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
+	return s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note, automatic)
 }
 
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger

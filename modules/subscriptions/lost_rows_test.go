@@ -211,3 +211,58 @@ func TestTheRecurrenceOfALostRowIsEnded(t *testing.T) {
 		})
 	}
 }
+
+// TestTheLostRecurrenceOfATicketBuyerIsEnded: the gateway's customer is known by tickets
+// alone. Its charges go back by themselves once the database was accepted, and what charges
+// ends with that. About a recurrence that names nothing of ours people decide.
+func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
+	t.Parallel()
+	for _, gateway := range []payments.GatewayName{payments.GWA, payments.GWB} {
+		t.Run(string(gateway), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, customer, recurrence := b.paidAt(t, gateway)
+			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
+			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
+			b.lose(t, id)
+			b.stamp(t, gateway, customer)
+			_, err := b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'restored'")
+			require.NoError(t, err)
+			b.reconcile(t, false)
+			b.confirmLate(t)
+			b.refundUnapplied(t)
+			row := b.listed(t, payment)
+			require.Equal(t, []any{"foreign", "open", b.customer.ID.String()}, []any{row["kind"], row["state"], row["customer_id"]})
+			require.Contains(t, row["note"], recurrence)
+			require.True(t, b.chargesAt(t, gateway, recurrence), "listed first")
+
+			require.NoError(t, b.payments.AcceptDatabase(t.Context()))
+			b.reconcile(t, false)
+			b.refundUnapplied(t)
+			require.Equal(t, "refunded", b.listed(t, payment)["state"])
+			b.work(t)
+			b.until(t, "its end", func() bool { return !b.chargesAt(t, gateway, recurrence) })
+
+			nameless := b.nameless(t, gateway, customer, recurrence)
+			b.reconcile(t, false)
+			b.confirmLate(t)
+			b.until(t, "its money", func() bool {
+				return b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND NOT automatic") == 1
+			})
+			b.refundUnapplied(t)
+			require.True(t, b.chargesAt(t, gateway, nameless), "people decide")
+			path := unappliedPath + "/" + b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open'") + "/refund"
+			b.admin(t).Post(path, object{"reason": "nothing was bought"}).Expect(200)
+			_, err = b.db.Exec(t.Context(), "UPDATE jobs.river_job SET scheduled_at = now(), state = 'available' WHERE kind = 'subscriptions_end_stray' AND state = 'scheduled'")
+			require.NoError(t, err)
+			b.until(t, "its end", func() bool { return !b.chargesAt(t, gateway, nameless) })
+		})
+	}
+}
+
+// stamp gives the customer the id that a gateway has for them, as buying tickets does.
+func (b *bundle) stamp(t *testing.T, gateway payments.GatewayName, customer string) {
+	t.Helper()
+	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2", customer, b.customer.ID)
+	require.NoError(t, err)
+}

@@ -11,13 +11,15 @@ import (
 )
 
 // ListOfCustomerTx books money of a customer that is of no subscription and no order, and
-// lists it as foreign for people to decide. The payment was read live.
-func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string) error {
+// lists it as foreign: for people to decide, or to be given back by itself. The payment was
+// read live.
+func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID, p gateway.Payment, note string, automatic bool) error {
 	if err := s.BookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
 		return err
 	}
 	_, err := s.cases.RecordUnappliedTx(ctx, tx, Unapplied{
 		Kind: UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer, PaidAt: p.SettledAt, Note: note,
+		Automatic: automatic,
 	})
 	return err
 }

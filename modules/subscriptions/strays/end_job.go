@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -15,6 +16,9 @@ import (
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/faultpoint"
 )
+
+// decisionWait is how soon it is looked again whether a person has decided about it.
+const decisionWait = 5 * time.Minute
 
 // EndStray ends a recurrence that no row owns, once it is decided that its money goes
 // back: by a person, or by itself within the limits of automatic refunds. It is read
@@ -28,7 +32,14 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	switch state {
 	case payments.UnappliedRefunding, payments.UnappliedRefunded:
 	case payments.UnappliedOpen:
-		return river.JobSnooze(webhooks.StrayWait)
+		byItself, err := s.payments.IsRefundedByList(ctx, s.pool, a.Gateway, a.PaymentID)
+		if err == nil && !byItself {
+			err = river.JobSnooze(decisionWait)
+		}
+		if err == nil {
+			err = river.JobSnooze(webhooks.StrayWait)
+		}
+		return err
 	default:
 		return nil // a person has decided otherwise
 	}

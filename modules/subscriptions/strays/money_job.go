@@ -35,7 +35,7 @@ type StrayMoneyArgs struct {
 	Gateway    payments.GatewayName `json:"gateway"`
 	PaymentID  string               `json:"payment_id"`
 	CustomerID string               `json:"customer_id"` // the gateway's
-	// Reference is the id of ours that it names, where nobody here is the customer.
+	// Reference is the id of ours that it names, where the customer has no subscription here.
 	Reference objectid.ID `json:"reference,omitempty"`
 }
 
@@ -48,7 +48,7 @@ func (StrayMoneyArgs) Kind() string { return "subscriptions_stray_money" }
 // systems take in the same account.
 func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Event) (payments.Result, error) {
 	unclaimed := payments.Result{Status: payments.ResultIgnored, Unclaimed: true}
-	_, customer, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
+	sub, customer, err := s.ofGatewayCustomer(ctx, tx, e.Gateway, e.CustomerID)
 	if err != nil || customer == "" && !e.NamesOurs() {
 		return unclaimed, err
 	}
@@ -61,8 +61,11 @@ func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e payments.Eve
 	}
 	args := StrayMoneyArgs{Gateway: e.Gateway, PaymentID: e.Payment.ID, CustomerID: e.CustomerID}
 	unclaimed.Reason = strayMoneyTaken
+	if sub == nil && e.NamesOurs() {
+		args.Reference = e.Reference
+	}
 	if customer == "" {
-		unclaimed.Reason, args.Reference = namedMoneyTaken, e.Reference
+		unclaimed.Reason = namedMoneyTaken
 	}
 	_, err = s.jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
@@ -83,9 +86,9 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	if err != nil || customer == "" && a.Reference == "" {
 		return err
 	}
-	named := objectid.ID("")
-	if customer == "" {
-		named = a.Reference
+	named := a.Reference // which the gateway has to show
+	if sub != nil {
+		named = ""
 	}
 	gateway, err := s.payments.Gateway(a.Gateway)
 	if err != nil {
@@ -118,7 +121,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	case remote.CustomerGatewayID != a.CustomerID:
 		return s.leaveStray(ctx, a, "it is another customer's")
 	}
-	if named != "" {
+	if customer == "" {
 		return postgres.InTx(context.WithoutCancel(ctx), s.pool, func(tx pgx.Tx) error { return s.listNamedTx(ctx, tx, a, remote) })
 	}
 	waits := false
@@ -202,15 +205,26 @@ func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway 
 }
 
 // listOfBuyerTx books and lists money of a customer who has no subscription at the
-// gateway: people decide, since it may be what they have bought of somebody else there.
+// gateway. What a recurrence took that names an id of ours is of a subscription that is
+// lost, and goes back by itself; about all else people decide, since it may be what they
+// have bought of somebody else there. The recurrence ends when its money goes back.
 func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs, p payments.Payment) error {
 	known, err := s.payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
 	}
-	if _, err := s.locator.LocateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: p.SubscriptionGatewayID}); !errors.Is(err, pgx.ErrNoRows) {
+	recurrence := p.SubscriptionGatewayID
+	if _, err := s.locator.LocateRemote(ctx, tx, payments.Event{Gateway: a.Gateway, SubscriptionID: recurrence}); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
-	return s.payments.ListOfCustomerTx(ctx, tx, a.Gateway, customer, p,
-		"The gateway took it of this customer, who has no subscription there, and it names no order of ours.")
+	note, lost := "The gateway took it of this customer, who has no subscription there, and it names no order of ours.", recurrence != "" && a.Reference != ""
+	if lost {
+		note = "The gateway took it of this customer by recurrence " + recurrence + ", which names " + a.Reference.String() + ": no subscription of ours, as after a restore of an older database."
+	}
+	if err := s.payments.ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil || recurrence == "" {
+		return err
+	}
+	return s.locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
+		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: a.Reference, PaymentID: p.ID, CustomerID: a.CustomerID,
+	})
 }
