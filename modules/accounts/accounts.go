@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
 	"marquee/modules/accounts/trail"
 	"marquee/modules/files"
 	"marquee/platform/clock"
@@ -32,13 +33,12 @@ type Service struct {
 	promos    PromoCodes
 	mail      mail.Sender
 	templates *mail.Templates
-	hasher    *hasher
-	tokens    *keyRing
 	codes     codeKeys
 	above     Above
 	routes    func() []httpapi.RouteInfo // of all modules, once Routes has been called
-	breaker   *breaker
 	q         *accountsdb.Queries
+
+	sessions *sessions.Sessions
 
 	identity *identity.Store
 	trail    *trail.Trail
@@ -65,11 +65,11 @@ type Config struct {
 	UndoPage          []byte        // HTML that the link opens which undoes a change of an e-mail
 	// EMAIL_CHANGE_NEEDS_PASSWORD: nobody changes their own e-mail without the current password
 	EmailChangeNeedsPassword bool
-	NoPasswordList           bool          // PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
-	Password                 PasswordCost  // default: argon2id, 2 passes over 19 MiB
-	UnverifiedTTL            time.Duration // UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
-	Throttle                 ThrottleLimits
-	Sync                     SyncLimits
+	NoPasswordList           bool                  // PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
+	Password                 sessions.PasswordCost // default: argon2id, 2 passes over 19 MiB
+	UnverifiedTTL            time.Duration         // UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
+	Throttle                 sessions.ThrottleLimits
+	Sync                     sessions.SyncLimits
 }
 
 // PromoCodes is what is asked about the promo code that a customer gives at
@@ -97,7 +97,7 @@ type Deps struct {
 
 // Above is what the modules above do for accounts. Any part may be empty.
 type Above struct {
-	Sync      SubscriptionSync           // asked at each login of a subscriber
+	Sync      sessions.SubscriptionSync  // asked at each login of a subscriber
 	Billing   []Billing                  // stopped before a customer is erased
 	Purchases []Purchases                // keep an unverified account from being removed
 	Guests    GuestPurchases             // keep an unverified account at its address
@@ -110,23 +110,17 @@ type Above struct {
 func (s *Service) Connect(above Above) {
 	s.above = above
 	s.identity.Connect(above.Changes)
+	s.sessions.Connect(above.Sync)
 }
 
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
-	ring, err := parseKeyRing(cfg.TokenKeys, d.Clock)
-	if err != nil {
-		return nil, err
-	}
-	if len(cfg.CodeKey) < minKeyBytes {
-		return nil, fmt.Errorf("the key of codes has to be at least %d bytes long", minKeyBytes)
-	}
 	s := &Service{
 		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, cfg: cfg, files: d.Files, promos: d.Promos,
 		mail: d.Mail, templates: d.Templates,
-		hasher: newHasher(cfg.Password), tokens: ring, codes: deriveCodeKeys(cfg.CodeKey),
-		breaker: newBreaker(d.Clock), q: accountsdb.New(),
+		codes: deriveCodeKeys(cfg.CodeKey),
+		q:     accountsdb.New(),
 	}
 	if cfg.TrialKey == nil {
 		cfg.TrialKey = secret.Derive(cfg.CodeKey, "accounts/trials by tax id")
@@ -134,22 +128,30 @@ func New(d Deps) (*Service, error) {
 	s.identity = identity.New(identity.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric, TrialKey: cfg.TrialKey,
 	})
+	var err error
+	s.sessions, err = sessions.New(sessions.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Config: sessions.Config{
+			TokenKeys: cfg.TokenKeys, MasterKey: cfg.CodeKey, AccessTokenTTL: cfg.AccessTokenTTL, RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
+			NoPasswordList: cfg.NoPasswordList, Password: cfg.Password, Throttle: cfg.Throttle, Sync: cfg.Sync,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.CodeKey) < sessions.MinKeyBytes {
+		return nil, fmt.Errorf("the key of codes has to be at least %d bytes long", sessions.MinKeyBytes)
+	}
 	s.trail = trail.New(d.Pool, d.Clock)
 	s.collections = s.newCollections(d)
 	return s, nil
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.AccessTokenTTL, 12*time.Hour)
-	setDefault(&c.RefreshTokenTTL, 30*24*time.Hour)
 	setDefault(&c.CodeTTL, 15*time.Minute)
 	setDefault(&c.CodeCooldown, time.Minute)
 	setDefault(&c.CodeAttempts, 5)
-	setDefault(&c.DeviceTTL, 90*24*time.Hour)
 	setDefault(&c.PerMinute, 20)
-	setDefault(&c.Password, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
 	setDefault(&c.UnverifiedTTL, 30*24*time.Hour)
-	c.Throttle, c.Sync = c.Throttle.withDefaults(), c.Sync.withDefaults()
 	return c
 }
 

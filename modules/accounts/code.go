@@ -27,14 +27,14 @@ const (
 const day = 24 * time.Hour
 
 // codeKeys make and check 6-digit codes, and stand for whom limits count.
-type codeKeys struct{ digits, check, address, throttle, device, undo []byte }
+type codeKeys struct{ digits, check, address, undo []byte }
 
 func deriveCodeKeys(master []byte) codeKeys {
 	return codeKeys{
 		digits:  secret.Derive(master, "accounts/code digits"),
 		check:   secret.Derive(master, "accounts/code check"),
-		address: secret.Derive(master, "accounts/code address"), throttle: secret.Derive(master, "accounts/throttle"),
-		device: secret.Derive(master, "accounts/device"), undo: secret.Derive(master, "accounts/undo of an e-mail change"),
+		address: secret.Derive(master, "accounts/code address"),
+		undo:    secret.Derive(master, "accounts/undo of an e-mail change"),
 	}
 }
 
@@ -75,10 +75,10 @@ func (s *Service) TakeMail(ctx context.Context, address string) error {
 }
 
 func (s *Service) takeMail(ctx context.Context, db postgres.DB, email string) error {
-	if s.cfg.Throttle.Off {
+	if s.sessions.Throttle().Off {
 		return nil
 	}
-	ok, err := s.takeQuota(ctx, db, "code mails", identity.Mailbox(email), s.cfg.Throttle.MailsPerDay, day)
+	ok, err := s.sessions.TakeQuota(ctx, db, "code mails", identity.Mailbox(email), s.sessions.Throttle().MailsPerDay, day)
 	if err != nil || ok {
 		return err
 	}
@@ -131,8 +131,8 @@ func (s *Service) issueCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID
 // right code the row is gone. 429 while too many wrong codes, of this or earlier
 // ones, make the account or the client's address wait.
 func (s *Service) tryCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string, code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
-	throttles := s.codeThrottles(ctx, userID, purpose)
-	counted, err := s.checkThrottles(ctx, tx, throttles)
+	throttles := s.sessions.CodeThrottles(ctx, userID, purpose)
+	counted, err := s.sessions.CheckThrottles(ctx, tx, throttles)
 	if err != nil {
 		return row, nil, err
 	}
@@ -141,11 +141,11 @@ func (s *Service) tryCodeTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, 
 	case err != nil:
 		return row, nil, err
 	case refusal != nil && row.ID != "":
-		return row, refusal, s.countFailure(ctx, tx, throttles)
+		return row, refusal, s.sessions.CountFailure(ctx, tx, throttles)
 	case refusal != nil:
 		return row, refusal, nil
 	}
-	return row, nil, s.forgive(ctx, tx, counted)
+	return row, nil, s.sessions.Forgive(ctx, tx, counted)
 }
 
 // compareCodeTx returns the row whenever a code was compared with it.

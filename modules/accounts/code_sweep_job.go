@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"marquee/modules/accounts/sessions"
 )
 
 // SweepCodesArgs is the job that removes codes, code requests and counts of
@@ -30,7 +32,7 @@ func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) er
 	if _, err := w.s.q.CodeRequestDeleteOld(ctx, w.s.pool, now.Add(-codesKeptFor-w.s.cfg.CodeCooldown)); err != nil {
 		return err
 	}
-	if _, err := w.s.q.ThrottleDeleteOld(ctx, w.s.pool, now.Add(-failuresForgottenAfter)); err != nil {
+	if _, err := w.s.q.ThrottleDeleteOld(ctx, w.s.pool, now.Add(-sessions.FailuresForgottenAfter)); err != nil {
 		return err
 	}
 	if _, err := w.s.q.EmailChangeDeleteOld(ctx, w.s.pool, now); err != nil {

@@ -8,8 +8,8 @@
 // to upper modules, which write those fields through this package.
 //
 // Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
-// audit trail. The root keeps passwords, tokens, codes, signup and what admins and customers
-// do with accounts.
+// audit trail, sessions passwords, tokens, devices, throttles and who calls. The root keeps
+// codes, signup and what admins and customers do with accounts.
 //
 // Words:
 //

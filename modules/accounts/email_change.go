@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -145,7 +146,7 @@ func (s *Service) confirmEmailChange(ctx context.Context, customerID objectid.ID
 }
 
 type changeEmailInput struct {
-	DeviceInput
+	sessions.DeviceInput
 	Body struct {
 		NewEmail        string       `json:"new_email" doc:"E-mail address, at most 254 characters"`
 		CurrentPassword *secret.Text `json:"current_password,omitempty" required:"false" maxLength:"1024" doc:"400 when wrong, the empty one too; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so"`
@@ -163,7 +164,7 @@ func (h handlers) changeEmail(ctx context.Context, in *changeEmailInput) (*httpa
 	if err != nil {
 		return nil, err
 	}
-	if err := h.s.requestEmailChange(in.DeviceInput.in(ctx), httpapi.CallerOf(ctx).ID, email, in.Body.CurrentPassword); err != nil {
+	if err := h.s.requestEmailChange(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx).ID, email, in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(emailChangeStarted{

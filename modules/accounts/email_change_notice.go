@@ -54,10 +54,10 @@ const changesPerDay = 10
 // takeChange takes one of the changes of an address that an account has a day; 429 when
 // it has had them all. What is undone by a link takes none.
 func (s *Service) takeChange(ctx context.Context, db postgres.DB, userID objectid.ID) error {
-	if s.cfg.Throttle.Off {
+	if s.sessions.Throttle().Off {
 		return nil
 	}
-	ok, err := s.takeQuota(ctx, db, "changes of an e-mail", userID.String(), changesPerDay, day)
+	ok, err := s.sessions.TakeQuota(ctx, db, "changes of an e-mail", userID.String(), changesPerDay, day)
 	if err != nil || ok {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
@@ -34,13 +35,13 @@ type undone struct{ passwordSet, disabled bool }
 // and for one with which all was done; 400 for a short or guessable password; 409 CONFLICT
 // when somebody has the address; 429.
 func (s *Service) undoEmailChange(ctx context.Context, token, next secret.Text) (undone, error) {
-	throttles := s.withAddress(ctx, scopeCodeAddress, s.cfg.Throttle.AddressFailures)
-	if _, err := s.checkThrottles(ctx, s.pool, throttles); err != nil {
+	throttles := s.sessions.WithAddress(ctx, sessions.ScopeCodeAddress, s.sessions.Throttle().AddressFailures)
+	if _, err := s.sessions.CheckThrottles(ctx, s.pool, throttles); err != nil {
 		return undone{}, err
 	}
 	id, ok := s.codes.undoOf(token)
 	if !ok {
-		if err := s.countFailure(ctx, s.pool, throttles); err != nil {
+		if err := s.sessions.CountFailure(ctx, s.pool, throttles); err != nil {
 			return undone{}, err
 		}
 		return undone{}, errNoUndo()
@@ -114,10 +115,10 @@ func (s *Service) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailCha
 	if !s.canUndo(c, u) && !s.waitsForPassword(c, u) {
 		return "", errNoUndo()
 	}
-	if err := s.checkNewPassword(next, append(ownTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
+	if err := s.sessions.CheckNewPassword(next, append(sessions.OwnTexts(u), c.OldEmail, c.OldUsername)...); err != nil {
 		return "", err
 	}
-	return s.hasher.hash(ctx, next)
+	return s.sessions.Hash(ctx, next)
 }
 
 func (s *Service) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
@@ -153,8 +154,8 @@ func (s *Service) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 	if !u.Enable {
 		return nil
 	}
-	if c.UndoneAt != nil && !s.cfg.Throttle.Off {
-		ok, err := s.takeQuota(ctx, tx, "codes of an undo", c.ID.String(), s.cfg.Throttle.MailsPerDay, day)
+	if c.UndoneAt != nil && !s.sessions.Throttle().Off {
+		ok, err := s.sessions.TakeQuota(ctx, tx, "codes of an undo", c.ID.String(), s.sessions.Throttle().MailsPerDay, day)
 		if err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (s *Service) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User
 			return fault.Throttled(day, "This link has had too many codes sent. Set a new password with it instead.")
 		}
 	}
-	if err := s.forgive(ctx, tx, []throttle{s.throttleOf(scopeCode, purposeReset+" "+u.ID.String(), 0)}); err != nil {
+	if err := s.sessions.Forgive(ctx, tx, []sessions.Throttle{s.sessions.ThrottleOf(sessions.ScopeCode, purposeReset+" "+u.ID.String(), 0)}); err != nil {
 		return err
 	}
 	return s.issueCodeTx(ctx, tx, u.ID, purposeReset, u.Email)
@@ -228,12 +229,12 @@ func (s *Service) proveForChange(ctx context.Context, u accountsdb.User, current
 		}
 		return nil
 	}
-	ok, _, err := s.provePassword(ctx, u, u.Username, *current)
+	ok, _, err := s.sessions.ProvePassword(ctx, u, u.Username, *current)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return errWrongCurrent()
+		return sessions.ErrWrongCurrent()
 	}
 	return nil
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // HashChecks counts the password hashes computed to check a password.
-func (s *Service) HashChecks() int64 { return s.hasher.checks.Load() }
+func (s *Service) HashChecks() int64 { return s.sessions.HashChecks() }
 
 // HashesMade counts the password hashes computed to keep a password.
-func (s *Service) HashesMade() int64 { return s.hasher.made.Load() }
+func (s *Service) HashesMade() int64 { return s.sessions.HashesMade() }
 
 // HashTurns is how many hashes are computed at once.
-func (s *Service) HashTurns() int { return cap(s.hasher.slots) }
+func (s *Service) HashTurns() int { return s.sessions.HashTurns() }
 
 // EraseAuditTx is what the deletion of a person does to the trail.
 func (s *Service) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.ID) error {

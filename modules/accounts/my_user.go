@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -90,7 +91,7 @@ type provedPassword struct{}
 // provingFields are what the records of PUT /my-user take besides the fields of the user.
 func provingFields() map[string]*huma.Schema {
 	return map[string]*huma.Schema{currentPassword: {
-		Type: huma.TypeString, MaxLength: new(maxPasswordLength), WriteOnly: true,
+		Type: huma.TypeString, MaxLength: new(sessions.MaxPasswordLength), WriteOnly: true,
 		Description: "Proves who changes the e-mail: 400 when wrong, the empty one too; compulsory where EMAIL_CHANGE_NEEDS_PASSWORD says so",
 	}}
 }
@@ -108,7 +109,7 @@ func ownObject(ctx context.Context, body collection.RawJSON) (own collection.Raw
 	}
 	if raw, sent := objects[0][currentPassword]; sent {
 		var text string
-		if string(raw) == "null" || json.Unmarshal(raw, &text) != nil || len(text) > maxPasswordLength {
+		if string(raw) == "null" || json.Unmarshal(raw, &text) != nil || len(text) > sessions.MaxPasswordLength {
 			return nil, current, fault.InvalidAt("has to be your current password", "body", 0, currentPassword)
 		}
 		sent := secret.NewText(text)

@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
 	"marquee/modules/files"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -85,7 +86,7 @@ func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs
 // Of an account that signup made and nobody has verified, emptied is true: what stands
 // in it somebody else may have written, so the address is all that stays of it.
 func (s *Service) resetPassword(ctx context.Context, email string, code, next secret.Text) (emptied bool, err error) {
-	if err := s.checkNewPassword(next, email); err != nil {
+	if err := s.sessions.CheckNewPassword(next, email); err != nil {
 		return false, err
 	}
 	found, err := s.resetOwner(ctx, email)
@@ -96,7 +97,7 @@ func (s *Service) resetPassword(ctx context.Context, email string, code, next se
 	// to be had for a code that is spent or wrong; and again with the change.
 	// So are the names that the password may not be, which nobody else is to learn.
 	err = s.useResetCode(ctx, found.ID, code, func(_ pgx.Tx, u accountsdb.User) error {
-		if err := s.checkNewPassword(next, ownTexts(u)...); err != nil {
+		if err := s.sessions.CheckNewPassword(next, sessions.OwnTexts(u)...); err != nil {
 			return err
 		}
 		return errStillGood
@@ -104,7 +105,7 @@ func (s *Service) resetPassword(ctx context.Context, email string, code, next se
 	if !errors.Is(err, errStillGood) {
 		return false, err
 	}
-	hash, err := s.hasher.hash(ctx, next)
+	hash, err := s.sessions.Hash(ctx, next)
 	if err != nil {
 		return false, err
 	}
@@ -173,19 +174,19 @@ func (s *Service) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb
 			return err
 		}
 	}
-	return s.forgive(ctx, tx, []throttle{s.throttleOf(scopeLogin, u.ID.String(), 0)})
+	return s.sessions.Forgive(ctx, tx, []sessions.Throttle{s.sessions.ThrottleOf(sessions.ScopeLogin, u.ID.String(), 0)})
 }
 
 // resetOwner finds the account of the address. Asking for accounts that are not
 // there is throttled hard (open-shapes, section 4, 3).
 func (s *Service) resetOwner(ctx context.Context, email string) (accountsdb.User, error) {
-	throttles := s.withAddress(ctx, scopeUnknownAddress, s.cfg.Throttle.UnknownResets)
-	if _, err := s.checkThrottles(ctx, s.pool, throttles); err != nil {
+	throttles := s.sessions.WithAddress(ctx, sessions.ScopeUnknownAddress, s.sessions.Throttle().UnknownResets)
+	if _, err := s.sessions.CheckThrottles(ctx, s.pool, throttles); err != nil {
 		return accountsdb.User{}, err
 	}
 	u, err := s.q.UserByLogin(ctx, s.pool, email)
 	if postgres.IsNoRows(err) {
-		if err := s.countFailure(ctx, s.pool, throttles); err != nil {
+		if err := s.sessions.CountFailure(ctx, s.pool, throttles); err != nil {
 			return u, err
 		}
 		return u, identity.ErrNoCustomer()

@@ -11,13 +11,13 @@ type handlers struct{ s *Service }
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	s.routes = api.Routes
-	h := handlers{s}
+	h, who := handlers{s}, s.sessions.Handlers()
 	throttled := httpapi.PerMinute(s.cfg.PerMinute)
-	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, h.token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
-	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, h.currentUser)
-	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, h.refreshToken, httpapi.Urgent())
-	httpapi.Route(api, http.MethodPost, "/auth/refresh-archive-token", "refresh_archive_token_post", httpapi.SignedIn, h.refreshArchiveToken)
-	httpapi.Route(api, http.MethodPost, "/auth/change-password", "change_password_post", httpapi.SignedIn, h.changePassword)
+	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token, httpapi.Form("username", "password"), throttled, httpapi.Urgent())
+	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, who.CurrentUser)
+	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, who.RefreshToken, httpapi.Urgent())
+	httpapi.Route(api, http.MethodPost, "/auth/refresh-archive-token", "refresh_archive_token_post", httpapi.SignedIn, who.RefreshArchiveToken)
+	httpapi.Route(api, http.MethodPost, "/auth/change-password", "change_password_post", httpapi.SignedIn, who.ChangePassword)
 	httpapi.Route(api, http.MethodPost, "/auth/forgot-password", "forgot_password_post", httpapi.Public, h.forgotPassword, throttled)
 	httpapi.Route(api, http.MethodPost, "/auth/reset-password", "reset_password_post", httpapi.Public, h.resetPassword, throttled)
 	httpapi.Route(api, http.MethodPost, "/auth/resend-verification", "resend_verification_post", httpapi.Public, h.resendVerification, throttled)

@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -81,7 +82,7 @@ func (s *Service) unverifiedOwner(ctx context.Context, email string, password se
 	if u.EmailVerified || u.UserType != httpapi.TypeCustomer || !u.Enable || u.PasswordHash == nil {
 		return u, false, taken
 	}
-	ok, _, err := s.provePassword(ctx, u, email, password)
+	ok, _, err := s.sessions.ProvePassword(ctx, u, email, password)
 	if err != nil {
 		return u, false, err
 	}
@@ -115,7 +116,7 @@ func (s *Service) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accounts
 }
 
 func (s *Service) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text, later bool) (u accountsdb.User, err error) {
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.sessions.Hash(ctx, password)
 	if err != nil {
 		return u, err
 	}
@@ -202,7 +203,7 @@ type signupSession struct {
 }
 
 func (s *Service) startSession(ctx context.Context, u accountsdb.User) (signupSession, error) {
-	token, expires, err := s.accessToken(u)
+	token, expires, err := s.sessions.AccessToken(u)
 	if err != nil {
 		return signupSession{}, err
 	}
@@ -210,5 +211,5 @@ func (s *Service) startSession(ctx context.Context, u accountsdb.User) (signupSe
 	if err != nil {
 		return signupSession{}, err
 	}
-	return signupSession{AccessToken: token, ArchiveToken: archive, TokenType: tokenType, IDToken: u.ID, Expiration: httpapi.Time(expires)}, nil
+	return signupSession{AccessToken: token, ArchiveToken: archive, TokenType: sessions.TokenType, IDToken: u.ID, Expiration: httpapi.Time(expires)}, nil
 }

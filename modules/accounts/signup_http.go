@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
@@ -120,12 +121,12 @@ func (h handlers) confirmSignup(ctx context.Context, n signup, code secret.Text)
 	if err != nil {
 		return nil, err
 	}
-	token, expires, err := h.s.accessToken(u)
+	token, expires, err := h.s.sessions.AccessToken(u)
 	if err != nil {
 		return nil, err
 	}
 	out, err := identity.CustomerEnvelope(ctx, u, signupConfirmed{
-		Auth:    confirmedAuth{AccessToken: token, TokenType: tokenType, Expiration: httpapi.Time(expires)},
+		Auth:    confirmedAuth{AccessToken: token, TokenType: sessions.TokenType, Expiration: httpapi.Time(expires)},
 		Message: "E-mail verified.", NextStep: "Choose a plan at GET /plans and subscribe.",
 	})
 	if err != nil {

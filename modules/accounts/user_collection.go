@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/collection"
 	"marquee/platform/httpapi"
 	"marquee/platform/query"
@@ -46,7 +47,7 @@ func (s *Service) newUsers() *collection.Resource {
 			{Name: "user_type", Kind: query.String, Write: collection.Once, Rule: collection.Rule{Default: "admin", Enum: []string{"admin"}}},
 			{Name: "username", Kind: query.String, Rule: identity.UsernameRule, Doc: "3 to 50 characters, unique without regard to case; one with @ is the user's own e-mail"},
 			{Name: "email", Kind: query.String, Rule: identity.EmailRule, Doc: "Unique, kept in lower case"},
-			{Name: "password", Column: "password_hash", Kind: query.String, Secret: true, Rule: collection.Rule{Required: true, MinLength: minPasswordLength, MaxLength: maxPasswordLength}},
+			{Name: "password", Column: "password_hash", Kind: query.String, Secret: true, Rule: collection.Rule{Required: true, MinLength: sessions.MinPasswordLength, MaxLength: sessions.MaxPasswordLength}},
 			{Name: "name", Kind: query.String, WhenSet: true, Rule: required, Doc: "Display name"},
 			{Name: "full_name", Kind: query.String, WhenSet: true, Rule: identity.NameRule},
 			{Name: "tax_id", Kind: query.String, WhenSet: true, Normal: taxid.Normal, Rule: s.identity.TaxIDRule()},

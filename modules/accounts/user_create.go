@@ -59,7 +59,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 		return User{}, err
 	}
 	if !n.placeholder() {
-		hash, err := s.hasher.hash(ctx, n.Password)
+		hash, err := s.sessions.Hash(ctx, n.Password)
 		if err != nil {
 			return User{}, err
 		}
@@ -111,7 +111,7 @@ func (s *Service) newRow(n NewUser) (accountsdb.UserInsertParams, error) {
 		return row, err
 	}
 	if !n.placeholder() {
-		if err := s.checkPassword(n.Password, []string{row.Email, n.Username, n.FullName, n.Name}, "body", "password"); err != nil {
+		if err := s.sessions.CheckPassword(n.Password, []string{row.Email, n.Username, n.FullName, n.Name}, "body", "password"); err != nil {
 			return row, err
 		}
 	}

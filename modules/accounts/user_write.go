@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/collection"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -54,10 +55,10 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 		if !sent {
 			continue
 		}
-		if flaw := s.passwordFlaw(secret.NewText(password), ownTextsOf(rec, users[rec.ID])...); flaw != "" {
+		if flaw := s.sessions.PasswordFlaw(secret.NewText(password), ownTextsOf(rec, users[rec.ID])...); flaw != "" {
 			return rec.Invalid("password", flaw)
 		}
-		hash, err := s.hasher.hash(ctx, secret.NewText(password))
+		hash, err := s.sessions.Hash(ctx, secret.NewText(password))
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (s *Service) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*coll
 
 // ownTextsOf are what a user is known by once the record is written.
 func ownTextsOf(rec *collection.Record, u accountsdb.User) []string {
-	own := ownTexts(u)
+	own := sessions.OwnTexts(u)
 	for _, field := range []string{"email", "username", "full_name", "name"} {
 		text, _ := identity.SentText(rec, field)
 		own = append(own, text)

@@ -6,6 +6,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/sessions"
 	"marquee/platform/jobs"
 )
 
@@ -15,7 +16,7 @@ func (s *Service) Workers(w *river.Workers) {
 	river.AddWorker(w, &resendWorker{s: s})
 	river.AddWorker(w, &sendResetWorker{s: s})
 	river.AddWorker(w, &sweepWorker{s: s})
-	river.AddWorker(w, &syncWorker{s: s})
+	river.AddWorker(w, sessions.NewSyncWorker(s.sessions))
 	river.AddWorker(w, &eraseWorker{s: s})
 	river.AddWorker(w, &sweepDeletionsWorker{s: s})
 	river.AddWorker(w, identity.NewFillSkeletonsWorker(s.identity))

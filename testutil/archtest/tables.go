@@ -52,8 +52,9 @@ var rooms = map[string][]room{
 		{name: "internal/accountsdb"},
 		{name: "identity", uses: []string{"internal/accountsdb"}, sql: []string{"avatar", "deletions", "passwords", "user", "user_admin", "username_skeletons"}},
 		{name: "trail", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"audit"}},
+		{name: "sessions", uses: []string{"internal/accountsdb", "identity", "trail"}, sql: []string{"caller", "passwords", "throttles", "user"}},
 		{name: "", sql: []string{
-			"caller", "code", "code_request", "deletions", "email_changes", "passwords", "throttles", "user", "user_admin", "users_type",
+			"code", "code_request", "deletions", "email_changes", "passwords", "throttles", "user", "user_admin", "users_type",
 		}},
 	},
 	"finance": {

@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type tokenOutput struct {
 	Body tokenSet
 }
 
-func (h handlers) token(ctx context.Context, in *tokenInput) (*tokenOutput, error) {
+func (h sessionHandlers) Token(ctx context.Context, in *tokenInput) (*tokenOutput, error) {
 	form, err := httpapi.ParseForm(in.RawBody)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (h handlers) token(ctx context.Context, in *tokenInput) (*tokenOutput, erro
 	if err := checkCredentials(login, password); err != nil {
 		return nil, err
 	}
-	set, device, err := h.s.logIn(in.DeviceInput.in(ctx), login, password)
+	set, device, err := h.s.logIn(in.DeviceInput.In(ctx), login, password)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +48,13 @@ func checkCredentials(login string, password secret.Text) error {
 		return fault.InvalidAt("is required", "body", "password")
 	case len(login) > 4*identity.MaxEmailLength || !utf8.ValidString(login):
 		return fault.InvalidAt("is no username or e-mail", "body", "username")
-	case utf8.RuneCountInString(password.Reveal()) > maxPasswordLength:
-		return fault.InvalidAt(fmt.Sprintf("has to be at most %d characters long", maxPasswordLength), "body", "password")
+	case utf8.RuneCountInString(password.Reveal()) > MaxPasswordLength:
+		return fault.InvalidAt(fmt.Sprintf("has to be at most %d characters long", MaxPasswordLength), "body", "password")
 	}
 	return nil
 }
 
-// currentUser is the specification's token data.
+// CurrentUser is the specification's token data.
 type currentUser struct {
 	UserID   objectid.ID   `json:"user_id"`
 	Username string        `json:"username"`
@@ -62,7 +62,7 @@ type currentUser struct {
 	TZ       string        `json:"tz"`
 }
 
-func (h handlers) currentUser(ctx context.Context, _ *struct{}) (*httpapi.Output[currentUser], error) {
+func (h sessionHandlers) CurrentUser(ctx context.Context, _ *struct{}) (*httpapi.Output[currentUser], error) {
 	c := httpapi.CallerOf(ctx)
 	return httpapi.OK(currentUser{UserID: c.ID, Username: c.Username, TypeUser: c.Profiles, TZ: defaultTZ})
 }
@@ -73,7 +73,7 @@ type refreshInput struct {
 	}
 }
 
-func (h handlers) refreshToken(ctx context.Context, in *refreshInput) (*httpapi.Output[tokenPair], error) {
+func (h sessionHandlers) RefreshToken(ctx context.Context, in *refreshInput) (*httpapi.Output[tokenPair], error) {
 	pair, err := h.s.refresh(ctx, in.Body.RefreshToken)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ type archiveToken struct {
 	Expiration   httpapi.Time `json:"expiration"`
 }
 
-func (h handlers) refreshArchiveToken(ctx context.Context, _ *struct{}) (*httpapi.Output[archiveToken], error) {
+func (h sessionHandlers) RefreshArchiveToken(ctx context.Context, _ *struct{}) (*httpapi.Output[archiveToken], error) {
 	token, expires, err := h.s.files.IssueArchiveToken(ctx, h.s.pool, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return nil, err

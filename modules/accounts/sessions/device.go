@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -35,18 +35,18 @@ func (d device) parts() []string {
 	return []string{d.userID.String(), d.id.String(), strconv.FormatInt(d.since.UnixMilli(), 36)}
 }
 
-func (s *Service) signDevice(d device) string {
-	return strings.Join(append(d.parts(), base64.RawURLEncoding.EncodeToString(secret.MAC(s.codes.device, d.parts()...))), ".")
+func (s *Sessions) signDevice(d device) string {
+	return strings.Join(append(d.parts(), base64.RawURLEncoding.EncodeToString(secret.MAC(s.keys.device, d.parts()...))), ".")
 }
 
 // readDevice reads a token that was signed here; ok is false for any other.
-func (s *Service) readDevice(token string) (d device, ok bool) {
+func (s *Sessions) readDevice(token string) (d device, ok bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 4 {
 		return d, false
 	}
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(parts[3])
-	if err != nil || !secret.Equal(mac, secret.MAC(s.codes.device, parts[:3]...)) {
+	if err != nil || !secret.Equal(mac, secret.MAC(s.keys.device, parts[:3]...)) {
 		return d, false
 	}
 	ms, err := strconv.ParseInt(parts[2], 36, 64)
@@ -55,7 +55,7 @@ func (s *Service) readDevice(token string) (d device, ok bool) {
 
 // deviceOf is the device of the user from which the request comes: one whose
 // sign-in is young enough and was not ended with the user's tokens, as by a reset.
-func (s *Service) deviceOf(ctx context.Context, u accountsdb.User) (device, bool) {
+func (s *Sessions) deviceOf(ctx context.Context, u accountsdb.User) (device, bool) {
 	sent, _ := ctx.Value(deviceKey{}).([]string)
 	for _, token := range sent {
 		d, ok := s.readDevice(token)
@@ -69,7 +69,7 @@ func (s *Service) deviceOf(ctx context.Context, u accountsdb.User) (device, bool
 
 // provedDevice is the token of the device on which the user has just proved the
 // password: the one that it has, for another while, or a new one.
-func (s *Service) provedDevice(ctx context.Context, u accountsdb.User, now time.Time) string {
+func (s *Sessions) provedDevice(ctx context.Context, u accountsdb.User, now time.Time) string {
 	d, known := s.deviceOf(ctx, u)
 	if !known {
 		d = device{id: objectid.At(now), userID: u.ID}
@@ -87,8 +87,8 @@ type DeviceInput struct {
 	Plain  string `cookie:"marquee_device" doc:"The same, as browsers keep it without TLS"`
 }
 
-// in makes deviceOf know what the request carries.
-func (in DeviceInput) in(ctx context.Context) context.Context {
+// In makes deviceOf know what the request carries.
+func (in DeviceInput) In(ctx context.Context) context.Context {
 	return context.WithValue(ctx, deviceKey{}, []string{in.Token, in.Cookie, in.Plain})
 }
 
@@ -99,7 +99,7 @@ type DeviceOutput struct {
 	SetCookie string `header:"Set-Cookie" doc:"The same for browsers"`
 }
 
-func (s *Service) deviceOutput(ctx context.Context, token string) DeviceOutput {
+func (s *Sessions) deviceOutput(ctx context.Context, token string) DeviceOutput {
 	cookie := http.Cookie{
 		Name: deviceCookie, Value: token, Path: httpapi.Prefix, MaxAge: int(s.cfg.DeviceTTL.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,

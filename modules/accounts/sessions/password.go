@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -142,3 +142,17 @@ func parsePHC(stored string) (cost PasswordCost, salt, sum []byte, err error) {
 	}
 	return cost, salt, sum, nil
 }
+
+// Hash makes the hash of a password that is to be kept.
+func (s *Sessions) Hash(ctx context.Context, password secret.Text) (string, error) {
+	return s.hasher.hash(ctx, password)
+}
+
+// HashChecks counts the password hashes computed to check a password.
+func (s *Sessions) HashChecks() int64 { return s.hasher.checks.Load() }
+
+// HashesMade counts the password hashes computed to keep a password.
+func (s *Sessions) HashesMade() int64 { return s.hasher.made.Load() }
+
+// HashTurns is how many hashes are computed at once.
+func (s *Sessions) HashTurns() int { return cap(s.hasher.slots) }

@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"crypto/sha256"
@@ -16,7 +16,7 @@ import (
 
 func newRing(t testing.TB, clk clock.Clock) *keyRing {
 	t.Helper()
-	ring, err := parseKeyRing("k1:"+strings.Repeat("s", minKeyBytes), clk)
+	ring, err := parseKeyRing("k1:"+strings.Repeat("s", MinKeyBytes), clk)
 	require.NoError(t, err)
 	return ring
 }

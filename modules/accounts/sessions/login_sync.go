@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -54,24 +54,27 @@ func (SyncSubscriptionArgs) Kind() string { return "accounts_sync_subscription" 
 // InsertOpts: one job a customer waits at a time, and it does not try long, since
 // webhooks tell the same.
 func (SyncSubscriptionArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: waitingStates}}
+	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: WaitingStates}}
 }
 
-// waitingStates are those in which a job still has its work before it.
-var waitingStates = []rivertype.JobState{
+// WaitingStates are those in which a job still has its work before it.
+var WaitingStates = []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
 }
 
 type syncWorker struct {
 	river.WorkerDefaults[SyncSubscriptionArgs]
-	s *Service
+	s *Sessions
 }
 
+// NewSyncWorker makes the worker that asks again.
+func NewSyncWorker(s *Sessions) river.Worker[SyncSubscriptionArgs] { return &syncWorker{s: s} }
+
 func (w *syncWorker) Work(ctx context.Context, job *river.Job[SyncSubscriptionArgs]) error {
-	if w.s.above.Sync == nil {
+	if w.s.sync == nil {
 		return nil
 	}
-	err := w.s.above.Sync.SyncSubscription(ctx, job.Args.CustomerID)
+	err := w.s.sync.SyncSubscription(ctx, job.Args.CustomerID)
 	if job.Attempt < job.MaxAttempts {
 		return err
 	}
@@ -84,8 +87,8 @@ func (w *syncWorker) Work(ctx context.Context, job *river.Job[SyncSubscriptionAr
 // syncAtLogin brings the subscription up to date (specification, Rules for login
 // 4). Nothing that goes wrong in it concerns the login: it waits for a moment at
 // most, then goes on and leaves a job.
-func (s *Service) syncAtLogin(ctx context.Context, u accountsdb.User) {
-	if s.above.Sync == nil || u.UserType != httpapi.TypeCustomer || u.CurrentSubscriptionID == nil {
+func (s *Sessions) syncAtLogin(ctx context.Context, u accountsdb.User) {
+	if s.sync == nil || u.UserType != httpapi.TypeCustomer || u.CurrentSubscriptionID == nil {
 		return
 	}
 	if allowed, err := s.maySync(ctx, u.ID); err != nil || !allowed {
@@ -113,22 +116,22 @@ var (
 
 // maySync takes a question to the gateway from the customer's and from
 // everybody's share of this minute.
-func (s *Service) maySync(ctx context.Context, customerID objectid.ID) (bool, error) {
-	ok, err := s.takeQuota(ctx, s.pool, "sync of customer", customerID.String(), s.cfg.Sync.PerCustomer, time.Minute)
+func (s *Sessions) maySync(ctx context.Context, customerID objectid.ID) (bool, error) {
+	ok, err := s.TakeQuota(ctx, s.pool, "sync of customer", customerID.String(), s.cfg.Sync.PerCustomer, time.Minute)
 	if err != nil || !ok {
 		return false, err
 	}
-	return s.takeQuota(ctx, s.pool, "sync", "all", s.cfg.Sync.PerMinute, time.Minute)
+	return s.TakeQuota(ctx, s.pool, "sync", "all", s.cfg.Sync.PerMinute, time.Minute)
 }
 
 // syncFor waits no longer than the limit, whatever the module above does with its
 // context.
-func (s *Service) syncFor(ctx context.Context, customerID objectid.ID) error {
+func (s *Sessions) syncFor(ctx context.Context, customerID objectid.ID) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Sync.Wait)
 	done := make(chan error, 1)
 	go func() {
 		defer cancel()
-		done <- s.above.Sync.SyncSubscription(limited, customerID)
+		done <- s.sync.SyncSubscription(limited, customerID)
 	}()
 	select {
 	case err := <-done:
@@ -143,7 +146,7 @@ func (s *Service) syncFor(ctx context.Context, customerID objectid.ID) error {
 	}
 }
 
-func (s *Service) logSync(ctx context.Context, customerID objectid.ID, err error) {
+func (s *Sessions) logSync(ctx context.Context, customerID objectid.ID, err error) {
 	if err != nil {
 		s.log.WarnContext(ctx, "subscription not synchronised at login", slog.String("customer_id", customerID.String()), slog.Any("error", err))
 	}

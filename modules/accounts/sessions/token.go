@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"crypto/sha256"
@@ -17,9 +17,9 @@ import (
 
 const (
 	issuer      = "marquee"
-	tokenType   = "bearer"
+	TokenType   = "bearer"
 	defaultTZ   = "UTC"
-	minKeyBytes = 32
+	MinKeyBytes = 32
 	// clockSkew is how far the clocks of two processes may be apart.
 	clockSkew = time.Minute
 )
@@ -75,8 +75,8 @@ func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
 		if !found || kid == "" {
 			return nil, errors.New("TOKEN_KEYS has to look like kid:secret,kid:secret")
 		}
-		if len(key) < minKeyBytes {
-			return nil, fmt.Errorf("TOKEN_KEYS: the secret of %q has to be at least %d characters long", kid, minKeyBytes)
+		if len(key) < MinKeyBytes {
+			return nil, fmt.Errorf("TOKEN_KEYS: the secret of %q has to be at least %d characters long", kid, MinKeyBytes)
 		}
 		if _, twice := ring.keys[kid]; twice {
 			return nil, fmt.Errorf("TOKEN_KEYS names %q twice", kid)

@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"bytes"
@@ -42,47 +42,47 @@ func (l ThrottleLimits) withDefaults() ThrottleLimits {
 // The scopes of throttles. A scope's failures at one subject say nothing of
 // another scope's.
 const (
-	scopeLogin          = "login"
+	ScopeLogin          = "login"
 	scopeLoginDevice    = "login from device"
 	scopeLoginAddress   = "login from address"
-	scopeCode           = "code"
-	scopeCodeAddress    = "code from address"
-	scopeUnknownAddress = "unknown reset from address"
+	ScopeCode           = "code"
+	ScopeCodeAddress    = "code from address"
+	ScopeUnknownAddress = "unknown reset from address"
 )
 
-// failuresForgottenAfter a quiet time of this length.
-const failuresForgottenAfter = 24 * time.Hour
+// FailuresForgottenAfter a quiet time of this length.
+const FailuresForgottenAfter = 24 * time.Hour
 
-// throttle is who is counted in one scope.
-type throttle struct {
+// Throttle is who is counted in one scope.
+type Throttle struct {
 	scope   string
 	mac     []byte
 	allowed int
 }
 
-func (s *Service) throttleOf(scope, subject string, allowed int) throttle {
-	return throttle{scope: scope, mac: secret.MAC(s.codes.throttle, scope, subject), allowed: allowed}
+func (s *Sessions) ThrottleOf(scope, subject string, allowed int) Throttle {
+	return Throttle{scope: scope, mac: secret.MAC(s.keys.throttle, scope, subject), allowed: allowed}
 }
 
 // loginThrottles are the account, known or not, and the client's address; on a
 // device of the user that device alone, so that nobody else makes them wait there.
-func (s *Service) loginThrottles(ctx context.Context, u accountsdb.User, login string) []throttle {
+func (s *Sessions) loginThrottles(ctx context.Context, u accountsdb.User, login string) []Throttle {
 	if d, known := s.deviceOf(ctx, u); known && !s.cfg.Throttle.Off {
-		return []throttle{s.throttleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.cfg.Throttle.LoginFailures)}
+		return []Throttle{s.ThrottleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.cfg.Throttle.LoginFailures)}
 	}
 	account := accountSubject(u, login)
-	return s.withAddress(ctx, scopeLoginAddress, s.cfg.Throttle.AddressFailures, s.throttleOf(scopeLogin, account, s.cfg.Throttle.LoginFailures))
+	return s.WithAddress(ctx, scopeLoginAddress, s.cfg.Throttle.AddressFailures, s.ThrottleOf(ScopeLogin, account, s.cfg.Throttle.LoginFailures))
 }
 
-// codeThrottles are the user and purpose, over all codes, and the client's
+// CodeThrottles are the user and purpose, over all codes, and the client's
 // address.
-func (s *Service) codeThrottles(ctx context.Context, userID objectid.ID, purpose string) []throttle {
-	return s.withAddress(ctx, scopeCodeAddress, s.cfg.Throttle.AddressFailures,
-		s.throttleOf(scopeCode, purpose+" "+userID.String(), s.cfg.Throttle.CodeFailures))
+func (s *Sessions) CodeThrottles(ctx context.Context, userID objectid.ID, purpose string) []Throttle {
+	return s.WithAddress(ctx, ScopeCodeAddress, s.cfg.Throttle.AddressFailures,
+		s.ThrottleOf(ScopeCode, purpose+" "+userID.String(), s.cfg.Throttle.CodeFailures))
 }
 
-// withAddress adds the throttle of the client's address; none where they are lifted.
-func (s *Service) withAddress(ctx context.Context, scope string, allowed int, others ...throttle) []throttle {
+// WithAddress adds the throttle of the client's address; none where they are lifted.
+func (s *Sessions) WithAddress(ctx context.Context, scope string, allowed int, others ...Throttle) []Throttle {
 	if s.cfg.Throttle.Off {
 		return nil
 	}
@@ -90,12 +90,12 @@ func (s *Service) withAddress(ctx context.Context, scope string, allowed int, ot
 	if network == "" {
 		return others
 	}
-	return append(others, s.throttleOf(scope, network, allowed))
+	return append(others, s.ThrottleOf(scope, network, allowed))
 }
 
-// checkThrottles answers 429 with the seconds to wait while one of the subjects
+// CheckThrottles answers 429 with the seconds to wait while one of the subjects
 // has to wait. counted are those that have failures.
-func (s *Service) checkThrottles(ctx context.Context, db postgres.DB, all []throttle) (counted []throttle, err error) {
+func (s *Sessions) CheckThrottles(ctx context.Context, db postgres.DB, all []Throttle) (counted []Throttle, err error) {
 	macs := make([][]byte, len(all))
 	for i, t := range all {
 		macs[i] = t.mac
@@ -125,7 +125,7 @@ func errThrottled(wait time.Duration) *fault.Error {
 }
 
 // waitAfter is how long the next attempt waits after so many failures in a row.
-func (s *Service) waitAfter(failures, allowed int) time.Duration {
+func (s *Sessions) waitAfter(failures, allowed int) time.Duration {
 	if failures < allowed {
 		return 0
 	}
@@ -139,13 +139,13 @@ func (s *Service) waitAfter(failures, allowed int) time.Duration {
 	return min(wait, s.cfg.Throttle.LongestWait)
 }
 
-// countFailure counts one failure of each subject, in the order given: the
+// CountFailure counts one failure of each subject, in the order given: the
 // account first, so that two transactions never wait for each other.
-func (s *Service) countFailure(ctx context.Context, db postgres.DB, all []throttle) error {
+func (s *Sessions) CountFailure(ctx context.Context, db postgres.DB, all []Throttle) error {
 	now := s.clock.Now()
 	for _, t := range all {
 		err := s.q.ThrottleFail(ctx, db, accountsdb.ThrottleFailParams{
-			SubjectMac: t.mac, Scope: t.scope, Now: now, ForgetBefore: now.Add(-failuresForgottenAfter),
+			SubjectMac: t.mac, Scope: t.scope, Now: now, ForgetBefore: now.Add(-FailuresForgottenAfter),
 		})
 		if err != nil {
 			return fmt.Errorf("count failure: %w", err)
@@ -154,11 +154,11 @@ func (s *Service) countFailure(ctx context.Context, db postgres.DB, all []thrott
 	return nil
 }
 
-// forgive forgets the failures of an account or device that has shown to be its owner's. A
+// Forgive forgets the failures of an account or device that has shown to be its owner's. A
 // client address is not forgiven: whoever guesses may own one account himself.
-func (s *Service) forgive(ctx context.Context, db postgres.DB, counted []throttle) error {
+func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Throttle) error {
 	for _, t := range counted {
-		if t.scope != scopeLogin && t.scope != scopeLoginDevice && t.scope != scopeCode {
+		if t.scope != ScopeLogin && t.scope != scopeLoginDevice && t.scope != ScopeCode {
 			continue
 		}
 		if err := s.q.ThrottleClear(ctx, db, t.mac); err != nil {
@@ -168,11 +168,11 @@ func (s *Service) forgive(ctx context.Context, db postgres.DB, counted []throttl
 	return nil
 }
 
-// takeQuota takes one of the allowed number in the present window; false when all
+// TakeQuota takes one of the allowed number in the present window; false when all
 // are taken. Windows begin at whole multiples of their length, in UTC.
-func (s *Service) takeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int, window time.Duration) (bool, error) {
+func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int, window time.Duration) (bool, error) {
 	_, err := s.q.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
-		SubjectMac: secret.MAC(s.codes.throttle, kind, subject), WindowStart: s.clock.Now().Truncate(window), Allowed: int32(allowed),
+		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.clock.Now().Truncate(window), Allowed: int32(allowed),
 	})
 	if postgres.IsNoRows(err) {
 		return false, nil

@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type CallerLimit struct {
 // LimitCaller counts one more try of whoever is behind the request; 429 with the
 // seconds to wait when he or his address has had as many as allowed. NO_THROTTLE
 // lifts both.
-func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
+func (s *Sessions) LimitCaller(ctx context.Context, l CallerLimit) error {
 	if s.cfg.Throttle.Off {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
 		if q.subject == "" {
 			continue
 		}
-		ok, err := s.takeQuota(ctx, s.pool, q.kind, q.subject, q.allowed, time.Minute)
+		ok, err := s.TakeQuota(ctx, s.pool, q.kind, q.subject, q.allowed, time.Minute)
 		if err != nil {
 			return err
 		}

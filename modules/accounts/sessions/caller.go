@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 
 // Verify checks signature, kind and expiry of an access token, without the
 // database.
-func (s *Service) Verify(token string) (httpapi.Claims, error) {
+func (s *Sessions) Verify(token string) (httpapi.Claims, error) {
 	return s.tokens.verify(accessKind, token)
 }
 
 // Caller reads the user that the claims name; 403 "Access Denied: Could not
 // validate token." when they are gone, disabled, or have ended tokens of that age.
-func (s *Service) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
+func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
 	c, err := s.q.CallerRead(ctx, s.pool, accountsdb.CallerReadParams{
 		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID,
 	})

@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -17,13 +17,13 @@ import (
 	"marquee/platform/secret"
 )
 
-// changePassword replaces the caller's own password, clears
+// ChangePassword replaces the caller's own password, clears
 // password_reset_required and ends their other tokens, mailed codes and devices. The
 // access token of the caller stays good; their refresh and archive tokens do not, so
 // that a new session is returned, and the token of the device on which it is done anew.
 // Errors: 400 VALIDATION_ERROR for a wrong current_password or a short or guessable
 // new_password, 404, 429 after too many wrong ones, counted together with failed logins.
-func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, current, chosen secret.Text) (session tokenSet, device string, err error) {
+func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller, current, chosen secret.Text) (session tokenSet, device string, err error) {
 	u, err := s.q.UserGet(ctx, s.pool, caller.ID)
 	if postgres.IsNoRows(err) {
 		return session, "", fault.NotFound("User")
@@ -31,15 +31,15 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 	if err != nil {
 		return session, "", fmt.Errorf("read user: %w", err)
 	}
-	if err := s.checkNewPassword(chosen, ownTexts(u)...); err != nil {
+	if err := s.CheckNewPassword(chosen, OwnTexts(u)...); err != nil {
 		return session, "", err
 	}
-	ok, _, err := s.provePassword(ctx, u, u.Username, current)
+	ok, _, err := s.ProvePassword(ctx, u, u.Username, current)
 	if err != nil {
 		return session, "", err
 	}
 	if !ok {
-		return session, "", errWrongCurrent()
+		return session, "", ErrWrongCurrent()
 	}
 	hash, err := s.hasher.hash(ctx, chosen)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 			ID: u.ID, OldHash: *u.PasswordHash, NewHash: hash, TokenID: caller.Claims.TokenID, TokensValidAfter: &ended, Now: s.clock.Now(),
 		})
 		if err == nil && n == 0 {
-			return errWrongCurrent() // somebody else has just replaced it
+			return ErrWrongCurrent() // somebody else has just replaced it
 		}
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (s *Service) changePassword(ctx context.Context, caller httpapi.Caller, cur
 	return session, s.provedDevice(ctx, u, ended), nil
 }
 
-func errWrongCurrent() error {
+func ErrWrongCurrent() error {
 	return fault.Bad("The current password is wrong.").WithField("current_password")
 }
 
@@ -106,8 +106,8 @@ type passwordOutput struct {
 	Body passwordChanged
 }
 
-func (h handlers) changePassword(ctx context.Context, in *changePasswordInput) (*passwordOutput, error) {
-	session, device, err := h.s.changePassword(in.DeviceInput.in(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword)
+func (h sessionHandlers) ChangePassword(ctx context.Context, in *changePasswordInput) (*passwordOutput, error) {
+	session, device, err := h.s.changePassword(in.DeviceInput.In(ctx), httpapi.CallerOf(ctx), in.Body.CurrentPassword, in.Body.NewPassword)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"marquee/platform/secret"
 )
 
-// provePassword checks a password under the throttles of login; 429 with the
+// ProvePassword checks a password under the throttles of login; 429 with the
 // seconds to wait after too many failures at this account or from this client's
 // address, or on this device of the user. u is the zero value where nobody has the login: that costs the same
 // work, and its failures count too.
@@ -21,10 +21,10 @@ import (
 // Throttles are read inside the hasher's turn, and a failure is counted before
 // the turn is over: guesses sent all at once get no more tries than those sent
 // one by one, but for one for each core and process.
-func (s *Service) provePassword(ctx context.Context, u accountsdb.User, login string, password secret.Text) (ok, stale bool, err error) {
+func (s *Sessions) ProvePassword(ctx context.Context, u accountsdb.User, login string, password secret.Text) (ok, stale bool, err error) {
 	throttles := s.loginThrottles(ctx, u, login)
 	err = s.hasher.turn(ctx, func() error {
-		counted, err := s.checkThrottles(ctx, s.pool, throttles)
+		counted, err := s.CheckThrottles(ctx, s.pool, throttles)
 		if err != nil {
 			return err
 		}
@@ -34,9 +34,9 @@ func (s *Service) provePassword(ctx context.Context, u accountsdb.User, login st
 		// A client that hangs up does not get its guess back.
 		ctx := context.WithoutCancel(ctx)
 		if !ok {
-			return s.countFailure(ctx, s.pool, throttles)
+			return s.CountFailure(ctx, s.pool, throttles)
 		}
-		return s.forgive(ctx, s.pool, counted)
+		return s.Forgive(ctx, s.pool, counted)
 	})
 	s.tellProof(ctx, u, ok, err)
 	return ok, stale, err
@@ -44,7 +44,7 @@ func (s *Service) provePassword(ctx context.Context, u accountsdb.User, login st
 
 // tellProof logs whose password was tried, from where, and what came of it; the user
 // is empty where nobody has the login, which itself may be somebody's password.
-func (s *Service) tellProof(ctx context.Context, u accountsdb.User, ok bool, err error) {
+func (s *Sessions) tellProof(ctx context.Context, u accountsdb.User, ok bool, err error) {
 	result := "wrong"
 	switch {
 	case err != nil:

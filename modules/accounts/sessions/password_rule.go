@@ -1,4 +1,4 @@
-package accounts
+package sessions
 
 import (
 	"strings"
@@ -15,8 +15,8 @@ import (
 // Bounds of a password, in characters. The specification gives the lower one;
 // the upper one keeps a request from buying more than its share of hashing.
 const (
-	minPasswordLength = 8
-	maxPasswordLength = 1024
+	MinPasswordLength = 8
+	MaxPasswordLength = 1024
 )
 
 const (
@@ -24,10 +24,10 @@ const (
 	ownPassword    = "may not be your own e-mail or name"
 )
 
-// passwordFlaw says why a password that is long enough is too easy to guess: it is
+// PasswordFlaw says why a password that is long enough is too easy to guess: it is
 // among the commonest, or the e-mail or name of its owner. Empty: it is not, or
 // PASSWORD_LIST is off.
-func (s *Service) passwordFlaw(password secret.Text, own ...string) string {
+func (s *Sessions) PasswordFlaw(password secret.Text, own ...string) string {
 	switch {
 	case s.cfg.NoPasswordList:
 		return ""
@@ -71,29 +71,29 @@ func bareText(text string) string {
 	return bare
 }
 
-// ownTexts are what a user is known by.
-func ownTexts(u accountsdb.User) []string {
+// OwnTexts are what a user is known by.
+func OwnTexts(u accountsdb.User) []string {
 	return []string{u.Email, u.Username, identity.OrZero(u.FullName), identity.OrZero(u.Name)}
 }
 
-// checkPassword refuses a password of a new user: 422.
-func (s *Service) checkPassword(password secret.Text, own []string, loc ...any) error {
-	if n := utf8.RuneCountInString(password.Reveal()); n < minPasswordLength || n > maxPasswordLength {
+// CheckPassword refuses a password of a new user: 422.
+func (s *Sessions) CheckPassword(password secret.Text, own []string, loc ...any) error {
+	if n := utf8.RuneCountInString(password.Reveal()); n < MinPasswordLength || n > MaxPasswordLength {
 		return fault.InvalidAt("has to be 8 to 1024 characters long", loc...)
 	}
-	if flaw := s.passwordFlaw(password, own...); flaw != "" {
+	if flaw := s.PasswordFlaw(password, own...); flaw != "" {
 		return fault.InvalidAt(flaw, loc...)
 	}
 	return nil
 }
 
-// checkNewPassword is 400 where signup's rule is 422 (specification, Rules for
+// CheckNewPassword is 400 where signup's rule is 422 (specification, Rules for
 // passwords and codes 4).
-func (s *Service) checkNewPassword(password secret.Text, own ...string) error {
-	if utf8.RuneCountInString(password.Reveal()) < minPasswordLength {
-		return fault.Bad("The new password has to be at least %s long.", fault.Count(minPasswordLength, "character")).WithField("new_password")
+func (s *Sessions) CheckNewPassword(password secret.Text, own ...string) error {
+	if utf8.RuneCountInString(password.Reveal()) < MinPasswordLength {
+		return fault.Bad("The new password has to be at least %s long.", fault.Count(MinPasswordLength, "character")).WithField("new_password")
 	}
-	if flaw := s.passwordFlaw(password, own...); flaw != "" {
+	if flaw := s.PasswordFlaw(password, own...); flaw != "" {
 		return fault.Bad("The new password %s.", flaw).WithField("new_password")
 	}
 	return nil

@@ -1,0 +1,102 @@
+package sessions
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/files"
+	"marquee/platform/clock"
+	"marquee/platform/jobs"
+	"marquee/platform/secret"
+)
+
+// Config holds the keys and limits of sessions.
+type Config struct {
+	TokenKeys       string // "kid:secret,…": the first signs, all verify
+	MasterKey       []byte // that the keys of throttles and devices are derived from
+	AccessTokenTTL  time.Duration
+	RefreshTokenTTL time.Duration
+	DeviceTTL       time.Duration
+	NoPasswordList  bool // the commonest passwords, and one's own e-mail or name, are taken
+	Password        PasswordCost
+	Throttle        ThrottleLimits
+	Sync            SyncLimits
+}
+
+// Deps are what New needs.
+type Deps struct {
+	Pool     *pgxpool.Pool
+	Jobs     *jobs.Client
+	Clock    clock.Clock
+	Log      *slog.Logger
+	Files    *files.Service
+	Identity *identity.Store
+	Config   Config
+}
+
+// Sessions knows passwords, tokens, devices and who calls.
+type Sessions struct {
+	pool     *pgxpool.Pool
+	jobs     *jobs.Client
+	clock    clock.Clock
+	log      *slog.Logger
+	files    *files.Service
+	identity *identity.Store
+	cfg      Config
+	hasher   *hasher
+	tokens   *keyRing
+	keys     sessionKeys
+	breaker  *breaker
+	sync     SubscriptionSync
+	q        *accountsdb.Queries
+}
+
+// sessionKeys sign device tokens and stand for whom a throttle concerns.
+type sessionKeys struct{ throttle, device []byte }
+
+// New makes the room. It fails when the keys are missing or weak.
+func New(d Deps) (*Sessions, error) {
+	ring, err := parseKeyRing(d.Config.TokenKeys, d.Clock)
+	if err != nil {
+		return nil, err
+	}
+	d.Config = d.Config.withDefaults()
+	return &Sessions{
+		pool: d.Pool, jobs: d.Jobs, clock: d.Clock, log: d.Log, files: d.Files, identity: d.Identity, cfg: d.Config,
+		hasher: newHasher(d.Config.Password), tokens: ring, breaker: newBreaker(d.Clock), q: accountsdb.New(),
+		keys: sessionKeys{throttle: secret.Derive(d.Config.MasterKey, "accounts/throttle"), device: secret.Derive(d.Config.MasterKey, "accounts/device")},
+	}, nil
+}
+
+// Connect tells who is asked at each login of a subscriber.
+func (s *Sessions) Connect(sync SubscriptionSync) { s.sync = sync }
+
+// Throttle is what is allowed of failures and mails.
+func (s *Sessions) Throttle() ThrottleLimits { return s.cfg.Throttle }
+
+// sessionHandlers answers the routes of sessions.
+type sessionHandlers struct{ s *Sessions }
+
+// Handlers returns what answers the routes.
+func (s *Sessions) Handlers() sessionHandlers { return sessionHandlers{s} }
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.AccessTokenTTL, 12*time.Hour)
+	setDefault(&c.RefreshTokenTTL, 30*24*time.Hour)
+	setDefault(&c.DeviceTTL, 90*24*time.Hour)
+	setDefault(&c.Password, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
+	c.Throttle, c.Sync = c.Throttle.withDefaults(), c.Sync.withDefaults()
+	return c
+}
+
+// setDefault fills a limit that is not set.
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
