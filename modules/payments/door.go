@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -320,7 +321,11 @@ func (s *Service) TendUnknownMoney(ctx context.Context) error {
 // here as given back, disputed or paid and gateway A does not show. What fails is told in the
 // error, and does not keep the rest from being done.
 func (s *Service) Reconcile(ctx context.Context, o reconcile.Options, report *reconcile.Report) error {
-	return s.reconciler.Reconcile(ctx, o, report)
+	err := s.reconciler.Reconcile(ctx, o, report)
+	if !o.DryRun && o.Of(gateway.GWA) {
+		err = errors.Join(err, s.unapplied.DecideShown(ctx))
+	}
+	return err
 }
 
 // Pace waits as long as lies between two calls of a long series, so that a

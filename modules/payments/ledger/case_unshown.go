@@ -43,3 +43,16 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 	_, err := s.RecordUnappliedTx(ctx, tx, u)
 	return err
 }
+
+// toldAgainTx has the gateway asked for a payment that waits on the list since an event
+// alone had told it: it was told once more.
+func (s *Cases) toldAgainTx(ctx context.Context, tx pgx.Tx, gateway, paymentID string) error {
+	id, err := s.db.UnappliedToldAgain(ctx, tx, paymentsdb.UnappliedToldAgainParams{Gateway: gateway, Subject: paymentID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("have unapplied payment %s asked for: %w", paymentID, err)
+	}
+	return s.insertJobTx(ctx, tx, id)
+}

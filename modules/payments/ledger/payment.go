@@ -57,10 +57,14 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 		return false, err
 	}
 	if !row.IsFirst {
-		return false, s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
+		err := s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 			Gateway: string(r.Gateway), GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
 			InvoiceID: Filled(p.InvoiceID), PaymentIntentID: Filled(p.PaymentIntentID), DueAt: p.MadeFor, ShownAt: shownAt, At: now,
 		})
+		if err != nil {
+			return false, err
+		}
+		return false, s.cases.toldAgainTx(ctx, tx, string(r.Gateway), p.ID)
 	}
 	// A dispute of an invoice's payment intent begins to wait for the invoice when the gateway
 	// has told which it is (linkIntent), perhaps while this is not committed.

@@ -65,7 +65,7 @@ func (s *List) RefundDueUnapplied(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list unapplied payments: %w", err)
 	}
-	failed := errors.Join(s.decideLost(ctx), s.decideAnswered(ctx))
+	failed := errors.Join(s.decideLost(ctx), s.decideAnswered(ctx), s.decideShown(ctx, now))
 	for _, id := range due {
 		failed = errors.Join(failed, s.Handle(ctx, id))
 	}
@@ -83,7 +83,9 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	case ledger.UnappliedState(u.State) == ledger.UnappliedRefunding:
 		return s.resumeRefund(ctx, u)
-	case ledger.UnappliedState(u.State) != ledger.UnappliedOpen || !u.Automatic:
+	case ledger.UnappliedState(u.State) == ledger.UnappliedOpen && !u.Automatic:
+		return s.decideShown(ctx, s.deps.Clock.Now())
+	case ledger.UnappliedState(u.State) != ledger.UnappliedOpen:
 		return nil
 	}
 	if allowed, err := s.mayRefund(ctx, s.deps.Pool, u); err != nil || !allowed {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,7 +12,59 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/platform/fault"
+	"marquee/platform/postgres"
 )
+
+// shownNote is what is told of money that an event alone had told, once its gateway shows it.
+const shownNote = "The gateway shows it paid by now: what it pays for was given, and stands."
+
+// farAhead is later than any try.
+const farAhead = 100 * 365 * 24 * time.Hour
+
+// DecideShown asks gateway A for all booked payments that wait on the list since an event
+// alone had told them, also those that were asked for lately.
+func (s *List) DecideShown(ctx context.Context) error {
+	return s.decideShown(ctx, s.deps.Clock.Now().Add(farAhead))
+}
+
+// decideShown keeps by itself what gateway A shows as paid by now, and that pays for
+// something. About what it does not show, or what pays for nothing, people decide.
+func (s *List) decideShown(ctx context.Context, due time.Time) error {
+	found, err := s.db.UnappliedTold(ctx, s.deps.Pool, paymentsdb.UnappliedToldParams{Due: due, Most: unappliedBatch})
+	if err != nil {
+		return fmt.Errorf("list told payments: %w", err)
+	}
+	var failed error
+	for _, u := range found {
+		failed = errors.Join(failed, s.decideTold(ctx, u))
+	}
+	return failed
+}
+
+func (s *List) decideTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
+	id := ledger.Value(u.GatewayPaymentID)
+	shown, err := s.IsShown(ctx, gateway.GWA, id)
+	if err != nil {
+		return err
+	}
+	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.GWA, id)
+	if err != nil || paid == nil {
+		return err
+	}
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		given, err := s.isGivenTx(ctx, tx, u, *paid)
+		if err != nil {
+			return err
+		}
+		if shown && given {
+			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{To: ledger.UnappliedKept, Source: ledger.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true})
+			return err
+		}
+		wait := min(unappliedWait<<min(u.Tries, 12), unappliedWaitMax) //nolint:gosec // tries are few
+		next := s.deps.Clock.Now().Add(wait)
+		return s.db.UnappliedPostpone(ctx, tx, paymentsdb.UnappliedPostponeParams{ID: u.ID, NextTryAt: &next})
+	})
+}
 
 // IsShown asks the gateway for a payment that is booked. One that was paid there, whatever
 // has become of it since, is read no more.
@@ -54,15 +107,21 @@ func (s *List) showsTold(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 	return nil
 }
 
-// paysNothing is 409 of a payment that has paid for something: a period of a subscription,
-// or the order that it was booked for, of which an event alone had told.
+// paysNothing is 409 of a payment that has paid for something.
 func (s *List) paysNothing(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) error {
+	given, err := s.isGivenTx(ctx, tx, u, paid)
+	if err == nil && given {
+		err = fault.Conflict("What the payment pays for was given already: it can be refunded or kept.")
+	}
+	return err
+}
+
+// isGivenTx reports whether a payment has paid for something: a period of a subscription,
+// or the order that it was booked for, of which an event alone had told.
+func (s *List) isGivenTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment) (bool, error) {
 	counts, err := s.db.PaymentCounts(ctx, tx, paymentsdb.PaymentCountsParams{Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID})
 	if err != nil {
-		return fmt.Errorf("read whether %s counts: %w", paid.Payment.ID, err)
+		return false, fmt.Errorf("read whether %s counts: %w", paid.Payment.ID, err)
 	}
-	if counts || ledger.UnappliedKind(u.Kind) == ledger.UnappliedUnknown && paid.Purpose == gateway.ForOrder {
-		return fault.Conflict("What the payment pays for was given already: it can be refunded or kept.")
-	}
-	return nil
+	return counts || ledger.UnappliedKind(u.Kind) == ledger.UnappliedUnknown && paid.Purpose == gateway.ForOrder, nil
 }

@@ -844,3 +844,78 @@ func (q *Queries) UnappliedTell(ctx context.Context, db DBTX, arg UnappliedTellP
 	}
 	return items, nil
 }
+
+const unappliedTold = `-- name: UnappliedTold :many
+SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
+  AND coalesce(u.next_try_at, '-infinity') <= $1::timestamptz
+ORDER BY u.created_at LIMIT $2
+`
+
+type UnappliedToldParams struct {
+	Due  time.Time
+	Most int32
+}
+
+// UnappliedTold lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
+func (q *Queries) UnappliedTold(ctx context.Context, db DBTX, arg UnappliedToldParams) ([]PaymentsUnappliedPayment, error) {
+	rows, err := db.Query(ctx, unappliedTold, arg.Due, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsUnappliedPayment{}
+	for rows.Next() {
+		var i PaymentsUnappliedPayment
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.Gateway,
+			&i.Subject,
+			&i.GatewayPaymentID,
+			&i.AmountCents,
+			&i.CustomerID,
+			&i.SubscriptionID,
+			&i.OrderID,
+			&i.PaidAt,
+			&i.State,
+			&i.Note,
+			&i.Automatic,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Tries,
+			&i.NextTryAt,
+			&i.Bought,
+			&i.Reference,
+			&i.TakenBack,
+			&i.GatewayCustomerID,
+			&i.ToldAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedToldAgain = `-- name: UnappliedToldAgain :one
+UPDATE payments.unapplied_payments SET next_try_at = NULL
+WHERE gateway = $1 AND subject = $2 AND gateway = 'gwa' AND kind = 'unknown' AND state = 'open' RETURNING id
+`
+
+type UnappliedToldAgainParams struct {
+	Gateway string
+	Subject string
+}
+
+// UnappliedToldAgain has a case that waits asked for again: an event has told its payment once more.
+func (q *Queries) UnappliedToldAgain(ctx context.Context, db DBTX, arg UnappliedToldAgainParams) (objectid.ID, error) {
+	row := db.QueryRow(ctx, unappliedToldAgain, arg.Gateway, arg.Subject)
+	var id objectid.ID
+	err := row.Scan(&id)
+	return id, err
+}
