@@ -94,7 +94,7 @@ func (s *Store) PostponeGiveBack(ctx context.Context, db postgres.DB, g ticketsd
 // GivenBackOf is what became of the money of an order that was given back: what went back since
 // then, or is to, and when all of it was back, nil before.
 func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order, since *time.Time) (amount money.Cents, at *time.Time, err error) {
-	m, err := s.moneyTx(ctx, tx, o.ID)
+	m, err := s.MoneyTx(ctx, tx, o.ID)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -105,7 +105,7 @@ func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order, since 
 		amount += p.Payment.Amount
 		for _, r := range m.Refunds {
 			switch {
-			case !isOf(r, p.Payment) || r.Status == payments.RefundFailed:
+			case !IsOf(r, p.Payment) || r.Status == payments.RefundFailed:
 			case since != nil && r.RequestedAt.Before(*since):
 				amount -= r.Amount
 			case r.Status == payments.RefundDone && (at == nil || r.RefundedAt.After(*at)):

@@ -22,7 +22,7 @@ type Money struct {
 	Refunds []payments.Refund
 }
 
-func (s *Store) moneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m Money, err error) {
+func (s *Store) MoneyTx(ctx context.Context, tx postgres.DB, id objectid.ID) (m Money, err error) {
 	if m.Paid, err = s.payments.PaymentsOf(ctx, tx, payments.ForOrder, id); err != nil {
 		return m, fmt.Errorf("read payments: %w", err)
 	}
@@ -41,7 +41,7 @@ func (m Money) whole(o Order) bool {
 		}
 		left := p.Payment.Amount
 		for _, r := range m.Refunds {
-			if r.Status == payments.RefundDone && isOf(r, p.Payment) {
+			if r.Status == payments.RefundDone && IsOf(r, p.Payment) {
 				left -= r.Amount
 			}
 		}
@@ -50,7 +50,7 @@ func (m Money) whole(o Order) bool {
 	return false
 }
 
-func isOf(r payments.Refund, p payments.Payment) bool { return isNamed(p, r.PaymentID) }
+func IsOf(r payments.Refund, p payments.Payment) bool { return isNamed(p, r.PaymentID) }
 
 // isNamed tells whether a refund or dispute speaks of the payment by that id.
 func isNamed(p payments.Payment, id string) bool { return id == p.ID || id == p.PaymentIntentID }
@@ -61,7 +61,7 @@ func (m Money) Left(p payments.Payment) (left money.Cents, bounced *payments.Ref
 	left = p.Amount
 	for i, r := range m.Refunds {
 		switch {
-		case !isOf(r, p):
+		case !IsOf(r, p):
 		case r.Status != payments.RefundFailed:
 			left -= r.Amount
 		case bounced == nil:
@@ -74,7 +74,7 @@ func (m Money) Left(p payments.Payment) (left money.Cents, bounced *payments.Ref
 // ReturnedTx has tickets follow the refunds of their shares, and looks whether all money of
 // the order is back, and stays there.
 func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
-	m, err := s.moneyTx(ctx, tx, o.ID)
+	m, err := s.MoneyTx(ctx, tx, o.ID)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ import (
 // that nobody pays it any more; what is paid is given back as by RefundTickets; the places
 // are free. Out is the refund, nil when there was none to be made: of an order that is
 // called off, lost or given back already nothing is left to do. Errors: 404; 409 with used
-// tickets, unless q.Consumed, and while nobody knows whether the order is paid; those of
-// RefundTickets.
+// tickets, unless q.Consumed, and while nobody knows whether the order is paid, or whether a
+// refund of it was made; those of RefundTickets.
 func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payments.RefundOutcome, err error) {
 	o, err := s.db.OrderGet(ctx, s.pool, q.OrderID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -53,10 +53,24 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 		return nil, s.cancelFree(ctx, o.ID, q)
 	}
 	if !slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.RefundID == nil }) {
-		return nil, nil //nolint:nilnil // all of it is given back, or on its way
+		return s.onItsWay(ctx, o, tickets)
 	}
 	refund, err := s.RefundTickets(ctx, q)
 	return &refund, err
+}
+
+// onItsWay is the last refund of an order all of whose shares were asked for: nil when all
+// of them are back, 409 while the gateway has not answered.
+func (s *Refunds) onItsWay(ctx context.Context, o orders.Order, tickets []events.Ticket) (*payments.RefundOutcome, error) {
+	if err := s.noneUnanswered(ctx, o); err != nil {
+		return nil, s.payments.RefundFault(ctx, err)
+	}
+	i := slices.IndexFunc(tickets, func(t events.Ticket) bool { return t.RefundedAt == nil })
+	if i < 0 {
+		return nil, nil //nolint:nilnil // nothing is left to do
+	}
+	out, err := s.payments.RefundByID(ctx, *tickets[i].RefundID)
+	return &out, err
 }
 
 // cancelReserved voids an order that waits for its money; paid meanwhile, it is settled.

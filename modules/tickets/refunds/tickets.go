@@ -66,6 +66,9 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 	if err := refundable(o); err != nil {
 		return payments.RefundOutcome{}, err
 	}
+	if err := s.noneUnanswered(ctx, o); err != nil {
+		return payments.RefundOutcome{}, err
+	}
 	tickets, err := s.db.TicketListOfOrder(ctx, s.pool, &o.ID)
 	if err != nil {
 		return payments.RefundOutcome{}, fmt.Errorf("read tickets: %w", err)
@@ -99,6 +102,26 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 		}
 		return s.orders.ReturnedTx(ctx, tx, &o)
 	})
+}
+
+// noneUnanswered is the error of RefundOpen while a refund of the order's own payment is
+// asked for and not answered: until it is, nobody knows what is left of the order.
+func (s *Refunds) noneUnanswered(ctx context.Context, o orders.Order) error {
+	m, err := s.orders.MoneyTx(ctx, s.pool, o.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range m.Paid {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+			continue
+		}
+		for _, r := range m.Refunds {
+			if orders.IsOf(r, p.Payment) && r.ByAdmin && r.Status == payments.RefundRequested {
+				return s.payments.RefundOpen(ctx, s.pool, r)
+			}
+		}
+	}
+	return nil
 }
 
 // refundable is 422 when no share of the order can be given back.
