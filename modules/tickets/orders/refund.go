@@ -72,8 +72,9 @@ func (m Money) Left(p payments.Payment) (left money.Cents, bounced *payments.Ref
 }
 
 // ReturnedTx has tickets follow the refunds of their shares, and looks whether all money of
-// the order is back, and stays there.
-func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
+// the order is back, and stays there. Told is the admin who is being told that a refund
+// failed, "" when nobody is: then it is listed.
+func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string) error {
 	m, err := s.MoneyTx(ctx, tx, o.ID)
 	if err != nil {
 		return err
@@ -82,8 +83,14 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	if err != nil {
 		return err
 	}
-	if err := s.followTicketsTx(ctx, tx, *o, m.Refunds, givenBack); err != nil {
+	failed, err := s.followTicketsTx(ctx, tx, *o, m.Refunds, givenBack)
+	if err != nil {
 		return err
+	}
+	if told == "" && !givenBack {
+		if err := s.listFailedSharesTx(ctx, tx, *o, m, failed); err != nil {
+			return err
+		}
 	}
 	if err := s.refundSecondsAgainTx(ctx, tx, *o, m); err != nil {
 		return err

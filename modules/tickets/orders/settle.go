@@ -256,7 +256,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p paym
 	if err := s.DisputedTx(ctx, tx, o); err != nil { // as above
 		return err
 	}
-	if err := s.ReturnedTx(ctx, tx, o); err != nil {
+	if err := s.ReturnedTx(ctx, tx, o, ""); err != nil {
 		return err
 	}
 	return s.PaidTx(ctx, tx, *o)

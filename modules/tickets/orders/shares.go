@@ -20,10 +20,11 @@ import (
 // followTicketsTx has the tickets of a locked order follow what became of the refunds of
 // their shares. Shares whose refund failed after it was believed done are given back again,
 // since their tickets are void; of an order that is given back as a whole its job does that.
-func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund, givenBack bool) error {
+// Out are the refunds that failed without having been believed done, and are not made again.
+func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund, givenBack bool) (out []payments.Refund, err error) {
 	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
 	if err != nil {
-		return fmt.Errorf("read tickets: %w", err)
+		return nil, fmt.Errorf("read tickets: %w", err)
 	}
 	var done, failed []string
 	var owed []objectid.ID
@@ -37,31 +38,57 @@ func (s *Store) followTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds
 		case refunds[i].Status == payments.RefundDone && t.RefundedAt == nil:
 			done = append(done, t.RefundID.String())
 		case refunds[i].Status == payments.RefundFailed:
-			failed = append(failed, t.RefundID.String())
 			if t.RefundedAt != nil {
 				owed = append(owed, t.ID)
+			} else if !slices.Contains(failed, t.RefundID.String()) {
+				out = append(out, refunds[i])
 			}
+			failed = append(failed, t.RefundID.String())
 		}
 	}
 	if len(done)+len(failed) == 0 {
-		return nil
+		return nil, nil
 	}
 	if _, err := s.events.LockTx(ctx, tx, o.EventID); err != nil {
-		return fmt.Errorf("lock event: %w", err)
+		return nil, fmt.Errorf("lock event: %w", err)
 	}
 	now := s.clock.Now()
 	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{Now: now, OrderID: &o.ID, RefundIds: done}); err != nil {
-		return fmt.Errorf("void tickets: %w", err)
+		return nil, fmt.Errorf("void tickets: %w", err)
 	}
 	if err := s.db.TicketReturnFailed(ctx, tx, ticketsdb.TicketReturnFailedParams{Now: now, OrderID: &o.ID, RefundIds: failed}); err != nil {
-		return fmt.Errorf("take refund from tickets: %w", err)
+		return nil, fmt.Errorf("take refund from tickets: %w", err)
 	}
 	if len(owed) == 0 || o.State != state.Paid || givenBack {
-		return nil
+		return out, nil
 	}
 	_, err = s.jobs.InsertTx(ctx, tx, SharesArgs{OrderID: o.ID, TicketIDs: owed}, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
+		return nil, fmt.Errorf("queue refund: %w", err)
+	}
+	return out, nil
+}
+
+// listFailedSharesTx leaves to people the refunds of shares that came to nothing after whoever
+// asked for them was told something else, such as that it is not known yet: the gateway
+// refused them. What the gateway was not there for is asked again.
+func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Money, failed []payments.Refund) error {
+	for _, p := range m.Paid {
+		if p.Payment.ID != postgres.Text(o.GatewayPaymentID) {
+			continue
+		}
+		for _, r := range failed {
+			if !IsOf(r, p.Payment) || r.FailedUnasked() {
+				continue
+			}
+			_, err := s.payments.RecordUnappliedTx(ctx, tx, payments.Unapplied{
+				Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &r.Amount, CustomerID: o.CustomerID, OrderID: o.ID,
+				PaidAt: p.Payment.SettledAt, Note: "The gateway did not give the money back: " + r.Failure, Bought: true,
+			})
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -82,11 +109,11 @@ func (s *Store) FollowRefund(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != payments.ForOrder {
 		return nil
 	}
-	return s.FollowOrder(ctx, r.LocalID)
+	return s.FollowOrder(ctx, r.LocalID, "")
 }
 
-// FollowOrder has an order follow the ledger of refunds.
-func (s *Store) FollowOrder(ctx context.Context, id objectid.ID) error {
+// FollowOrder has an order follow the ledger of refunds, as ReturnedTx does.
+func (s *Store) FollowOrder(ctx context.Context, id objectid.ID, told string) error {
 	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -95,6 +122,6 @@ func (s *Store) FollowOrder(ctx context.Context, id objectid.ID) error {
 		if err != nil {
 			return fmt.Errorf("lock order: %w", err)
 		}
-		return s.ReturnedTx(ctx, tx, &o)
+		return s.ReturnedTx(ctx, tx, &o, told)
 	})
 }

@@ -73,7 +73,7 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 			if err != nil {
 				return err
 			}
-			return s.orders.ReturnedTx(ctx, tx, &o)
+			return s.orders.ReturnedTx(ctx, tx, &o, "")
 		})
 	case errors.Is(err, payments.ErrOutcomeUnknown): // the ledger's own recovery asks what became of it
 		return nil
@@ -121,7 +121,7 @@ func (s *Refunds) refundedTx(ctx context.Context, tx pgx.Tx, id objectid.ID, pay
 	}
 	switch {
 	case o.State == state.RefundDue:
-		return s.orders.ReturnedTx(ctx, tx, &o)
+		return s.orders.ReturnedTx(ctx, tx, &o, "")
 	case postgres.Text(o.GatewayPaymentID) == paymentID:
 		return nil // the refund's webhook was faster, and has told the buyer
 	}

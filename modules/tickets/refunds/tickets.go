@@ -50,7 +50,7 @@ func (s *Refunds) RefundTickets(ctx context.Context, q TicketRefund) (payments.R
 		return out, nil
 	}
 	if !errors.Is(err, payments.ErrOutcomeUnknown) { // of a refund that was not made nothing is to be waited for
-		err = errors.Join(err, s.orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID))
+		err = errors.Join(err, s.orders.FollowOrder(context.WithoutCancel(ctx), q.OrderID, q.Admin))
 	}
 	return out, s.payments.RefundFault(ctx, err)
 }
@@ -100,7 +100,7 @@ func (s *Refunds) refundTickets(ctx context.Context, q TicketRefund) (payments.R
 		if err != nil {
 			return err
 		}
-		return s.orders.ReturnedTx(ctx, tx, &o)
+		return s.orders.ReturnedTx(ctx, tx, &o, "")
 	})
 }
 

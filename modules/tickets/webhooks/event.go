@@ -179,7 +179,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 	if err := s.orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}
-	return "", s.orders.ReturnedTx(ctx, tx, o)
+	return "", s.orders.ReturnedTx(ctx, tx, o, "")
 }
 
 // applyDisputeTx has the order follow the ledger of disputes.
