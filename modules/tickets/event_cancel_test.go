@@ -146,3 +146,27 @@ func TestACalledOffEventGivesBackOnRequest(t *testing.T) {
 	b.eventually("all of it", func() bool { b.settle(); return b.progress(event)["refunded"] == 4.0 })
 	require.Equal(t, 241.0, other.Post(withdrawPath(third), nil).Expect(200).Map()["refund_amount"], "it is back already")
 }
+
+// TestAScanIsJudgedByItsInstant: uploaded after the refund of a ticket, it is refused with what
+// blocked the ticket when it was scanned, however fast the refund was.
+func TestAScanIsJudgedByItsInstant(t *testing.T) {
+	t.Parallel()
+	b := withdrawable(t)
+	event := b.event(nil)
+	m := buyTwo["gwb card"](b, b.me, event)
+	code := b.code(ticketsOf(m)[0])
+	bought := b.clock.Now()
+	b.clock.Advance(time.Hour)
+	off := b.clock.Now()
+	b.cancelEvent(event, "on_request")
+	b.clock.Advance(time.Hour)
+	b.me.Post(withdrawPath(m), nil).Expect(200)
+	b.settle()
+	b.clock.Advance(time.Hour)
+	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
+	scan := b.scanned(code, off.Add(time.Minute))
+	require.Equal(t, []any{"refused", "event_cancelled", off.UTC().Format("2006-01-02T15:04:05.000Z")}, []any{scan["result"], scan["reason"], scan["at"]})
+	scan = b.scanned(code, b.clock.Now().Add(-time.Minute))
+	require.Equal(t, []any{"refused", "refunded"}, []any{scan["result"], scan["reason"]})
+	require.Equal(t, "expired", b.scanned(code, bought.Add(time.Minute))["result"], "it was good when it was scanned")
+}

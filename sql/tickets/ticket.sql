@@ -146,12 +146,20 @@ WHERE t.id = n.id AND t.status = 'expired' AND e.id = t.event_id
 UPDATE tickets.tickets SET status = 'available', reason = @reason, actor_id = NULL, register_update_date = @now
 WHERE order_id = @order_id AND status IN ('pending', 'expired');
 
--- name: TicketVoid :one
--- When, and why, a ticket that had been good lost what made it so; no row when it has not,
--- or when its event merely ended.
-SELECT h.at, h.reason FROM (SELECT x.* FROM tickets.transitions x WHERE x.ticket_id = @ticket_id ORDER BY x.id DESC LIMIT 1) h
-WHERE h.to_status IN ('pending', 'expired') AND h.reason <> 'event_ended'
-    AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.to_status = 'available');
+-- name: TicketVoidAt :one
+-- Why a ticket that had been good was void or blocked at an instant, and since when: whatever
+-- happened last until then, also when another status came over it since. No row when it was
+-- good, or when its event had merely ended.
+SELECT v.at::timestamptz AS at, v.reason::text AS reason FROM (
+    (SELECT x.at, x.reason, x.to_status FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.at <= @instant ORDER BY x.id DESC LIMIT 1)
+    UNION ALL
+    SELECT t.refund_asked_at, 'refund_requested', NULL FROM tickets.tickets t WHERE t.id = @ticket_id AND t.refund_asked_at <= @instant
+    UNION ALL
+    SELECT e.cancelled_at, 'event_cancelled', NULL FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id WHERE t.id = @ticket_id AND e.cancelled_at <= @instant
+) v
+WHERE (v.to_status IS NULL OR v.to_status IN ('pending', 'expired') AND v.reason <> 'event_ended')
+    AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = @ticket_id AND x.to_status = 'available')
+ORDER BY v.at DESC, v.to_status NULLS LAST LIMIT 1;
 
 -- name: TicketLeave :exec
 -- Their buyer has given them back: they are void at once, and their places free.

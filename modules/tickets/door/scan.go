@@ -156,13 +156,14 @@ func (s *Door) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.
 		r.refuse(block.Reason, block.Since)
 		return nil
 	}
-	void, err := s.db.TicketVoid(ctx, s.pool, t.ID)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	void, err := s.db.TicketVoidAt(ctx, s.pool, ticketsdb.TicketVoidAtParams{TicketID: t.ID, Instant: at})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("read ticket's history: %w", err)
 	}
-	if err == nil && !at.Before(void.At) {
-		r.refuse(void.Reason, void.At)
-	}
+	r.refuse(void.Reason, void.At)
 	return nil
 }
 

@@ -814,22 +814,35 @@ func (q *Queries) TicketSeatOfOrder(ctx context.Context, db DBTX, arg TicketSeat
 	return result.RowsAffected(), nil
 }
 
-const ticketVoid = `-- name: TicketVoid :one
-SELECT h.at, h.reason FROM (SELECT x.id, x.ticket_id, x.event_id, x.at, x.from_status, x.to_status, x.reason, x.actor_id FROM tickets.transitions x WHERE x.ticket_id = $1 ORDER BY x.id DESC LIMIT 1) h
-WHERE h.to_status IN ('pending', 'expired') AND h.reason <> 'event_ended'
+const ticketVoidAt = `-- name: TicketVoidAt :one
+SELECT v.at::timestamptz AS at, v.reason::text AS reason FROM (
+    (SELECT x.at, x.reason, x.to_status FROM tickets.transitions x WHERE x.ticket_id = $1 AND x.at <= $2 ORDER BY x.id DESC LIMIT 1)
+    UNION ALL
+    SELECT t.refund_asked_at, 'refund_requested', NULL FROM tickets.tickets t WHERE t.id = $1 AND t.refund_asked_at <= $2
+    UNION ALL
+    SELECT e.cancelled_at, 'event_cancelled', NULL FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id WHERE t.id = $1 AND e.cancelled_at <= $2
+) v
+WHERE (v.to_status IS NULL OR v.to_status IN ('pending', 'expired') AND v.reason <> 'event_ended')
     AND EXISTS (SELECT 1 FROM tickets.transitions x WHERE x.ticket_id = $1 AND x.to_status = 'available')
+ORDER BY v.at DESC, v.to_status NULLS LAST LIMIT 1
 `
 
-type TicketVoidRow struct {
+type TicketVoidAtParams struct {
+	TicketID objectid.ID
+	Instant  time.Time
+}
+
+type TicketVoidAtRow struct {
 	At     time.Time
 	Reason string
 }
 
-// When, and why, a ticket that had been good lost what made it so; no row when it has not,
-// or when its event merely ended.
-func (q *Queries) TicketVoid(ctx context.Context, db DBTX, ticketID objectid.ID) (TicketVoidRow, error) {
-	row := db.QueryRow(ctx, ticketVoid, ticketID)
-	var i TicketVoidRow
+// Why a ticket that had been good was void or blocked at an instant, and since when: whatever
+// happened last until then, also when another status came over it since. No row when it was
+// good, or when its event had merely ended.
+func (q *Queries) TicketVoidAt(ctx context.Context, db DBTX, arg TicketVoidAtParams) (TicketVoidAtRow, error) {
+	row := db.QueryRow(ctx, ticketVoidAt, arg.TicketID, arg.Instant)
+	var i TicketVoidAtRow
 	err := row.Scan(&i.At, &i.Reason)
 	return i, err
 }
