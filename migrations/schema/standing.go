@@ -27,7 +27,11 @@ type Mark struct{ Version, Needs int64 }
 
 // Err says why this program does not run on the database, and what to do; nil where it does.
 func (s Standing) Err() error {
-	if n := len(s.Missing); n > 0 {
+	switch n := len(s.Missing); n {
+	case 0:
+	case 1:
+		return fmt.Errorf("the database is older than this program: 1 migration is missing, %s. Run: marquee migrate up", s.Missing[0])
+	default:
 		return fmt.Errorf("the database is older than this program: %d migrations are missing, the first is %s. Run: marquee migrate up", n, s.Missing[0])
 	}
 	if len(s.Broken) > 0 {

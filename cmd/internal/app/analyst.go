@@ -39,6 +39,9 @@ func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) 
 	if !analystName.MatchString(name) || strings.HasPrefix(name, "pg_") {
 		return a, errors.New("the name has to be of lower case letters, digits and _, and begin with a letter")
 	}
+	if _, err := standingOf(ctx, cfg); err != nil {
+		return a, err
+	}
 	conn, err := pgx.Connect(ctx, cfg.DatabaseURL)
 	if err != nil {
 		return a, fmt.Errorf("the database does not answer: %w", err)

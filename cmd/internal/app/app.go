@@ -317,10 +317,7 @@ func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, err
 	if err != nil {
 		return nil, err
 	}
-	standing, err := schema.Compare(ctx, cfg.DatabaseURL)
-	if err == nil {
-		err = standing.Err()
-	}
+	standing, err := standingOf(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -328,4 +325,13 @@ func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, err
 		log.Warn("the database is newer than this program, and is taken to run with it", slog.Int("unknown_migrations", n), slog.Int64("newest", slices.Max(standing.Unknown)))
 	}
 	return New(ctx, cfg, log, work)
+}
+
+// standingOf is how the database compares with this program; an error where it does not run on it.
+func standingOf(ctx context.Context, cfg Config) (schema.Standing, error) {
+	standing, err := schema.Compare(ctx, cfg.DatabaseURL)
+	if err != nil {
+		return standing, err
+	}
+	return standing, standing.Err()
 }

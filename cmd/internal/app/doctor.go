@@ -17,6 +17,9 @@ const doctorTime = 10 * time.Minute
 func CheckInvariants(ctx context.Context, cfg Config) ([]invariants.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
+	if _, err := standingOf(ctx, cfg); err != nil {
+		return nil, err
+	}
 	pool, err := postgres.NewPool(ctx, cfg.DatabaseURL, postgres.Options{MaxConns: 1, ApplicationName: "marquee doctor"})
 	if err != nil {
 		return nil, err
