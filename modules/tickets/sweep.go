@@ -42,6 +42,11 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return errors.Join(failed, err, forgot, s.events.ExpireEnded(ctx), s.refunds.QueueGiveBacks(ctx))
 }
 
+// GiveBackUnpaid is the sweep's step for one order whose time to pay is over: its places are free.
+func (s *Service) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
+	return s.reconcile.GiveBackUnpaid(ctx, id)
+}
+
 // each runs a step for all ids, some at a time. One that fails is tried again by
 // the next sweep and keeps no other waiting.
 func (s *Service) each(ctx context.Context, ids []objectid.ID, step func(context.Context, objectid.ID) error) error {
